@@ -1,8 +1,8 @@
 import { singleFlight } from '../src/core/concurrency/concurrency.ts'
-import type { Guard } from '../src/core/process/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Log } from '../src/core/log.ts'
 import type { MetricsPage } from '../src/core/metrics/metrics-http.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { EpisodeStore } from '../src/modules/datasets/index.ts'
 import type { RevocationSources } from '../src/modules/identity/index.ts'
 import type { Presence, PresenceStore } from '../src/modules/presence/index.ts'
@@ -25,16 +25,17 @@ import { createRobotLogs } from './persistence/robot-logs.ts'
 import { listenForConnections } from './server.ts'
 
 const WHEEL_TICK_MS = 50
+/** A tick that is later than this follows a stall of the process. */
 const STALL_MS = 200
 const HOUSEKEEPING_MS = 1_000
 const MAINTENANCE_MS = 250
 const MEASURE_MS = 1_000
-/** Who only looks on gives no other sign of life than pongs; a late one is no loss. */
+/** Observers give no sign of life but pongs, so one lost ping must not end their connections. */
 const PINGS_PER_TIMEOUT = 3
-/** A peer that has not read for so long is closed. */
+/** A peer that has not read for this long is closed. */
 const BLOCKED_LIMIT_MS = 10_000
 const RECONCILE_MS = 10_000
-/** Well within the second that a credential or a right may outlive its end, also without hints. */
+/** Permissions must end within a second of their revocation, also if the hint is lost. */
 const CHECK_PERMISSIONS_MS = 500
 
 export interface GatewayDeps {
@@ -42,7 +43,7 @@ export interface GatewayDeps {
   readonly store: PresenceStore
   readonly episodeStore: EpisodeStore
   readonly logStore: RobotLogStore
-  readonly driving: ControlPersistence
+  readonly controlPersistence: ControlPersistence
   readonly ticketStore: Pick<TicketStore, 'verdictOf'>
   readonly accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   readonly tokens: RobotTokens
@@ -56,9 +57,9 @@ export interface GatewayDeps {
     readonly robotConnectsPerMinute: number
   }
   readonly allowedOrigins: readonly string[]
-  /** Answers GET /metrics. */
+  /** Renders the response to GET /metrics. */
   readonly metricsPage: MetricsPage
-  /** Public WebSocket origin of this node, once the port is known. */
+  /** Returns the public WebSocket origin of this node for the port on which it listens. */
   readonly urlFor: (port: number) => string
 }
 
@@ -74,27 +75,27 @@ type GatewayCounter =
 
 export interface Gateway {
   readonly port: number
-  /** Robots. */
+  /** The number of robot connections. */
   readonly connections: number
-  /** Operators and watchers. */
+  /** The number of connections of operators and observers. */
   readonly participants: number
-  /** Open sessions whose robots are here. */
+  /** The number of control sessions. */
   readonly sessions: number
   readonly counts: Readonly<Record<GatewayCounter, number>>
-  /** Refuses newcomers, tells everybody to reconnect elsewhere and writes what is left. Bounded by the caller. */
+  /** Refuses new connections, writes all pending data and closes all connections. The caller limits its time. */
   drain(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts the gateway: robots connect, their presence is kept, operators drive them and watchers look on. */
+/** Starts the gateway: it connects robots with their operators and observers, and records their presence. */
 export async function startGateway(deps: GatewayDeps, host: string, port: number): Promise<Gateway> {
   const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = deps
-  const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
+  const startedAtMs = Date.now() - 1 // clock readings are above 0, because 0 means "never"
   const clockMs = () => Date.now() - startedAtMs
 
   const battery = createBatteryFeed({ startedAtMs })
   const controlService = createControlSessionService({
-    driving: deps.driving,
+    controlPersistence: deps.controlPersistence,
     ticketStore: deps.ticketStore,
     accounts: deps.accounts,
     bus,
@@ -104,10 +105,10 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
     settings,
     battery,
     clockMs,
-    requestLookup: (robotIds) => sync.want(robotIds),
+    requestLookup: (robotIds) => sync.requestLookup(robotIds),
     pollChanges: () => sync.poll(),
   })
-  const { drives: sessionRegistry, relay: controlRelay, people: participants } = controlService
+  const { sessionRegistry, controlRelay, participants } = controlService
   const sync = createRobotSync({
     store,
     nodeId,
@@ -122,7 +123,7 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
     store,
     log,
     startedAtMs,
-    onMismatch: (connections) => sync.want(connections.map((connection) => connection.robotId)),
+    onMismatch: (connections) => sync.requestLookup(connections.map((connection) => connection.robotId)),
   })
   const wheel = createTimerWheel<RobotConnection>({
     timeoutMs: settings.heartbeatTimeoutMs,
@@ -147,9 +148,9 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
     connectionOf: (robotId) => robots.current(robotId),
   })
   const frames = createRobotFrames({
-    enqueueHeartbeat: heartbeats.note,
-    takeEpisode: episodes.take,
-    takeLogLine: logs.take,
+    enqueueHeartbeat: heartbeats.enqueue,
+    acceptEpisode: episodes.accept,
+    acceptLogLine: logs.accept,
     controlRelay,
     battery,
     startedAtMs,
@@ -219,7 +220,8 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
       await sync.poll()
       databaseOk = true
     } catch (cause) {
-      if (databaseOk) log.warn({ err: cause }, 'gateway runs on without the database')
+      if (databaseOk)
+        log.warn({ err: cause }, 'the database is unavailable; the gateway continues without it')
       databaseOk = false
     }
   })
@@ -229,10 +231,10 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
     presence,
     epochOf: (id) => robots.current(id)?.epoch,
     localConnections: () => robots.all(),
-    requestLookup: sync.want,
+    requestLookup: sync.requestLookup,
   })
   const reconcile = singleFlight(() =>
-    reconciler.run().catch((cause) => log.warn({ err: cause }, 'presence not reconciled')),
+    reconciler.run().catch((cause) => log.warn({ err: cause }, 'failed to reconcile presence')),
   )
   await housekeep()
   const stopListening = [sync.listen(), controlService.listen()]
@@ -241,17 +243,17 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
     guard.every('timer:wheel', WHEEL_TICK_MS, createWheelTicker(wheel, clockMs)),
     guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
     guard.every('timer:logs', logs.tickMs, logs.tick),
-    // Each by itself: what fails in one must not keep the others from their work, nor must a slow database.
+    // Separate timers, so that a failure or a slow database affects only one of them.
     guard.every('timer:repeat-stops', MAINTENANCE_MS, controlService.repeatStops),
     guard.every('timer:admissions', MAINTENANCE_MS, controlService.retryAdmissions),
-    guard.every('timer:silence', MAINTENANCE_MS, controlService.cutSilent),
-    guard.every('timer:writer', MAINTENANCE_MS, controlService.write),
+    guard.every('timer:silence', MAINTENANCE_MS, controlService.terminateSilent),
+    guard.every('timer:writer', MAINTENANCE_MS, controlService.startWrites),
     guard.every('timer:waiting', MAINTENANCE_MS, robots.expirePendingAdmissions),
     guard.every('timer:blocked', MAINTENANCE_MS, closeBlocked),
     guard.every('timer:latency', measureMs / MEASURE_SLOTS, controlService.measure),
     guard.every('timer:housekeeping', HOUSEKEEPING_MS, housekeep),
     guard.every('timer:permissions', CHECK_PERMISSIONS_MS, controlService.checkPermissions),
-    // What is handed over is not held here any more.
+    // While it drains, the gateway hands its robots over.
     guard.every('timer:reconcile', RECONCILE_MS, () => draining || reconcile()),
   ]
 
@@ -296,25 +298,25 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
       closed = true
       episodes.stop()
       logs.stop()
-      await housekeep() // joins a run in hand, which would bring the row of this node back
+      await housekeep() // waits for a running renewal, which would restore the row of this node
       for (const stop of stopListening) stop()
-      controlService.haltAll('gateway_draining') // if the drain took too long
+      controlService.haltAll('gateway_draining') // in case the drain did not finish
       server.close()
-      await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
+      await store.removeNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
     },
   }
 }
 
 /**
- * After a stall of this process the frames that came meanwhile are still unread, and every robot would look
- * silent. Such a turn is left out; the frames are read before the next one.
+ * Returns a tick of the wheel that skips one turn after a stall of this process: frames that arrived during the stall are
+ * not read yet, so every robot would seem silent. They are read before the next tick.
  */
 function createWheelTicker(wheel: TimerWheel<RobotConnection>, clockMs: () => number): () => void {
   let lastTickMs = clockMs()
   let tickSkipped = false
   return () => {
     const nowMs = clockMs()
-    // Only one turn: a process that is always late must still find the silent ones.
+    // Skips one turn only: a process that is always late must still find silent robots.
     tickSkipped = nowMs - lastTickMs > STALL_MS && !tickSkipped
     lastTickMs = nowMs
     if (!tickSkipped) wheel.advance(nowMs)

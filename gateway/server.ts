@@ -18,22 +18,22 @@ import type { RobotConnection } from './connections/robot-connection.ts'
 import type { ParticipantConnection } from './control/participant-connection.ts'
 
 /**
- * uWebSockets cuts a connection off without a word at its own limit, so that limit lies higher: a frame just
- * over the protocol's 64 KiB is answered with an error.
+ * The limit of uWebSockets, which closes a connection beyond it without an error frame. It is higher than the protocol's
+ * 64 KiB, so that a frame just over those is answered with an error.
  */
-const CUT_OFF_BYTES = 256 * 1024
+const MAX_PAYLOAD_BYTES = 256 * 1024
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the types declare and do not export. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: the types declare it, but the package does not export it. */
 const EXCLUSIVE_PORT = 1
 
-/** What happens to the links of one kind, robots or people. */
+/** Handles the socket events of robots, or of participants. */
 export interface ConnectionHandlers<L extends GatewayConnection> {
   opened(connection: L): void
   message(connection: L, data: ArrayBuffer, isBinary: boolean): void
   drained(connection: L): void
-  /** The peer's library answered a ping. */
+  /** The peer's library has answered a ping. */
   pong(connection: L): void
-  /** Called again when it has failed, so every step of it may be repeated. */
+  /** Called a second time if it throws, so every step must be repeatable. */
   closed(connection: L): void
 }
 
@@ -45,13 +45,13 @@ export interface GatewayServerDeps extends ProbeDeps {
 
 export interface GatewayServer {
   readonly port: number
-  /** Stops taking connections; those that are open stay. */
+  /** Stops accepting connections; open connections stay open. */
   stopListening(): void
-  /** Closes everything that is left. */
+  /** Closes all remaining connections. */
   close(): void
 }
 
-/** Listens for robots, operators and watchers. Rejects with a readable error when the port is taken. */
+/** Listens for robots, operators and observers. Rejects with a readable error if the port is in use. */
 export function listenForConnections(
   deps: GatewayServerDeps,
   host: string,
@@ -88,8 +88,8 @@ export function listenForConnections(
 type Listening = (socket: us_listen_socket | false) => void
 
 /**
- * Listens as the only process on the port. By default uWebSockets shares it (SO_REUSEPORT): a second gateway would take
- * half of the connections unnoticed. The types have the option with a port alone; the program takes it with a host too.
+ * Listens as the only process on the port. By default uWebSockets shares the port (SO_REUSEPORT): a second gateway would
+ * accept half of the connections unnoticed. The types declare the option with a port only; it works with a host too.
  */
 function listenExclusive(app: TemplatedApp, host: string, port: number, listening: Listening): void {
   const exclusive = app as unknown as {
@@ -98,14 +98,14 @@ function listenExclusive(app: TemplatedApp, host: string, port: number, listenin
   exclusive.listen(host, port, EXCLUSIVE_PORT, listening)
 }
 
-/** The handlers of one kind of sockets. Nothing but `on.…`, which is guarded, may stand in them: it ends the process. */
+/** Returns the handlers of one kind of sockets. They call only guarded code, because an exception ends the process. */
 function behavior<L extends GatewayConnection>(
   guard: Guard,
   kind: 'robot' | 'operator' | 'observer',
   handlers: ConnectionHandlers<L>,
   authorizeUpgrade: (req: HttpRequest) => UpgradeDecision,
 ): WebSocketBehavior<SocketData> {
-  const connectionOf = (data: SocketData) => data.connection as L // `admit` made it
+  const connectionOf = (data: SocketData) => data.connection as L // created by `authorizeUpgrade`
   const on = guardedHandlers(guard, kind, handlers)
   const refuseAmbiguous = ambiguityRefusal(guard)
   const upgrade = guard.handler(
@@ -119,12 +119,12 @@ function behavior<L extends GatewayConnection>(
       const extensions = req.getHeader('sec-websocket-extensions')
       res.upgrade({ connection: decision.connection }, key, decision.subprotocol, extensions, context)
     },
-    (res) => respond(res, '500 Internal Server Error', 'Internal error, try again shortly'),
+    (res) => respond(res, '500 Internal Server Error', 'Internal error. Try again shortly.'),
   )
   return {
-    maxPayloadLength: CUT_OFF_BYTES,
+    maxPayloadLength: MAX_PAYLOAD_BYTES,
     maxBackpressure: MAX_BUFFERED_BYTES,
-    idleTimeout: 0, // silence is found by our own means, to the tick
+    idleTimeout: 0, // the timer wheel finds silent connections
     sendPingsAutomatically: false,
     upgrade,
     open(socket) {
@@ -137,13 +137,13 @@ function behavior<L extends GatewayConnection>(
     pong: (socket) => on.pong(connectionOf(socket.getUserData())),
     close(socket) {
       const connection = connectionOf(socket.getUserData())
-      connection.detach() // first of all: whoever touches a socket that is gone fails
+      connection.detach() // first: any use of a closed socket throws
       on.close(connection)
     },
   }
 }
 
-/** What fails closes its connection; the peer may come back. */
+/** Guards the handlers: an exception closes the connection, and the peer may reconnect. */
 function guardedHandlers<L extends GatewayConnection>(
   guard: Guard,
   kind: string,

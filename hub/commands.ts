@@ -12,11 +12,11 @@ import {
 import type { Socket } from 'socket.io'
 import type { z } from 'zod'
 import { AppError, badRequest, toAppError } from '../src/core/errors/errors.ts'
-import type { Guard } from '../src/core/process/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import { parseOptions } from '../src/core/http/validation-messages.ts'
 import type { Log } from '../src/core/log.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { Notifications } from '../src/modules/notifications/index.ts'
 import type { RobotWatch } from '../src/modules/robots/index.ts'
 import {
@@ -67,7 +67,7 @@ function createHandlers(deps: CommandDeps): Handlers {
       if (others.length >= MAX_WATCHED_SESSIONS) {
         throw new AppError(
           429,
-          `A connection watches at most ${MAX_WATCHED_SESSIONS} sessions. Unwatch one first.`,
+          'subscription_limit_reached', `A connection watches at most ${MAX_WATCHED_SESSIONS} sessions. Unwatch one first.`,
         )
       }
       // Joined before the log is read: what happens in between arrives live, so nothing falls through.

@@ -50,7 +50,7 @@ export function createDirectStop(bus: Bus) {
       byOwner: false,
     })
     throw unavailable(
-      'The stop was sent to the robot. It is not recorded yet, because the database does not answer.',
+      'stop_not_recorded', 'The stop was sent to the robot. It is not recorded yet, because the database does not answer.',
     )
   }
 }

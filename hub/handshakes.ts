@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'socket.io'
 import { AppError } from '../src/core/errors/errors.ts'
-import type { Guard } from '../src/core/process/guard.ts'
 import { requestNetwork } from '../src/core/http/client-address.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 
 const WINDOW_MS = 60_000
 /** Networks that are counted at a time; of more than that the oldest is forgotten. */
@@ -62,7 +62,7 @@ export function limitHandshakes(
     beforeCredential({ conn, request }: Socket): void {
       if (alreadyCounted.delete(conn) || !isTooMany(networkOf(request))) return
       failed('rate_limited')
-      throw new AppError(429, 'Too many invalid credentials from your network: try again in a minute')
+      throw new AppError(429, 'rate_limited', 'Too many invalid credentials from your network: try again in a minute')
     },
 
     /** Takes a valid credential off the count. */

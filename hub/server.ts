@@ -3,11 +3,11 @@ import { rooms } from '@wheelhouse/protocol'
 import { Server, type Socket } from 'socket.io'
 import { stagger } from '../src/core/concurrency/concurrency.ts'
 import { toAppError, unauthorized } from '../src/core/errors/errors.ts'
-import type { Guard } from '../src/core/process/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import { type OutboxRelay, startOutboxRelay } from '../src/core/events/outbox-relay.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import type { Log } from '../src/core/log.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { HubRedis } from '../src/core/redis.ts'
 import {
   API_KEY_PREFIX,
@@ -196,7 +196,7 @@ async function authenticate(
 ): Promise<Caller> {
   handshakes.beforeCredential(socket)
   if (!credential)
-    throw unauthorized('A token is required: auth.token, an Authorization header or the session cookie')
+    throw unauthorized('unauthenticated', 'A token is required: auth.token, an Authorization header or the session cookie')
   return await auth.authenticateToken(credential)
 }
 

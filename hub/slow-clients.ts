@@ -1,6 +1,6 @@
 import type { Server } from 'socket.io'
-import type { Guard } from '../src/core/process/guard.ts'
 import type { Log } from '../src/core/log.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 
 const CHECK_MS = 1_000
 /** Packets one client may have waiting: a burst of ten thousand robots fits, an endless backlog does not. */

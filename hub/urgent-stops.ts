@@ -3,7 +3,7 @@ import { AppError } from '../src/core/errors/errors.ts'
 /** Sessions that one socket may be stopping at a time beyond its allowance. */
 const MAX_RUNNING = 4
 
-export const tooManyCommands = () => new AppError(429, 'Too many commands. Send them more slowly.')
+export const tooManyCommands = () => new AppError(429, 'rate_limited', 'Too many commands. Send them more slowly.')
 
 /**
  * Carries out the stops of one socket that its allowance has no room for. One runs at a time for each session; whoever

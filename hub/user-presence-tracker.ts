@@ -1,8 +1,8 @@
 import type { Server } from 'socket.io'
 import { singleFlight } from '../src/core/concurrency/concurrency.ts'
-import type { Guard } from '../src/core/process/guard.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import type { Log } from '../src/core/log.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { UserPresenceRecorder } from '../src/modules/identity/index.ts'
 
 /** A person counts as absent once three rounds have passed without them. */

@@ -1,6 +1,4 @@
 import { inspect } from 'node:util'
-import { createCameraPages } from '../tools/demo/camera/camera-pages.ts'
-import { startDemo } from '../tools/demo/start.ts'
 import { loadConfig } from './app/config.ts'
 import { type RunningPlatform, startRoles } from './app/roles.ts'
 import { createLog } from './core/log.ts'
@@ -14,11 +12,17 @@ async function main(): Promise<void> {
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const processErrors = watchProcessErrors(log)
-  const cameras = config.demo ? createCameraPages() : undefined
-  const running = await startRoles(config, log, undefined, cameras ? [cameras.middleware] : [])
-  processErrors.measure(running.platform.metrics)
+  // The demo is a tool for development: a production installation does not contain it.
+  const demoTool = config.demo ? await import('../tools/demo/start.ts') : undefined
+  const cameras = demoTool?.createCameraPages()
+  const running = await startRoles(config, log, {
+    pages: cameras ? [cameras.middleware] : [],
+    accounts: demoTool?.demoAccounts ?? [],
+  })
+  processErrors.measure(running.platform.core.metrics)
   processErrors.setShutdown(running.stop)
-  const demo = cameras ? await startDemo(running, cameras).catch(endAndRethrow(running)) : undefined
+  const demo =
+    demoTool && cameras ? await demoTool.startDemo(running, cameras).catch(endAndRethrow(running)) : undefined
 
   let stopping = false
   const stop = async (signal: string, exitCode = 0) => {

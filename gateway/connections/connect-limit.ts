@@ -1,4 +1,4 @@
-/** Credentials whose connects are remembered; of more than these, the ones that connected last. */
+/** Credentials that are remembered; of more than that, the ones that connected last. */
 const MAX_REMEMBERED = 100_000
 const MINUTE_MS = 60_000
 
@@ -8,22 +8,22 @@ interface Bucket {
 }
 
 /**
- * Limits how often each credential may connect: a token bucket that holds `perMinute` connects and refills within a
- * minute. Bounds what a robot in a tight loop costs, and lets a whole fleet come back at once. 0 is no limit.
+ * Limits how often each credential may connect: a token bucket of `perMinute` connects that refills within a minute. It
+ * bounds the load of a robot that reconnects in a loop, and lets a whole fleet reconnect at once. 0 disables it.
  */
 export function createConnectLimit({ perMinute, clockMs }: { perMinute: number; clockMs: () => number }) {
-  /** In the order of the last connect, the oldest first. */
+  /** Ordered by the last connect, the oldest first. */
   const buckets = new Map<string, Bucket>()
 
   function forgetOld(nowMs: number): void {
     for (const [key, { atMs }] of buckets) {
       if (nowMs - atMs < MINUTE_MS && buckets.size <= MAX_REMEMBERED) return
-      buckets.delete(key) // full again by now
+      buckets.delete(key) // refilled by now
     }
   }
 
   return {
-    /** Takes one connect; returns 0, or after how many milliseconds the next one is allowed. */
+    /** Takes one connect; returns 0, or the milliseconds until the next connect is allowed. */
     take(key: string): number {
       if (perMinute === 0) return 0
       const nowMs = clockMs()

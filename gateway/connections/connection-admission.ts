@@ -9,10 +9,10 @@ import type { Revocations } from './revocations.ts'
 import { RobotConnection } from './robot-connection.ts'
 
 const BEARER_PROTOCOL = 'bearer.'
-/** Tickets used within their minute that are remembered; with more than that, nobody else is let in. */
+/** Used tickets that are remembered until they expire. Beyond it, new connections are refused. */
 const MAX_USED_TICKETS = 50_000
 
-/** Why nobody is let in, as the upgrade is answered. */
+/** The response to an upgrade that is refused. */
 interface Refusal {
   readonly status: string
   readonly error: string
@@ -25,19 +25,19 @@ const unauthorized = (error: string) => refused('401 Unauthorized', error)
 const forbidden = (error: string) => refused('403 Forbidden', error)
 const unavailable = (error: string) => refused('503 Service Unavailable', error)
 const tooManyConnects = (waitMs: number): Refusal => ({
-  ...refused('429 Too Many Requests', 'This robot connects too often: wait as Retry-After says'),
+  ...refused('429 Too Many Requests', 'This robot connects too often. Retry after the time in Retry-After.'),
   headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
 })
 
-/** Decides upgrades from the request alone: asynchronous upgrades are a source of crashes. */
+/** Decides upgrades synchronously, from the request only: asynchronous upgrades are a source of crashes. */
 export function createConnectionAdmission(deps: {
   tokens: RobotTokens
   tickets: Tickets
   revocations: Revocations
-  /** A ticket is refused because a revocation has ended it. */
+  /** Called for a ticket that is refused because of a revocation. */
   onRevokedTicket: () => void
   allowedOrigins: readonly string[]
-  /** Of robots, by token. */
+  /** Limits robots, by token. */
   connectLimit: ConnectLimit
   isDraining: () => boolean
   clockMs: () => number
@@ -46,7 +46,7 @@ export function createConnectionAdmission(deps: {
     deps
   const used = createUsedTickets()
 
-  /** What holds for everybody: the credential that was offered, or why nobody may enter. */
+  /** Applies the checks for all connections; returns the offered credential, or a refusal. */
   function credential(req: HttpRequest): { token: string; subprotocol: string } | Refusal {
     if (isDraining()) return unavailable('This gateway restarts. Connect to another one.')
     const origin = req.getHeader('origin')
@@ -57,7 +57,7 @@ export function createConnectionAdmission(deps: {
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '')
-    // Browsers want one of the offered protocols back; the token itself only when there is no other.
+    // Browsers require one of the offered protocols in the response: the token only if there is no other.
     const subprotocol = offered.find((entry) => !entry.startsWith(BEARER_PROTOCOL)) ?? offered[0] ?? ''
     return { token: bearerToken(req.getHeader('authorization'), offered), subprotocol }
   }
@@ -71,12 +71,12 @@ export function createConnectionAdmission(deps: {
         return unauthorized('A valid robot token is required. Rotate the token of the robot if it is lost.')
       const robotId = req.getParameter(0)
       if (robotId === undefined || identity.robotId !== robotId) {
-        return forbidden('The token belongs to another robot. Use the token of this one.')
+        return forbidden('The token belongs to another robot. Use the token of this robot.')
       }
-      // By token: whoever has an old one of this robot uses up nothing of the new one.
+      // By token, so that an old token of this robot does not use up the limit of the new one.
       const waitMs = connectLimit.take(`${robotId}:${identity.tokenVersion}`)
       if (waitMs > 0) return tooManyConnects(waitMs)
-      // The id from the path: the one cut out of the token would keep the whole header in memory.
+      // The id of the path: a substring of the token would retain the whole header in memory.
       const connection = new RobotConnection(robotId, identity.tokenVersion, clockMs())
       return { connection, subprotocol: offered.subprotocol }
     },
@@ -92,7 +92,7 @@ export function createConnectionAdmission(deps: {
       }
       if (revocations.isRevoked(ticket)) {
         onRevokedTicket()
-        return unauthorized('The permissions behind this ticket have ended or changed: fetch a new one')
+        return unauthorized('The permissions behind this ticket have ended or changed. Get a new one.')
       }
       const verdict = used.take(ticket)
       if (verdict === 'used') return unauthorized('The ticket was used already. Get a new one.')
@@ -108,7 +108,7 @@ function bearerToken(authorization: string, offered: readonly string[]): string 
   return offered.find((entry) => entry.startsWith(BEARER_PROTOCOL))?.slice(BEARER_PROTOCOL.length) ?? ''
 }
 
-/** The tickets that have been used here and could be used again otherwise. */
+/** Remembers the tickets that were used here, until they expire. */
 function createUsedTickets() {
   const expiries = new Map<string, number>()
   return {
@@ -125,7 +125,7 @@ function createUsedTickets() {
   }
 }
 
-/** Answers an upgrade that is refused. */
+/** Refuses an upgrade. */
 export function refuse(res: HttpResponse, { status, error, headers }: Refusal): void {
   const challenge = status.startsWith('401') ? { 'WWW-Authenticate': 'Bearer' } : {}
   respond(res, status, error, { ...challenge, ...headers })

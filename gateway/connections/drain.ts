@@ -9,9 +9,9 @@ import type { Heartbeats } from './heartbeats.ts'
 import { RobotConnection } from './robot-connection.ts'
 
 /**
- * Sends everybody elsewhere. First what the robots have sent is written, while the connections that own it still
- * stand; then they are closed, robots before people, who then hear where their robot is. A robot in a session is
- * handed over: the database goes on taking it for connected until it is, or until its time is up.
+ * Drains the gateway. First it writes what the robots have sent, while their connections are still the current ones.
+ * Then it closes all connections, robots before participants, so that participants find the robot's new gateway. A robot
+ * in a session is handed over: the database counts it as connected until it reconnects or a time limit passes.
  */
 export async function drainConnections(deps: {
   connections: () => Iterable<GatewayConnection>
@@ -24,7 +24,7 @@ export async function drainConnections(deps: {
   nodeId: string
   log: Log
   clockMs: () => number
-  /** Called once the database knows that robots are handed over from now on. */
+  /** Called once the database has recorded that robots are handed over. */
   onHandOver: () => void
 }): Promise<void> {
   const {
@@ -44,16 +44,22 @@ export async function drainConnections(deps: {
     store
       .drainNode(nodeId)
       .then(onHandOver)
-      .catch((cause) => log.warn({ err: cause }, 'robots in sessions will count as lost')),
-    heartbeats.flush().catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown')),
-    episodes.flush().catch((cause) => log.warn({ err: cause }, 'episodes left to their robots at shutdown')),
-    logs.flush().catch((cause) => log.warn({ err: cause }, 'log lines of robots not written at shutdown')),
+      .catch((cause) => log.warn({ err: cause }, 'failed to hand robots over; their sessions will pause')),
+    heartbeats.flush().catch((cause) => log.error({ err: cause }, 'failed to write heartbeats at shutdown')),
+    episodes
+      .flush()
+      .catch((cause) =>
+        log.warn({ err: cause }, 'failed to store episodes at shutdown; their robots send them again'),
+      ),
+    logs
+      .flush()
+      .catch((cause) => log.warn({ err: cause }, 'failed to write log lines of robots at shutdown')),
     controlService.flush(),
   ])
   await stagger([...connections()], (connection) => {
-    // Only now, since until here driving went on.
+    // Robots could be driven until here.
     if (connection instanceof RobotConnection)
-      connection.controlSession?.haltIfMoving('gateway_draining', clockMs())
+      connection.controlSession?.stops.haltIfMoving('gateway_draining', clockMs())
     connection.close('draining')
   })
   await Promise.all([presence.idle(), controlService.flush()])

@@ -2,20 +2,20 @@ import type { Log } from '../../src/core/log.ts'
 import type { PresenceStore } from '../../src/modules/presence/index.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
-/** The second in which every robot's beat is written is cut into slices, so that the work comes evenly. */
+/** Each second is divided into slices, and each robot's heartbeat is written in one of them, to spread the load. */
 const SLICES = 10
 const SLICE_MS = 100
 const ROBOTS_PER_STATEMENT = 4_000
 
 /**
- * Heartbeats on their way to the database: only the newest of each robot, at most once a second each. While
- * the database is away they wait; there is never more than one per robot.
+ * Writes heartbeats to the database: the newest one of each robot, at most once a second. While the database is
+ * unavailable, at most one heartbeat per robot waits.
  */
 export function createHeartbeats(deps: {
   store: PresenceStore
   log: Log
   startedAtMs: number
-  /** Some of these connections do not stand any more, as far as the database knows. */
+  /** Called if the database has replaced or closed some of these connections. */
   onMismatch: (connections: readonly RobotConnection[]) => void
 }) {
   const { store, log, startedAtMs, onMismatch } = deps
@@ -36,7 +36,7 @@ export function createHeartbeats(deps: {
         battery: connection.battery < 0 ? null : connection.battery,
         batteryMs: connection.battery < 0 ? null : startedAtMs + connection.batteryMs,
       }))
-      // Cleared before the statement: a beat that comes while it runs is noted for the next one.
+      // Cleared before the statement: a heartbeat that arrives while it runs is queued for the next one.
       for (const connection of batch) connection.heartbeatUnsaved = false
       try {
         const startedAt = performance.now()
@@ -47,7 +47,7 @@ export function createHeartbeats(deps: {
         failing = false
       } catch (cause) {
         for (const connection of connections.slice(start)) {
-          connection.heartbeatUnsaved = false // also of those whose turn had not come: all of them left their slice
+          connection.heartbeatUnsaved = false // also of later batches: all of them have left their slice
           if (connection.open) enqueue(connection)
         }
         throw cause
@@ -58,7 +58,7 @@ export function createHeartbeats(deps: {
   function enqueue(connection: RobotConnection): void {
     if (connection.heartbeatUnsaved) return
     connection.heartbeatUnsaved = true
-    // A robot keeps its slice, so that however often it beats it is written once a second.
+    // The slice of a robot never changes, so that its heartbeat is written once a second however often it sends one.
     if (connection.slice < 0) connection.slice = nextRobot++ % SLICES
     slices[connection.slice]?.push(connection)
   }
@@ -73,16 +73,16 @@ export function createHeartbeats(deps: {
     /** Heartbeats written since the start of this process, and how long the last statement took. */
     counts: counts as Readonly<typeof counts>,
 
-    /** Notes that a robot has a new heartbeat. */
-    note: enqueue,
+    /** Queues the newest heartbeat of a robot. */
+    enqueue,
 
-    /** Writes the slice whose turn it is, unless the one before is still being written. Never throws. */
+    /** Writes the next slice, unless the previous one is still being written. Never throws. */
     tick(): void {
       if (flushing) return
       slice = (slice + 1) % SLICES
       flushing = flushSlice(slice)
         .catch((cause) => {
-          if (!failing) log.warn({ err: cause }, 'heartbeats wait for the database')
+          if (!failing) log.warn({ err: cause }, 'failed to write heartbeats; retrying')
           failing = true
         })
         .finally(() => {
@@ -90,7 +90,7 @@ export function createHeartbeats(deps: {
         })
     },
 
-    /** Writes everything that waits. Throws when the database is away. */
+    /** Writes all queued heartbeats. Throws if the database is unavailable. */
     async flush(): Promise<void> {
       await flushing
       for (let index = 0; index < SLICES; index++) await flushSlice(index)

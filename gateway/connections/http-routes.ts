@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
-import type { Guard } from '../../src/core/process/guard.ts'
 import type { MetricsPage } from '../../src/core/metrics/metrics-http.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import { ambiguity } from './request-framing.ts'
 
 const PROBES = ['/livez', '/readyz', '/metrics']
@@ -12,7 +12,7 @@ export interface ProbeDeps {
   readonly isReady: () => boolean
 }
 
-/** Serves what is asked over plain HTTP; everything else is answered 404. */
+/** Serves the probes and the metrics over plain HTTP; responds 404 to everything else. */
 export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: ProbeDeps): void {
   const refuse = ambiguityRefusal(guard)
   const route = (name: string, answer: (res: HttpResponse, req: HttpRequest) => unknown) =>
@@ -51,7 +51,7 @@ export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: 
   )
 }
 
-/** Answers with the one body of all errors. */
+/** Sends an error in the common form of all error bodies. */
 export function respond(
   res: HttpResponse,
   status: string,
@@ -66,9 +66,9 @@ export function respond(
 }
 
 /**
- * Returns what refuses requests that others might read differently. The answer waits for the next turn of the event
- * loop: uWebSockets would go on reading what follows in the same bytes behind an answer that was given at once, and
- * breaks the connection when it finds a second request behind one that still waits.
+ * Returns a function that refuses ambiguous requests. It responds in the next turn of the event loop: after an immediate
+ * response, uWebSockets would parse the rest of the same bytes as another request. It closes the connection instead if it
+ * finds a second request behind one that has no response yet.
  */
 export function ambiguityRefusal(guard: Guard): (res: HttpResponse, error: string) => void {
   const scheduleAnswer = guard.timer(
@@ -91,7 +91,7 @@ export function ambiguityRefusal(guard: Guard): (res: HttpResponse, error: strin
   }
 }
 
-/** The numbers come later, when the request's memory is gone and perhaps the peer too. */
+/** Responds asynchronously: by then `req` is invalid, and the peer may have disconnected. */
 async function answerMetrics(page: MetricsPage, res: HttpResponse, req: HttpRequest): Promise<void> {
   let aborted = false
   res.onAborted(() => {

@@ -1,13 +1,13 @@
 import { isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 
-/** A text frame as the protocol has it: a JSON object with a `type`. */
+/** A text frame of the protocol: a JSON object with a `type`. */
 export type TextFrame = object & { readonly type: string }
 
-/** What is wrong with a frame that is nested too deep. Its content, not its form: no connection is closed for it. */
+/** The error of a frame that is nested too deep. It concerns the content, so it closes no connection by itself. */
 export const TOO_DEEP = `A frame may be nested at most ${MAX_FRAME_DEPTH} levels deep`
-const NO_FRAME = 'A frame must be a JSON object with a type'
+const NO_FRAME = 'A frame must be a JSON object with a string `type`'
 
-/** Parses a text frame; returns what is wrong with it when it is none. */
+/** Parses a text frame; returns an error message if it is malformed. */
 export function parseFrame(text: string): TextFrame | string {
   if (isNestedTooDeep(text)) return TOO_DEEP
   try {

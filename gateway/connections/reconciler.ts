@@ -2,18 +2,19 @@ import type { Presence, PresenceStore } from '../../src/modules/presence/index.t
 import type { RobotConnection } from './robot-connection.ts'
 
 /**
- * Ends connections that the database believes in and this process does not have: their end was written and
- * then lost in a crash of the database. Only what is found twice in a row counts, since a connection that is
- * just being opened stands in the database before this process has heard of it.
+ * Reconciles the connections in the database with those of this process.
  *
- * The other way round, connections that the database does not believe in are looked up: the robot went to
- * another node, and the hint was lost.
+ * It ends connections that only the database has: their end was lost in a crash of the database. A connection must be
+ * found twice in a row, because the database has a new connection before this process knows of it.
+ *
+ * It looks up the robots of connections that only this process has: the robot connected to another node, and the hint
+ * was lost.
  */
 export function createReconciler(deps: {
   store: PresenceStore
   nodeId: string
   presence: Presence
-  /** The epoch of the connection that this process holds for a robot. */
+  /** Returns the epoch of the robot's connection in this process. */
   epochOf: (robotId: string) => number | undefined
   localConnections: () => Iterable<RobotConnection>
   requestLookup: (robotIds: Iterable<string>) => void

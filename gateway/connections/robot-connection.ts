@@ -1,29 +1,73 @@
-import type { ControlSession, RobotMember } from '../control/control-session.ts'
-import { GatewayConnection } from './connection.ts'
+import type { RobotMember } from '../control/control-session.ts'
+import { SessionMember } from '../control/session-member.ts'
 
-/** One connection of a robot and all that is kept for it while it is in no session. */
-export class RobotConnection extends GatewayConnection implements RobotMember {
+/** Frames buffered for a connection that waits for its admission; of more than that, the newest. */
+const MAX_EARLY_FRAMES = 32
+
+/** One connection of a robot, with all of its state that does not belong to a session. */
+export class RobotConnection extends SessionMember implements RobotMember {
   readonly robotId: string
   readonly tokenVersion: number
-  /** 0 until the database has let this connection in. */
-  epoch = 0
-  /** 0 until the first heartbeat. */
-  lastHeartbeatMs = 0
-  /** Which part of the second its heartbeat is written in; -1 until the first. */
+  /** In which part of each second the heartbeat is written; -1 before the first one. Set by `createHeartbeats` only. */
   slice = -1
-  /** Its newest heartbeat is not in the database yet. */
+  /** Whether the newest heartbeat waits for the database. Set by `createHeartbeats` only. */
   heartbeatUnsaved = false
-  /** Charge as last reported, 0 to 1, and when; -1 until the first report. */
-  battery = -1
-  batteryMs = 0
-  /** Its open session, as far as it was told of one. */
-  controlSession: ControlSession | null = null
-  /** Frames that came before the database answered; undefined afterwards. */
-  earlyFrames: string[] | undefined = undefined
+  #epoch = 0
+  #lastHeartbeatMs = 0
+  #battery = -1
+  #batteryMs = 0
+  /** Frames that arrived before the admission; undefined after it. */
+  #earlyFrames: string[] | undefined = []
 
   constructor(robotId: string, tokenVersion: number, nowMs: number) {
     super(nowMs)
     this.robotId = robotId
     this.tokenVersion = tokenVersion
+  }
+
+  /** The fencing token of the connection; 0 until the database has admitted it. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  admit(epoch: number): void {
+    this.#epoch = epoch
+  }
+
+  /** When the robot last sent a heartbeat; 0 before the first one. */
+  get lastHeartbeatMs(): number {
+    return this.#lastHeartbeatMs
+  }
+
+  recordHeartbeat(nowMs: number): void {
+    this.#lastHeartbeatMs = nowMs
+  }
+
+  /** Charge as last reported, 0 to 1; -1 before the first report. */
+  get battery(): number {
+    return this.#battery
+  }
+  get batteryMs(): number {
+    return this.#batteryMs
+  }
+
+  reportBattery(charge: number, nowMs: number): void {
+    this.#battery = charge
+    this.#batteryMs = nowMs
+  }
+
+  /** Buffers a frame until the connection is welcomed. Returns false after that: the frame is to be read at once. */
+  bufferEarlyFrame(text: string): boolean {
+    if (this.#earlyFrames === undefined) return false
+    if (this.#earlyFrames.length >= MAX_EARLY_FRAMES) this.#earlyFrames.shift()
+    this.#earlyFrames.push(text)
+    return true
+  }
+
+  /** Returns the buffered frames, and ends the buffering. */
+  takeEarlyFrames(): string[] {
+    const frames = this.#earlyFrames ?? []
+    this.#earlyFrames = undefined
+    return frames
   }
 }

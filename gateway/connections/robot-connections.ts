@@ -1,15 +1,13 @@
 import type { Log } from '../../src/core/log.ts'
 import type { ConnectResult, Presence } from '../../src/modules/presence/index.ts'
-import { latchedStop, robotSession } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import { latchedStop, robotSession } from '../control/session-frames.ts'
 import type { RobotConnection } from './robot-connection.ts'
 import type { RobotFrames } from './robot-frames.ts'
 import type { TimerWheel } from './timer-wheel.ts'
 
-/** Frames kept for a connection that waits for the database; of more than that, the newest. */
-const MAX_EARLY_FRAMES = 32
-/** How long a robot waits to be let in before it is told to come again. */
-const WAITING_LIMIT_MS = 10_000
+/** How long a robot waits for its admission before the gateway asks it to reconnect. */
+const ADMISSION_LIMIT_MS = 10_000
 
 export interface RobotSettings {
   readonly heartbeatIntervalMs: number
@@ -17,7 +15,7 @@ export interface RobotSettings {
   readonly deadmanMs: number
 }
 
-/** The robots connected to this gateway, from the open socket to its end. */
+/** Manages the connections of robots, from the open socket to its end. */
 export function createRobotConnections(deps: {
   presence: Presence
   frames: RobotFrames
@@ -27,14 +25,14 @@ export function createRobotConnections(deps: {
   log: Log
   startedAtMs: number
   clockMs: () => number
-  /** Robots in sessions are on their way to another gateway, where their next epoch replaces the one here. */
+  /** Whether robots in sessions are handed over to another gateway, where their next epoch replaces the one here. */
   isHandingOver: () => boolean
 }) {
   const { presence, frames, sessionRegistry, wheel, settings, log, startedAtMs, clockMs, isHandingOver } =
     deps
-  /** The connection that speaks for its robot. */
+  /** The admitted connection of each robot. */
   const current = new Map<string, RobotConnection>()
-  /** Open sockets that wait to be let in, and since when. Every other open socket is a current one. */
+  /** Open sockets that wait for their admission, and since when. Every other open socket is in `current`. */
   const pendingAdmissions = new Map<RobotConnection, number>()
 
   async function admit(connection: RobotConnection): Promise<void> {
@@ -48,23 +46,24 @@ export function createRobotConnections(deps: {
       })
       .finally(() => pendingAdmissions.delete(connection))
     if (!connected) return connection.close('credentialRevoked')
-    connection.epoch = connected.epoch
-    if (!connection.open) return recordDisconnect(connection) // gone while the database answered
-    const before = current.get(connection.robotId)
-    // Answers may come in another order than sockets opened; the higher epoch is the newer connection.
-    if (before && before.epoch > connection.epoch) return connection.close('replaced')
+    connection.admit(connected.epoch)
+    if (!connection.open) return recordDisconnect(connection) // closed while the database answered
+    const replaced = current.get(connection.robotId)
+    // The database may answer in another order than sockets opened; the higher epoch is the newer connection.
+    if (replaced && replaced.epoch > connection.epoch) return connection.close('replaced')
     current.set(connection.robotId, connection)
-    welcome(connection, connected.session, before) // takes over what is known of the session, which may be newer
-    before?.close('replaced')
+    welcome(connection, connected.session, replaced) // before the close: the session may be newer here
+    replaced?.close('replaced')
   }
 
   function welcome(
     connection: RobotConnection,
-    open: ConnectResult['session'],
-    before: RobotConnection | undefined,
+    session: ConnectResult['session'],
+    replaced: RobotConnection | undefined,
   ): void {
-    connection.lastSignMs = clockMs() // what it owes, it owes from here on
-    const controlSession = sessionRegistry.onRobotConnected(connection, open, before)
+    const nowMs = clockMs()
+    connection.recordSign(nowMs) // the heartbeat timeout begins with the welcome
+    const controlSession = sessionRegistry.onRobotConnected(connection, session, replaced)
     const frame = {
       type: 'welcome',
       robot_id: connection.robotId,
@@ -73,15 +72,14 @@ export function createRobotConnections(deps: {
       heartbeat_timeout_ms: settings.heartbeatTimeoutMs,
       deadman_ms: settings.deadmanMs,
       session: controlSession && robotSession(controlSession.session),
-      stop: latchedStop(controlSession?.stop ?? null),
+      stop: latchedStop(controlSession?.stops.current ?? null),
     }
-    connection.send(JSON.stringify(frame), connection.lastSignMs)
-    const earlyFrames = connection.earlyFrames ?? []
-    connection.earlyFrames = undefined
-    for (const text of earlyFrames) if (connection.open) frames.read(connection, text, clockMs())
+    connection.send(JSON.stringify(frame), nowMs)
+    for (const text of connection.takeEarlyFrames())
+      if (connection.open) frames.read(connection, text, clockMs())
   }
 
-  /** Writes the end of a connection that had been let in. */
+  /** Records the end of an admitted connection. */
   function recordDisconnect(connection: RobotConnection): void {
     presence
       .disconnect({
@@ -93,7 +91,10 @@ export function createRobotConnections(deps: {
         batteryMs: connection.battery < 0 ? null : startedAtMs + connection.batteryMs,
       })
       .catch((cause) =>
-        log.error({ err: cause, robotId: connection.robotId }, 'end of a connection not written'),
+        log.error(
+          { err: cause, robotId: connection.robotId },
+          'failed to record the end of a robot connection',
+        ),
       )
   }
 
@@ -102,45 +103,42 @@ export function createRobotConnections(deps: {
     get size() {
       return current.size + pendingAdmissions.size
     },
-    /** Every open socket. */
+    /** Returns every open connection. */
     *all(): Iterable<RobotConnection> {
       yield* pendingAdmissions.keys()
       yield* current.values()
     },
 
-    /** Sends away who has waited too long to be let in. Call it again and again. */
+    /** Closes connections that have waited too long for their admission. Call it periodically. */
     expirePendingAdmissions(): void {
       const nowMs = clockMs()
       for (const [connection, sinceMs] of pendingAdmissions) {
-        if (nowMs - sinceMs > WAITING_LIMIT_MS) connection.close('draining')
+        if (nowMs - sinceMs > ADMISSION_LIMIT_MS) connection.close('draining')
       }
     },
 
-    /** A robot said nothing for the whole timeout. One that is not welcome yet owes nothing. */
+    /** Terminates a robot that was silent for the whole timeout. Before its welcome a robot owes no heartbeat. */
     onSilence(connection: RobotConnection): void {
       if (connection.epoch > 0) return connection.terminate()
-      connection.lastSignMs = clockMs()
+      connection.recordSign(clockMs())
       wheel.add(connection, connection.lastSignMs)
     },
 
     opened(connection: RobotConnection): void {
-      connection.earlyFrames = []
       wheel.add(connection, clockMs())
       admit(connection).catch((cause) => {
-        log.warn({ err: cause, robotId: connection.robotId }, 'robot not let in')
+        log.warn({ err: cause, robotId: connection.robotId }, 'failed to admit a robot')
         connection.close('draining')
       })
     },
 
     message(connection: RobotConnection, data: ArrayBuffer, isBinary: boolean): void {
       const nowMs = clockMs()
-      connection.lastSignMs = nowMs
+      connection.recordSign(nowMs)
       if (!frames.acceptFrame(connection, data.byteLength, nowMs)) return
       if (isBinary) return frames.readBinary(connection, data, nowMs)
-      const text = Buffer.from(data).toString() // copied: uWebSockets takes the memory back
-      if (connection.earlyFrames === undefined) return frames.read(connection, text, nowMs)
-      if (connection.earlyFrames.length >= MAX_EARLY_FRAMES) connection.earlyFrames.shift()
-      connection.earlyFrames.push(text)
+      const text = Buffer.from(data).toString() // copied: uWebSockets reuses the memory
+      if (!connection.bufferEarlyFrame(text)) frames.read(connection, text, nowMs)
     },
 
     closed(connection: RobotConnection): void {

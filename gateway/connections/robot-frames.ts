@@ -14,87 +14,83 @@ import { type LogLine, logLineOf } from '../persistence/robot-logs.ts'
 import { parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
-/** Reads what robots send. Every frame is a sign of life; a heartbeat is also noted for the database. */
+/** Reads the frames of robots. Every frame is a sign of life; a heartbeat is also queued for the database. */
 export function createRobotFrames(deps: {
   enqueueHeartbeat: (connection: RobotConnection) => void
-  takeEpisode: (connection: RobotConnection, episode: Episode, nowMs: number) => void
-  takeLogLine: (connection: RobotConnection, line: LogLine, nowMs: number) => void
+  acceptEpisode: (connection: RobotConnection, episode: Episode, nowMs: number) => void
+  acceptLogLine: (connection: RobotConnection, line: LogLine, nowMs: number) => void
   controlRelay: ControlRelay
   battery: BatteryFeed
   startedAtMs: number
 }) {
-  const { enqueueHeartbeat, takeEpisode, takeLogLine, controlRelay, battery, startedAtMs } = deps
+  const { enqueueHeartbeat, acceptEpisode, acceptLogLine, controlRelay, battery, startedAtMs } = deps
   const counts = { frames: 0, heartbeats: 0 }
 
-  /** Every heartbeat counts, whatever its fields contain: it proves that the robot works. */
+  /** Accepts every heartbeat, whatever its fields contain: it proves that the robot works. */
   function heartbeat(connection: RobotConnection, value: object, nowMs: number): void {
     const { seq, battery: charge } = value as { seq?: unknown; battery?: unknown }
     counts.heartbeats++
-    connection.lastHeartbeatMs = nowMs
-    connection.malformedFrames = 0
+    connection.recordHeartbeat(nowMs)
+    connection.recordWellFormed()
     if (charge !== undefined) battery.report(connection, chargeOf(charge), nowMs)
     enqueueHeartbeat(connection)
     const echoed = isSequence(seq) ? String(seq) : 'null'
     connection.sendIfFlowing(`{"type":"heartbeat_ack","seq":${echoed},"t":${startedAtMs + nowMs}}`, nowMs)
   }
 
-  /** Takes a log line; one without a text is answered with an error and does not count as malformed. */
+  /** Accepts a log line. One without a message is answered with an error, and does not count as malformed. */
   function logLine(connection: RobotConnection, value: object, nowMs: number): void {
-    connection.malformedFrames = 0
+    connection.recordWellFormed()
     const line = logLineOf(value)
-    if (line) takeLogLine(connection, line, nowMs)
-    else connection.sendIfFlowing(errorFrame('message: a log line needs a text'), nowMs)
-  }
-
-  /** It need not be told of its latched stop again. */
-  function confirmHalt(connection: RobotConnection): void {
-    if (connection.controlSession) connection.controlSession.stopSentMs = 0
+    if (line) acceptLogLine(connection, line, nowMs)
+    else
+      connection.sendIfFlowing(errorFrame('message: A log line needs a message. Send it as a string.'), nowMs)
   }
 
   function readOther(connection: RobotConnection, value: TextFrame, nowMs: number): void {
-    if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
+    if (!robotFrameTypes.has(value.type)) return // newer robots may send types that this gateway does not know
     const parsed = RobotFrame.safeParse(value, parseOptions)
     if (!parsed.success) return connection.malformed(readableIssues(parsed.error), nowMs, namedEpisode(value))
-    connection.malformedFrames = 0
+    connection.recordWellFormed()
     const frame = parsed.data
-    if (frame.type === 'stopped') confirmHalt(connection)
-    else if (frame.type === 'episode') takeEpisode(connection, frame, nowMs)
+    if (frame.type === 'stopped') connection.controlSession?.stops.confirm()
+    else if (frame.type === 'episode') acceptEpisode(connection, frame, nowMs)
   }
 
   return {
-    /** What has come since the start of this process. */
+    /** Frames since the start of this process. */
     counts: counts as Readonly<typeof counts>,
 
-    /** Handles one frame of a connection that the database has let in. */
+    /** Reads one text frame of an admitted connection. */
     read(connection: RobotConnection, text: string, nowMs: number): void {
       const value = parseFrame(text)
-      // Telemetry that grew too deep must not close a robot; the depth is known before the type is.
+      // Telemetry that is nested too deep must not close a robot; the depth is known before the type.
       if (value === TOO_DEEP) return void connection.sendIfFlowing(errorFrame(TOO_DEEP), nowMs)
       if (typeof value === 'string') return connection.malformed(value, nowMs)
       if (value.type === 'heartbeat') return heartbeat(connection, value, nowMs)
       if (value.type === 'ack' && isAck(value)) {
-        connection.malformedFrames = 0
+        connection.recordWellFormed()
         return controlRelay.ack(connection, value.seq)
       }
       if (value.type === 'telemetry') {
-        connection.malformedFrames = 0
-        return controlRelay.telemetry(connection, text) // whatever its data are: they are between the robot and who watches
+        connection.recordWellFormed()
+        return controlRelay.telemetry(connection, text) // its data is between the robot and the participants
       }
       if (value.type === 'log') return logLine(connection, value, nowMs)
       readOther(connection, value, nowMs)
     },
 
-    /** A binary frame is telemetry, passed on byte for byte. */
+    /** Relays a binary frame, which is telemetry, byte for byte. */
     readBinary(connection: RobotConnection, data: ArrayBuffer, nowMs: number): void {
       const isTelemetry =
         data.byteLength >= BINARY_HEADER_BYTES && new DataView(data).getUint8(0) === BINARY_TELEMETRY
       if (!isTelemetry)
         return connection.malformed('A binary frame of a robot is of kind 2, after 16 bytes', nowMs)
-      connection.malformedFrames = 0
+      connection.recordWellFormed()
       controlRelay.telemetry(connection, data)
     },
 
-    /** False when the frame must not be read; its peer has been told. */
+    /** Returns false for a frame that must not be read, after answering the peer. */
     acceptFrame(connection: RobotConnection, bytes: number, nowMs: number): boolean {
       counts.frames++
       return connection.acceptFrame(bytes, nowMs)
@@ -105,7 +101,7 @@ export type RobotFrames = ReturnType<typeof createRobotFrames>
 
 const errorFrame = (message: string) => JSON.stringify({ type: 'error', message })
 
-/** Which episode a malformed frame is about, so that its robot knows which one not to send again. */
+/** Returns the episode that a malformed frame names, so that its robot does not send it again. */
 function namedEpisode(value: TextFrame): { episode_id: string } | undefined {
   if (value.type !== 'episode' || !('episode_id' in value)) return undefined
   const id = EpisodeId.safeParse(value.episode_id)

@@ -1,18 +1,18 @@
 import { coalesce } from '../../src/core/concurrency/concurrency.ts'
-import type { Guard } from '../../src/core/process/guard.ts'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import type { LinkState, PresenceStore } from '../../src/modules/presence/index.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 const ROBOTS_PER_QUERY = 2_000
-/** Looking again over the last few seconds finds what a lost hint, or a slow commit, has hidden. */
+/** Each poll overlaps the previous one, to find changes that a lost hint or a slow commit has hidden. */
 const OVERLAP_MS = 5_000
 
 /**
- * Keeps connections in step with what the database says of their robots: sessions, tokens, newer
- * connections elsewhere. Hints make it quick; polling makes it sure.
+ * Synchronizes connections with what the database says of their robots: sessions, tokens, and newer connections at
+ * other gateways. Hints make it fast; polling makes it reliable.
  */
 export function createRobotSync(deps: {
   store: PresenceStore
@@ -30,7 +30,7 @@ export function createRobotSync(deps: {
   let lastPollMs = clockMs()
   let failed = false
 
-  /** Looks these robots up soon, many in one query. Bounded by the robots that are connected here, or waited for. */
+  /** Schedules a lookup of these robots, many in one query. Ignores robots that are unknown to this gateway. */
   function requestLookup(robotIds: Iterable<string>): void {
     for (const robotId of robotIds)
       if (connectionOf(robotId) ?? sessionRegistry.orphanOf(robotId)) pendingLookups.add(robotId)
@@ -44,15 +44,15 @@ export function createRobotSync(deps: {
         for (const robotId of batch) pendingLookups.delete(robotId)
         const queried = new Map(batch.map((robotId) => [robotId, connectionOf(robotId)]))
         for (const state of await store.linkStates(batch)) {
-          // A connection that came meanwhile: what was found may be older than it.
+          // The result may be older than a connection that opened during the query.
           if (connectionOf(state.robotId) === queried.get(state.robotId)) apply(state)
           else pendingLookups.add(state.robotId)
         }
       }
     } catch (cause) {
-      pendingLookups = new Set() // the next poll covers the time since the last one that worked
+      pendingLookups = new Set() // the next poll covers the time since the last successful one
       failed = true
-      log.warn({ err: cause }, 'robots not looked up; polling will find them')
+      log.warn({ err: cause }, 'failed to look up robots; the next poll finds them')
     } finally {
       running = undefined
     }
@@ -64,18 +64,18 @@ export function createRobotSync(deps: {
     if (orphan) return sessionRegistry.applyOrphanLookup(orphan, state)
     if (!connection || connection.epoch === 0) return
     if (state.epoch > connection.epoch) return connection.close('replaced')
-    if (state.epoch < connection.epoch) return connection.close('draining') // the database forgot this connection: come anew
+    if (state.epoch < connection.epoch) return connection.close('draining') // the database has lost this connection: the robot reconnects
     if (state.tokenVersion !== connection.tokenVersion) return connection.close('credentialRevoked')
     if (!state.connected) return connection.close('draining')
     sessionRegistry.applyLookup(connection, state.session)
   }
 
   return {
-    want: requestLookup,
-    /** The hints of other processes; returns how to stop listening. */
+    requestLookup,
+    /** Subscribes to the hints of other processes; returns a function that unsubscribes. */
     listen: () => guard.subscribe(bus, 'robots.changed', ({ robotIds }) => requestLookup(robotIds)),
 
-    /** Finds changes whose hint did not arrive. Throws when the database is away. */
+    /** Finds changes whose hint was lost. Throws if the database is unavailable. */
     poll: coalesce(async () => {
       const startedMs = clockMs()
       failed = false

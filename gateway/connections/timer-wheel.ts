@@ -1,14 +1,14 @@
-/** What the wheel watches. Both times are in the wheel's own clock, milliseconds. */
+/** A peer that the wheel watches. Times are milliseconds in the clock that `add` and `advance` receive. */
 export interface Watched {
-  /** When the peer last gave a sign of life; changes freely while it is watched. */
-  lastSignMs: number
-  /** False once it needs no watching any more. */
+  /** When the peer last gave a sign of life. Changes while the peer is watched. */
+  readonly lastSignMs: number
+  /** False once the wheel is to forget the peer. */
   readonly open: boolean
 }
 
 /**
- * Finds peers that went silent. A sign of life only writes a number; the wheel looks at a peer again when its
- * last known deadline has come, so a heartbeat costs it nothing. Silence is noticed within one tick.
+ * Finds peers that went silent. A sign of life only writes a number: the wheel checks a peer again when its last known
+ * deadline has passed, so a heartbeat costs nothing here. Silence is noticed within one tick.
  */
 export function createTimerWheel<T extends Watched>(options: {
   timeoutMs: number
@@ -30,7 +30,7 @@ export function createTimerWheel<T extends Watched>(options: {
       schedule(peer, Math.floor(nowMs / tickMs))
     },
 
-    /** Looks at every peer whose deadline has come by `nowMs`. Call it every `tickMs`; late calls catch up. */
+    /** Checks every peer whose deadline has passed by `nowMs`. Call it every `tickMs`; late calls catch up. */
     advance(nowMs: number): void {
       const nowTick = Math.floor(nowMs / tickMs)
       const first = Math.max(lastTick === undefined ? nowTick : lastTick + 1, nowTick - slotCount + 1)

@@ -1,8 +1,8 @@
 import type { StopReason } from '@wheelhouse/protocol'
 import { singleFlight } from '../../src/core/concurrency/concurrency.ts'
-import type { Guard } from '../../src/core/process/guard.ts'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import { type RevocationSources, watchRevocations } from '../../src/modules/identity/index.ts'
 import type { ControlPersistence, TicketStore } from '../../src/modules/sessions/index.ts'
 import { createRevocations } from '../connections/revocations.ts'
@@ -17,12 +17,12 @@ import { createParticipantFrames } from './participant-frames.ts'
 import { createParticipants } from './participants.ts'
 import { createStops } from './stops.ts'
 
-/** Parts of a measuring period. In each of them it is the turn of some sessions: a ping is a system call. */
+/** Slots of a measuring period. Each slot measures some of the sessions, because a ping is a system call. */
 export const MEASURE_SLOTS = 50
 
-/** Everything that has to do with driving, put together. */
+/** Creates and connects all parts that control a robot: registry, relay, stops, participants and session writer. */
 export function createControlSessionService(deps: {
-  driving: ControlPersistence
+  controlPersistence: ControlPersistence
   ticketStore: Pick<TicketStore, 'verdictOf'>
   accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   bus: Bus
@@ -36,12 +36,13 @@ export function createControlSessionService(deps: {
   }
   clockMs: () => number
   battery: BatteryFeed
-  /** Looks these robots up soon. */
+  /** Schedules a lookup of these robots. */
   requestLookup: (robotIds: Iterable<string>) => void
-  /** Looks up what changed lately. Throws when the database is away. */
+  /** Looks up the robots that changed lately. Throws if the database is unavailable. */
   pollChanges: () => Promise<void>
 }) {
-  const { driving, bus, log, guard, nodeId, settings, battery, clockMs, requestLookup, pollChanges } = deps
+  const { controlPersistence, bus, log, guard, nodeId, settings, battery, clockMs } = deps
+  const { requestLookup, pollChanges } = deps
   const preciseMs = () => performance.now()
   const sessionRegistry = createControlSessionRegistry({
     nodeId,
@@ -49,7 +50,7 @@ export function createControlSessionService(deps: {
     onEnd: (controlSession) => sessionWriter.ended(controlSession),
   })
   const sessionWriter = createSessionWriter({
-    driving,
+    controlPersistence,
     sessionRegistry,
     requestLookup,
     log,
@@ -57,10 +58,10 @@ export function createControlSessionService(deps: {
     operatorGraceMs: settings.operatorGraceMs,
   })
   const controlRelay = createControlRelay({ guard, deadmanMs: settings.deadmanMs, preciseMs, clockMs })
-  /** One session that fails must not keep the others waiting. A robot that is cut off brakes, and comes back. */
+  /** Guarded for each session, so that one failure does not affect the others. A robot that is cut off halts. */
   const repeatStop = guard.handler(
     'session:repeat-stop',
-    (controlSession: ControlSession) => controlSession.repeatStop(clockMs()),
+    (controlSession: ControlSession) => controlSession.stops.repeat(clockMs()),
     (controlSession) => controlSession.robot?.close('internalError'),
   )
   const stops = createStops({ sessionRegistry, sessionWriter, clockMs })
@@ -68,7 +69,7 @@ export function createControlSessionService(deps: {
     controlSession: ControlSession,
     { ticketClaims }: ParticipantConnection,
     reason: string | undefined,
-  ) => stops.press(controlSession, { userId: ticketClaims.userId, reason })
+  ) => stops.requestStop(controlSession, { userId: ticketClaims.userId, reason })
   const onStopFrame = (connection: ParticipantConnection, reason: string | undefined) => {
     if (connection.controlSession) requestStop(connection.controlSession, connection, reason)
   }
@@ -86,7 +87,7 @@ export function createControlSessionService(deps: {
     requestStop,
     revocations,
     pollChanges,
-    driving,
+    controlPersistence,
     log,
     clockMs,
     verdictOf: deps.ticketStore.verdictOf,
@@ -94,7 +95,7 @@ export function createControlSessionService(deps: {
   })
   let measureSlot = 0
 
-  /** Asks everybody for a pong, and tells those who take part how long the last ones took. */
+  /** Pings the robot and the participants, and sends the participants the last round trips. */
   const measure = guard.handler('session:latency', (controlSession: ControlSession): void => {
     const { robot, operator } = controlSession
     controlSession.latencyRecorder.measure(preciseMs(), {
@@ -110,20 +111,20 @@ export function createControlSessionService(deps: {
 
   async function checkPermissions(): Promise<void> {
     const apiKeys = participants.apiKeys()
-    if (apiKeys.length > 0) participants.revoke(await driving.endedKeys(apiKeys))
+    if (apiKeys.length > 0) participants.revoke(await controlPersistence.endedKeys(apiKeys))
     const observers = participants.observers()
     if (observers.length === 0) return
     const revokedObservers = new Set(
-      await driving.revokedObservers(observers.map(({ ticketClaims }) => ticketClaims)),
+      await controlPersistence.revokedObservers(observers.map(({ ticketClaims }) => ticketClaims)),
     )
     for (const connection of observers)
       if (revokedObservers.has(connection.ticketClaims)) connection.close('notAllowed')
   }
 
   return {
-    drives: sessionRegistry,
-    relay: controlRelay,
-    people: participants,
+    sessionRegistry,
+    controlRelay,
+    participants,
     revocations,
     get counts() {
       return { ...controlRelay.counts, ...stops.counts }
@@ -132,20 +133,20 @@ export function createControlSessionService(deps: {
     robotAnswered: (connection: RobotConnection) =>
       connection.controlSession?.latencyRecorder.robotAnswered(preciseMs()),
     participantAnswered(connection: ParticipantConnection): void {
-      connection.lastSignMs = clockMs()
+      connection.recordSign(clockMs())
       if (connection.controlSession?.operator === connection)
         connection.controlSession.latencyRecorder.operatorAnswered(preciseMs())
     },
 
-    /** Somebody slow has read some of what waits, which no dead connection does. No pings go to the slow. */
+    /** Counts as a sign of life: a slow participant gets no pings, but a dead one does not read either. */
     participantDrained(connection: ParticipantConnection): void {
-      connection.lastSignMs = clockMs()
+      connection.recordSign(clockMs())
       controlRelay.participantDrained(connection)
     },
 
-    /** Stops that came another way, and credentials that ended; returns how to stop listening. */
+    /** Subscribes to stops of other processes and to revocations; returns a function that unsubscribes. */
     listen(): () => void {
-      const ends = [guard.subscribe(bus, 'robot.stop', stops.onRemoteStop)]
+      const unsubscribe = guard.subscribe(bus, 'robot.stop', stops.onRemoteStop)
       const watch = watchRevocations(
         { ...deps.accounts, bus, guard, log },
         {
@@ -158,27 +159,26 @@ export function createControlSessionService(deps: {
       )
       return () => {
         watch.close()
-        for (const end of ends) end()
+        unsubscribe()
       }
     },
 
-    /** Finds credentials that ended and whose hint did not arrive, and who looks on without a right to it any more. */
+    /** Finds revoked credentials whose hint was lost, and observers without permission. Call it periodically. */
     checkPermissions: singleFlight(() =>
-      checkPermissions().catch((cause) => log.debug({ err: cause }, 'rights of people not looked up')),
+      checkPermissions().catch((cause) =>
+        log.debug({ err: cause }, 'failed to check the permissions of participants'),
+      ),
     ),
 
-    /** Sends stops again that robots have not answered. Call it again and again. */
+    /** Sends stops again that robots have not confirmed. Call it periodically. */
     repeatStops(): void {
       for (const controlSession of sessionRegistry.all()) repeatStop(controlSession)
     },
-    /** Retries admissions, and carries out stops that wait for one. Call it again and again. */
     retryAdmissions: participants.retryAdmissions,
-    /** Cuts dead connections. Call it again and again. */
-    cutSilent: participants.terminateSilent,
-    /** Begins to write what is due. Call it again and again. */
-    write: sessionWriter.tick,
+    terminateSilent: participants.terminateSilent,
+    startWrites: sessionWriter.tick,
 
-    /** Measures the sessions whose turn it is. Call it `MEASURE_TURNS` times in the period of one measurement. */
+    /** Measures the sessions of the next slot. Call it `MEASURE_SLOTS` times in each measuring period. */
     measure(): void {
       measureSlot = (measureSlot + 1) % MEASURE_SLOTS
       for (const controlSession of sessionRegistry.all()) {
@@ -187,12 +187,12 @@ export function createControlSessionService(deps: {
       }
     },
 
-    /** Has every robot that may be moving stand. */
+    /** Halts every robot that may be moving. */
     haltAll(reason: StopReason): void {
-      for (const controlSession of sessionRegistry.all()) controlSession.haltIfMoving(reason, clockMs())
+      for (const controlSession of sessionRegistry.all()) controlSession.stops.haltIfMoving(reason, clockMs())
     },
 
-    /** Writes what is still to be written; settles also when the database does not take it. */
+    /** Writes all pending data; settles also if the database fails. */
     flush: sessionWriter.flush,
   }
 }

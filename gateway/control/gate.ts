@@ -1,41 +1,41 @@
 import type { DropReason } from '@wheelhouse/protocol'
 
 /**
- * How far an operator's clock may run away from ours, in milliseconds per millisecond. Ordinary clocks drift by a
- * twentieth of it; a link that slows down by a second is not forgiven before more than an hour has passed.
+ * How far an operator's clock may drift from the gateway's, in milliseconds per millisecond. Ordinary clocks drift by a
+ * twentieth of that. A connection that slows down by a second exceeds this allowance for more than an hour.
  */
 const MAX_CLOCK_DRIFT = 0.0002
-/** Once commands took too long, they must be this much faster than the limit before the robot moves again. */
+/** After commands took too long, they must take less than this share of the limit before the robot moves again. */
 const RECOVERED_SHARE = 0.8
 
-/** What decides over a control frame. Times are milliseconds of a clock that never jumps. */
+/** The state that decides over a control frame. Times are milliseconds of a clock that never jumps. */
 export interface Gate {
   readonly robotConnected: boolean
-  /** The session is ACTIVE. */
+  /** Whether the session is ACTIVE. */
   readonly active: boolean
   readonly stopLatched: boolean
-  /** Of the last frame that passed on this operator's link; -1 before the first. */
+  /** The number of the last frame that passed on this operator's connection; -1 before the first one. */
   readonly lastSeq: number
-  /** Smallest difference between our clock and the frames' `t` on this link; Infinity before the first frame. */
+  /** Smallest difference between the gateway's clock and `t` on this connection; Infinity before the first frame. */
   readonly offsetMs: number
-  /** When that was seen. */
+  /** When the gateway measured this difference. */
   readonly offsetSeenMs: number
-  /** What a command takes at the least: half the round trips to the operator and to the robot. */
+  /** The least time that a command takes: half of the round trips to the operator and to the robot. */
   readonly pathMs: number
   readonly latencyLimitMs: number
-  /** Commands have been over the limit, and not well below it since. */
+  /** Whether commands exceeded the limit and have not been well below it since. */
   readonly tooLate: boolean
 }
 
-/** What a control frame says of itself. */
+/** The header of a control frame. */
 export interface Stamp {
   readonly seq: number
-  /** The operator's clock when it was made. */
+  /** The operator's clock when the frame was made. */
   readonly t: number
   readonly ttlMs: number
 }
 
-/** Decides one control frame: whether it reaches the robot, and if not, why. */
+/** Decides whether a control frame reaches the robot; returns the reason if it does not. */
 export function decide(gate: Gate, { seq, t, ttlMs }: Stamp, nowMs: number): 'pass' | DropReason {
   if (!gate.robotConnected) return 'robot_offline'
   if (gate.stopLatched) return 'stopped'
@@ -50,14 +50,14 @@ export function decide(gate: Gate, { seq, t, ttlMs }: Stamp, nowMs: number): 'pa
 type OperatorClock = Pick<Gate, 'offsetMs' | 'offsetSeenMs'>
 
 /**
- * How much longer than the fastest frame of its link a frame was on its way. A burst after a stall carries the
- * stall in its stamps, and so is found to be old though it arrives at once.
+ * Returns how much longer a frame took than the fastest frame of its connection. The frames of a burst after a stall
+ * arrive together, but their times reveal the stall.
  */
 export function ageOf(clock: OperatorClock, t: number, nowMs: number): number {
   return Math.max(0, nowMs - t - expectedOffset(clock, nowMs))
 }
 
-/** Whether a frame was faster than all before it, so that its offset is the one to compare with from now on. */
+/** Whether a frame was faster than all earlier ones, so that later frames are compared with it. */
 export function isFastest(clock: OperatorClock, t: number, nowMs: number): boolean {
   return nowMs - t <= expectedOffset(clock, nowMs)
 }

@@ -1,13 +1,13 @@
 import { BUCKET_COUNT, bucketOf, type LatencyIncrement } from '../../src/modules/sessions/index.ts'
 
-/** A round trip that is being measured, and the last one that was. */
+/** The round trip that is being measured, and the last one that was. */
 class RoundTrip {
-  /** 0: none is under way. */
+  /** When the ping was sent; 0 while no measurement is running. */
   sentMs = 0
-  /** Undefined before the first. */
+  /** The last round trip; undefined before the first one. */
   lastMs: number | undefined
 
-  /** Begins one unless one is under way; without its ping it would never end. */
+  /** Begins a measurement unless one is running or the ping cannot be sent, which would never be answered. */
   begin(nowMs: number, ping: () => boolean): void {
     if (this.sentMs === 0 && ping()) this.sentMs = nowMs
   }
@@ -18,7 +18,7 @@ class RoundTrip {
     this.sentMs = 0
   }
 
-  /** The last one, or the one under way when that takes longer already; undefined before the first. */
+  /** Returns the last round trip, or the running one if that takes longer already; undefined before the first. */
   current(nowMs: number): number | undefined {
     if (this.lastMs === undefined || this.sentMs === 0) return this.lastMs
     return Math.max(this.lastMs, nowMs - this.sentMs)
@@ -26,13 +26,13 @@ class RoundTrip {
 }
 
 /**
- * How long commands of one session take. Round trips are measured with pings, which a peer's library answers by
- * itself; a command's age is what its frame waited on the operator's side plus half of both round trips.
+ * Records how long the commands of one session take. Pings, which a peer's library answers, measure the round trips. The
+ * age of a command is the delay of its frame on the operator's side plus half of both round trips.
  */
 export function createLatencyRecorder() {
   let operator = new RoundTrip()
   let robot = new RoundTrip()
-  /** What a frame takes from the operator when nothing holds it up. */
+  /** The shortest round trip to the operator: a frame that meets no delay takes half of it. */
   let fastestOperatorMs = Number.POSITIVE_INFINITY
   let pathMs = 0
   let buckets: number[] | undefined
@@ -46,10 +46,10 @@ export function createLatencyRecorder() {
   }
 
   return {
-    /** What a command takes at the least, as last measured. */
+    /** Returns the least time that a command takes, as last measured. */
     pathMs: () => pathMs,
 
-    /** Begins a measurement on either side, unless one is under way or no ping can be sent. */
+    /** Begins a measurement on each side, unless one is running or no ping can be sent. */
     measure(nowMs: number, pings: { operator: () => boolean; robot: () => boolean }): void {
       measurePath(nowMs)
       operator.begin(nowMs, pings.operator)
@@ -80,7 +80,7 @@ export function createLatencyRecorder() {
       return JSON.stringify({ type: 'latency', operator_ms: shown(operator), robot_ms: shown(robot) })
     },
 
-    /** Counts a command that went to the robot, and how old it is when it gets there. */
+    /** Counts a command that was sent to the robot, with its age on arrival. */
     passed(ageMs: number): void {
       const commandMs = ageMs + pathMs
       buckets ??= new Array<number>(BUCKET_COUNT).fill(0)
@@ -93,7 +93,7 @@ export function createLatencyRecorder() {
       dropped++
     },
 
-    /** What has come since the last call; undefined when nothing has. Give it back when it could not be kept. */
+    /** Returns the counts since the last call; undefined if there are none. `restore` them if writing fails. */
     take(): LatencyIncrement | undefined {
       if (frames === 0 && dropped === 0) return undefined
       const latencySummary = {

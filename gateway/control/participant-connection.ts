@@ -1,20 +1,16 @@
 import type { TicketClaims } from '../../src/modules/sessions/index.ts'
-import { GatewayConnection } from '../connections/connection.ts'
-import type { ControlSession, ParticipantMember } from './control-session.ts'
+import type { ParticipantMember } from './control-session.ts'
+import { SessionMember } from './session-member.ts'
 
-/** One connection of an operator or a watcher to one session. */
-export class ParticipantConnection extends GatewayConnection implements ParticipantMember {
-  /** What its ticket admits to. */
+/** One connection of an operator or an observer to one session. */
+export class ParticipantConnection extends SessionMember implements ParticipantMember {
   readonly ticketClaims: TicketClaims
-  /** The session it takes part in; null before the gateway has found it, and once it has left. */
-  controlSession: ControlSession | null = null
-  number = 0
   readonly openedMs: number
-  /** When its admission is tried again; 0 while none is due. */
-  retryAtMs = 0
-  bufferedTelemetry: string | ArrayBuffer | null = null
-  /** A stop that came before the link was admitted, and when. */
-  earlyStop: { readonly reason: string | undefined } | null = null
+  #number = 0
+  /** When the admission is tried again; 0 while no retry is due. */
+  #retryAtMs = 0
+  #bufferedTelemetry: string | ArrayBuffer | null = null
+  #earlyStop: { readonly reason: string | undefined } | null = null
 
   constructor(ticketClaims: TicketClaims, nowMs: number) {
     super(nowMs)
@@ -24,5 +20,54 @@ export class ParticipantConnection extends GatewayConnection implements Particip
 
   get isOperator(): boolean {
     return this.ticketClaims.part === 'control'
+  }
+
+  get number(): number {
+    return this.#number
+  }
+
+  /** Sets the order of the connection among all that opened at this gateway. */
+  assignNumber(number: number): void {
+    this.#number = number
+  }
+
+  scheduleRetry(atMs: number): void {
+    this.#retryAtMs = atMs
+  }
+
+  /** Notes that the admission is being tried, so that no retry is due. */
+  beginAdmission(): void {
+    this.#retryAtMs = 0
+  }
+
+  isRetryDue(nowMs: number): boolean {
+    return this.#retryAtMs > 0 && nowMs >= this.#retryAtMs
+  }
+
+  /** Buffers the newest telemetry for a participant that does not read. */
+  bufferTelemetry(frame: string | ArrayBuffer): void {
+    this.#bufferedTelemetry = frame
+  }
+
+  takeBufferedTelemetry(): string | ArrayBuffer | null {
+    const frame = this.#bufferedTelemetry
+    this.#bufferedTelemetry = null
+    return frame
+  }
+
+  /** Whether the participant requested a stop before the connection was admitted. */
+  get hasEarlyStop(): boolean {
+    return this.#earlyStop !== null
+  }
+
+  /** Notes a stop that arrives before the admission. The first one counts. */
+  noteEarlyStop(reason: string | undefined): void {
+    this.#earlyStop ??= { reason }
+  }
+
+  takeEarlyStop(): { readonly reason: string | undefined } | null {
+    const earlyStop = this.#earlyStop
+    this.#earlyStop = null
+    return earlyStop
   }
 }

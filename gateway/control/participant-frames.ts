@@ -14,10 +14,10 @@ import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
 import type { ControlRelay } from './control-relay.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 
-/** Reads what operators and watchers send. */
+/** Reads the frames of operators and observers. */
 export function createParticipantFrames(deps: {
   controlRelay: ControlRelay
-  /** Somebody pressed the stop. */
+  /** Called for a stop of an admitted participant. */
   onStopFrame: (connection: ParticipantConnection, reason: string | undefined) => void
   deadmanMs: number
   clockMs: () => number
@@ -34,26 +34,27 @@ export function createParticipantFrames(deps: {
     ttlMs: number,
     data: unknown,
   ): void {
-    if (!connection.controlSession) return // what comes before the first state counts for nothing
+    if (!connection.controlSession) return // control counts only after the first state
     const { id } = connection.controlSession.session
     const payload = JSON.stringify(data) ?? 'null'
     const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs},"data":${payload}}`
-    if (frame.length > MAX_FRAME_BYTES) return malformed(connection, 'The frame is too large to be passed on')
-    connection.malformedFrames = 0
+    if (frame.length > MAX_FRAME_BYTES)
+      return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
+    connection.recordWellFormed()
     controlRelay.control(connection, { seq, t, ttlMs }, frame)
   }
 
-  /** Forwarded byte for byte: what is in it is between the operator and the robot. */
+  /** Relays a binary frame byte for byte: its payload is between the operator and the robot. */
   function binary(connection: ParticipantConnection, data: ArrayBuffer): void {
     if (!connection.isOperator) return malformed(connection, 'Observers send text frames only.')
     if (data.byteLength < BINARY_HEADER_BYTES)
-      return malformed(connection, 'A binary frame begins with 16 bytes')
+      return malformed(connection, 'A binary frame begins with a header of 16 bytes.')
     const view = new DataView(data)
     const t = view.getFloat64(8)
     if (view.getUint8(0) !== BINARY_CONTROL || !Number.isFinite(t)) {
-      return malformed(connection, 'A binary frame of an operator is of kind 1, with a time that is a number')
+      return malformed(connection, 'A binary frame of an operator has kind 1 and a finite time.')
     }
-    connection.malformedFrames = 0
+    connection.recordWellFormed()
     controlRelay.control(
       connection,
       { seq: view.getUint32(4), t, ttlMs: view.getUint16(2) || deadmanMs },
@@ -69,7 +70,7 @@ export function createParticipantFrames(deps: {
     if (!known.has(value.type)) {
       if (!connection.isOperator && operatorFrameTypes.has(value.type))
         malformed(connection, 'Observers cannot drive. Connect with a ticket for control.')
-      return // newer clients may say more than this gateway understands
+      return // newer clients may send types that this gateway does not know
     }
     const parsed = (connection.isOperator ? OperatorFrame : ObserverFrame).safeParse(value, parseOptions)
     if (!parsed.success) return malformed(connection, readableIssues(parsed.error))
@@ -77,15 +78,15 @@ export function createParticipantFrames(deps: {
     if (frame.type === 'control') {
       return control(connection, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.data)
     }
-    connection.malformedFrames = 0
+    connection.recordWellFormed()
     if (frame.type === 'ping') {
       connection.sendIfFlowing(`{"type":"pong","t":${frame.t},"server_t":${Date.now()}}`, clockMs())
     } else if (connection.controlSession) onStopFrame(connection, frame.reason)
-    else connection.earlyStop ??= { reason: frame.reason }
+    else connection.noteEarlyStop(frame.reason)
   }
 
   return {
-    /** Reads one frame; answers the peer itself when it cannot be read. */
+    /** Reads one frame, and answers the peer itself if the frame is malformed. */
     read(connection: ParticipantConnection, data: ArrayBuffer, isBinary: boolean): void {
       if (!connection.acceptFrame(data.byteLength, clockMs())) return
       if (isBinary) return binary(connection, data)
@@ -104,7 +105,7 @@ interface PlainControl {
   readonly data: unknown
 }
 
-/** Whether it is a control frame as the schema wants it, asked the short way: there are hundreds a second. */
+/** Checks a control frame against its schema without zod, because there are hundreds of them in a second. */
 function isPlainControl(value: TextFrame): value is PlainControl & { type: 'control' } {
   if (value.type !== 'control') return false
   const { seq, t, ttl_ms: ttlMs } = value as { seq?: unknown; t?: unknown; ttl_ms?: unknown }

@@ -9,23 +9,21 @@ import type { ControlSessionRegistry } from './control-session-registry.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import type { ParticipantFrames } from './participant-frames.ts'
 
-/** People who look on at one session through one gateway. */
-const MAX_OBSERVERS = 100
-/** How long a link may wait for its admission, in which `stop` alone is kept. */
+/** How long a connection may wait for its admission. Until then only its `stop` counts. */
 const ADMISSION_LIMIT_MS = 5_000
-/** Between two tries of an admission that the database did not decide. */
+/** Interval between attempts of an admission while the database does not answer. */
 const RETRY_MS = 500
-/** How long the first operator of a session waits for the database at the most. */
+/** How long the first operator of a session waits for the database at most. */
 const RECORD_LIMIT_MS = 1_000
 
-/** How a link ends whose ticket is not valid any more. */
+/** Why a connection is closed whose ticket is no longer valid. */
 const closeReasons = {
   credential_ended: 'credentialRevoked',
   permissions_changed: 'ticketVoid',
   superseded: 'ticketVoid',
 } as const satisfies Record<Exclude<TicketVerdict, 'valid'>, CloseReason>
 
-/** Operators and watchers connected to this gateway, from the open socket to its end. */
+/** Manages the connections of operators and observers, from the open socket to its end. */
 export function createParticipants(deps: {
   sessionRegistry: ControlSessionRegistry
   frames: ParticipantFrames
@@ -40,20 +38,19 @@ export function createParticipants(deps: {
   revocations: Revocations
   /** Looks up the robots that changed lately. Throws when the database is away. */
   pollChanges: () => Promise<void>
-  driving: Pick<ControlPersistence, 'recordJoin'>
+  controlPersistence: Pick<ControlPersistence, 'recordJoin'>
   log: Log
   clockMs: () => number
-  /** From the last sign of life on, a pong of the peer's library included. */
+  /** How long a participant may give no sign of life; a pong of its library is one. */
   silenceLimitMs: number
 }) {
-  const { sessionRegistry, frames, battery, requestStop, verdictOf, revocations, pollChanges, driving, log } =
-    deps
-  const { clockMs, silenceLimitMs } = deps
+  const { sessionRegistry, frames, battery, requestStop, verdictOf, revocations, pollChanges } = deps
+  const { controlPersistence, log, clockMs, silenceLimitMs } = deps
   const connections = new Set<ParticipantConnection>()
   let count = 0
   let refused = 0
 
-  /** The session of a ticket. One that has just begun may not have been heard of yet. */
+  /** Returns the session of a ticket. Polls for it if it is unknown: it may have just begun. */
   async function find(sessionId: string): Promise<ControlSession | undefined> {
     const known = sessionRegistry.of(sessionId)
     if (known) return known
@@ -62,22 +59,22 @@ export function createParticipants(deps: {
   }
 
   /**
-   * Records the first operator of a session before the first frame may pass: the database decides whether the session
-   * was paused for the want of one, and this gateway knows it when the operator joins. While the database is away, the
-   * operator joins all the same; the session writer records it later.
+   * Records the first operator of a session before the first frame may pass: the database may have paused the session
+   * for lack of an operator, and this gateway must know that. While the database is unavailable, the operator joins
+   * nevertheless, and the session writer records it later.
    */
   async function recordFirstJoin(controlSession: ControlSession): Promise<ControlSession | undefined> {
     const { id } = controlSession.session
     const record = async () => {
-      const eventSeq = await driving.recordJoin(id)
+      const eventSeq = await controlPersistence.recordJoin(id)
       if (eventSeq === undefined || eventSeq > controlSession.session.eventSeq) await pollChanges()
-      controlSession.session = { ...controlSession.session, driven: true }
+      controlSession.markDriven()
     }
-    await withTimeout(RECORD_LIMIT_MS, 'the database does not answer', record()).catch((cause) =>
-      log.warn({ err: cause, sessionId: id }, 'first operator not recorded yet'),
+    await withTimeout(RECORD_LIMIT_MS, 'the database did not record the operator in time', record()).catch(
+      (cause) =>
+        log.warn({ err: cause, sessionId: id }, 'first operator of a session not recorded yet; retrying'),
     )
-    controlSession.operatorJoined = true
-    sessionRegistry.attendance(controlSession) // also when the operator is gone by now
+    controlSession.noteOperatorJoined(clockMs()) // also if the operator has disconnected by now
     return sessionRegistry.of(id)
   }
 
@@ -85,53 +82,51 @@ export function createParticipants(deps: {
     const controlSession = await find(connection.ticketClaims.sessionId)
     const isOperator =
       connection.isOperator && connection.ticketClaims.userId === controlSession?.session.operatorId
-    if (!controlSession || !isOperator || controlSession.operatorJoined || controlSession.session.driven)
-      return controlSession
+    if (!controlSession || !isOperator || controlSession.hadOperator) return controlSession
     return await recordFirstJoin(controlSession)
   }
 
-  /** Admits a link whose ticket the database confirms. Until then no frame of it counts but `stop`, which is kept. */
+  /** Admits a connection if the database confirms its ticket. Before that, only a `stop` of it counts. */
   async function admit(connection: ParticipantConnection): Promise<void> {
     const verdict = await verdictOf(connection.ticketClaims)
     if (verdict !== 'valid') {
-      connection.earlyStop = null
+      connection.takeEarlyStop()
       refused++
       return connection.close(closeReasons[verdict])
     }
     const controlSession = await findAndRecordJoin(connection)
-    if (!controlSession) return connection.close('robotMoved') // another gateway has it, or soon will: fetch a new ticket
+    if (!controlSession) return connection.close('robotMoved') // a new ticket names the gateway of the robot
     if (connection.open) join(connection, controlSession)
     requestEarlyStop(connection, controlSession)
   }
 
-  /** Carries out the stop that came before the link was admitted. */
+  /** Requests the stop that arrived before the connection was admitted. */
   function requestEarlyStop(
     connection: ParticipantConnection,
     controlSession: ControlSession | undefined,
   ): void {
-    const { earlyStop } = connection
-    connection.earlyStop = null
+    const earlyStop = connection.takeEarlyStop()
     if (earlyStop && controlSession) requestStop(controlSession, connection, earlyStop.reason)
   }
 
-  /** Admits a link, or has it tried again: the database may be away for a moment only. */
+  /** Admits a connection, or schedules a retry if the database does not answer. */
   function tryAdmission(connection: ParticipantConnection): void {
-    connection.retryAtMs = 0
+    connection.beginAdmission()
     admit(connection).catch((cause) => {
       requestStopUnconfirmed(connection)
       if (clockMs() - connection.openedMs < ADMISSION_LIMIT_MS) {
-        connection.retryAtMs = clockMs() + RETRY_MS
+        connection.scheduleRetry(clockMs() + RETRY_MS)
         return
       }
-      log.warn({ err: cause, sessionId: connection.ticketClaims.sessionId }, 'participant not admitted')
+      log.warn({ err: cause, sessionId: connection.ticketClaims.sessionId }, 'failed to admit a participant')
       connection.close('draining')
     })
   }
 
-  /** Halts without the database: the ticket is signed, no revocation of it is known, and a halt is the safe side. */
+  /** Stops the robot without the database: the ticket is signed, not known to be revoked, and a stop is safe. */
   function requestStopUnconfirmed(connection: ParticipantConnection): void {
     const controlSession = sessionRegistry.of(connection.ticketClaims.sessionId)
-    // A session that is not known yet keeps its stop for the next try.
+    // If the session is not known yet, the stop waits for the next attempt.
     if (controlSession && !revocations.isRevoked(connection.ticketClaims))
       requestEarlyStop(connection, controlSession)
   }
@@ -141,76 +136,59 @@ export function createParticipants(deps: {
     if (connection.isOperator) {
       if (connection.ticketClaims.userId !== controlSession.session.operatorId)
         return connection.close('notAllowed')
-      const before = controlSession.operator
-      if (before && before.number > connection.number) return connection.close('replaced') // it took longer to be let in
-      controlSession.setOperator(connection)
-      if (before) {
-        before.controlSession = null
-        before.close('replaced')
-      }
-      sessionRegistry.attendance(controlSession)
-    } else {
-      if (controlSession.observers.size >= MAX_OBSERVERS) {
-        connection.send('{"type":"error","message":"Too many people watch this session"}', nowMs)
-        return connection.close('notAllowed')
-      }
-      controlSession.observers.add(connection)
+      if (!controlSession.joinOperator(connection, nowMs)) return
+    } else if (!controlSession.joinObserver(connection)) {
+      const message = 'The session has too many observers. Try again later.'
+      connection.send(JSON.stringify({ type: 'error', message }), nowMs)
+      return connection.close('notAllowed')
     }
-    connection.controlSession = controlSession
     connection.send(controlSession.stateFrame(), nowMs)
-    battery.show(connection, nowMs)
+    battery.sendTo(connection, nowMs)
   }
 
   return {
     get size() {
       return connections.size
     },
-    /** Links that were closed because their tickets were not valid any more. */
+    /** The number of connections that were closed because their tickets were no longer valid. */
     get refused() {
       return refused
     },
     all: (): Iterable<ParticipantConnection> => connections,
 
     opened(connection: ParticipantConnection): void {
-      connection.number = ++count
+      connection.assignNumber(++count)
       connections.add(connection)
       tryAdmission(connection)
     },
 
     message(connection: ParticipantConnection, data: ArrayBuffer, isBinary: boolean): void {
-      connection.lastSignMs = clockMs()
+      connection.recordSign(clockMs())
       frames.read(connection, data, isBinary)
-      // A stop waits for no database.
-      if (connection.earlyStop) requestStopUnconfirmed(connection)
+      // A stop does not wait for the database.
+      if (connection.hasEarlyStop) requestStopUnconfirmed(connection)
     },
 
-    /** An operator who is gone stops the robot at once: first of all, whatever fails afterwards. */
+    /** Removes a connection. Halts the robot of an operator first, in case a later step fails. */
     closed(connection: ParticipantConnection): void {
       connection.detach()
       connections.delete(connection)
       const { controlSession } = connection
       if (!controlSession) return
-      if (controlSession.operator === connection) {
-        controlSession.haltIfMoving('operator_lost', clockMs())
-        controlSession.setOperator(null)
-        sessionRegistry.attendance(controlSession)
-        controlSession.broadcastState(clockMs())
-      }
-      connection.controlSession = null
-      controlSession.observers.delete(connection)
-      sessionRegistry.removeIfEmpty(controlSession)
+      controlSession.leave(connection, clockMs())
+      sessionRegistry.removeIfAbandoned(controlSession)
     },
 
-    /** Retries admissions, and carries out stops that wait for one for too long. Call it again and again. */
+    /** Retries admissions, and requests stops that wait for one. Call it periodically. */
     retryAdmissions(): void {
       const nowMs = clockMs()
       for (const connection of connections) {
-        if (connection.earlyStop) requestStopUnconfirmed(connection)
-        if (connection.retryAtMs > 0 && nowMs >= connection.retryAtMs) tryAdmission(connection)
+        if (connection.hasEarlyStop) requestStopUnconfirmed(connection)
+        if (connection.isRetryDue(nowMs)) tryAdmission(connection)
       }
     },
 
-    /** Cuts off who has been silent for too long: their connection is dead, whatever it looks like. */
+    /** Terminates connections that have been silent for too long: they count as dead. Call it periodically. */
     terminateSilent(): void {
       const nowMs = clockMs()
       for (const connection of connections) {
@@ -221,7 +199,7 @@ export function createParticipants(deps: {
       }
     },
 
-    /** Sends away everybody who came with one of these API keys. */
+    /** Closes all connections whose tickets were issued to one of these API keys. */
     revoke(apiKeyIds: readonly string[]): void {
       for (const connection of connections) {
         const { apiKeyId } = connection.ticketClaims
@@ -229,9 +207,10 @@ export function createParticipants(deps: {
       }
     },
 
+    /** Returns the connections of all observers. */
     observers: (): ParticipantConnection[] => [...connections].filter((connection) => !connection.isOperator),
 
-    /** The API keys that people here came with. */
+    /** Returns the API keys to which the tickets of the connections were issued. */
     apiKeys: (): string[] => [
       ...new Set([...connections].flatMap((connection) => connection.ticketClaims.apiKeyId ?? [])),
     ],

@@ -1,14 +1,14 @@
 import type { RobotStop } from '../../src/core/events/bus.ts'
 import { stopReasonOf } from '../../src/modules/sessions/index.ts'
 import type { SessionWriter } from '../persistence/session-writer.ts'
-import type { ControlSession, PendingStop } from './control-session.ts'
+import type { ControlSession } from './control-session.ts'
 import type { ControlSessionRegistry } from './control-session-registry.ts'
-import { mergeStops } from './stop-merging.ts'
+import type { PendingStop } from './pending-stops.ts'
 
-/** However often somebody presses, the database is asked no more often. */
+/** A stop is sent to the database at once, but at most this often for each session; the periodic write does the rest. */
 const MIN_RECORD_INTERVAL_MS = 250
 
-/** The latched stop, whoever presses it and wherever: first the robot hears of it, then everything else. */
+/** Latches stops of participants and of other processes. The robot receives a stop before anything else happens. */
 export function createStops(deps: {
   sessionRegistry: ControlSessionRegistry
   sessionWriter: SessionWriter
@@ -16,37 +16,27 @@ export function createStops(deps: {
 }) {
   const { sessionRegistry, sessionWriter, clockMs } = deps
   const counts = { stops: 0 }
+  /** When the writer was last started because of a stop. */
+  const recordedMs = new WeakMap<ControlSession, number>()
 
-  function requestStop(controlSession: ControlSession, by: PendingStop): void {
+  function requestStop(controlSession: ControlSession, request: PendingStop): void {
     const nowMs = clockMs()
-    if (controlSession.stopLatched) {
-      // It stands already and the first reason stays. But somebody may just have cleared that stop, and we are yet to
-      // hear of it: the database decides whether this one stands upon another.
-      const frameBefore = controlSession.stateFrame()
-      if (controlSession.pendingStop === null) controlSession.pendingStop = by
-      else if (controlSession.recordingStop)
-        controlSession.nextPendingStop = mergeStops(controlSession, by, controlSession.nextPendingStop)
-      else controlSession.pendingStop = mergeStops(controlSession, controlSession.pendingStop, by)
-      if (controlSession.stateFrame() !== frameBefore) controlSession.broadcastState(nowMs)
-      if (nowMs - controlSession.lastStopRequestMs < MIN_RECORD_INTERVAL_MS) return // the next turn of the clock writes it
-    } else {
-      counts.stops++
-      controlSession.pendingStop = by
-      controlSession.latch(stopReasonOf(by.reason), false, nowMs)
-      controlSession.broadcastState(nowMs)
-    }
-    controlSession.lastStopRequestMs = nowMs
+    const wasLatched = controlSession.stopLatched
+    controlSession.stops.request(request, stopReasonOf(request.reason), nowMs)
+    if (!wasLatched) counts.stops++
+    else if (nowMs - (recordedMs.get(controlSession) ?? 0) < MIN_RECORD_INTERVAL_MS) return
+    recordedMs.set(controlSession, nowMs)
     sessionWriter.begin(controlSession)
   }
 
   return {
-    /** Stops that came here from people or other processes, ahead of the database. */
+    /** Stops that were latched before the database had them, or as soon as it had. */
     counts: counts as Readonly<typeof counts>,
 
-    /** Somebody who takes part pressed it here. */
-    press: requestStop,
+    /** Stops the robot on behalf of a participant. */
+    requestStop,
 
-    /** Another process tells of a stop ahead of the database, or instead of one that is away. */
+    /** Applies a stop that another process reports: a recorded one, or one that waits for the database here. */
     onRemoteStop({ sessionId, reason, eventSeq, userId, byRole, byOwner }: RobotStop): void {
       const controlSession = sessionRegistry.of(sessionId)
       if (!controlSession) return
@@ -54,12 +44,9 @@ export function createStops(deps: {
         if (userId !== null) requestStop(controlSession, { userId, reason })
         return
       }
-      if (eventSeq <= controlSession.session.eventSeq) return // looked up already, and perhaps cleared since
-      const authority = { stopByRole: byRole, stopByOwner: byOwner }
-      controlSession.session = { ...controlSession.session, eventSeq, stopReason: reason, ...authority }
+      if (eventSeq <= controlSession.session.eventSeq) return // known already, and perhaps cleared since
       if (!controlSession.stopLatched) counts.stops++
-      controlSession.latch(reason, true, clockMs())
-      controlSession.broadcastState(clockMs())
+      controlSession.stops.applyReported({ eventSeq, reason, byRole, byOwner }, clockMs())
     },
   }
 }

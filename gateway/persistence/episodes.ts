@@ -8,39 +8,39 @@ import { createSerialBatchLoader } from '../../src/modules/presence/index.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
 
 const EPISODES_PER_TRANSACTION = 500
-/** Episodes that may wait for the database: some 25 MB at their largest. */
+/** Episodes that may wait for the database: about 25 MB at most. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_PER_ROBOT = 100
-/** When a robot shall send again what there was no room for. */
+/** When a robot is to send an episode again that the queue had no room for. */
 const RETRY_AFTER_MS = 5_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 2_000
 const FLUSH_LIMIT_MS = 3_000
 
 /**
- * Episodes on their way to the database. Each frame is answered once: acknowledged after the commit, or refused
- * with an error. What a process takes with it when it dies was not acknowledged, so its robot sends it again.
+ * Stores episodes in batches. Answers each frame once: with an acknowledgement after the commit, or with an error. If the
+ * process ends before the acknowledgement, the robot sends the episode again.
  */
 export function createEpisodes(deps: {
   store: EpisodeStore
   log: Log
-  /** The connection that speaks for a robot now; answers go there, also to what an older one has sent. */
+  /** Returns the current connection of a robot. It gets the answers, also to frames of an older connection. */
   connectionOf: (robotId: string) => RobotConnection | undefined
   clockMs: () => number
 }) {
   const { store, log, connectionOf, clockMs } = deps
   const stopping = new AbortController()
-  /** How many wait of each robot that has any. */
+  /** Waiting episodes by robot. */
   const waitingByRobot = new Map<string, number>()
   let waiting = 0
   let failing = false
-  const batcher = createSerialBatchLoader<ReportedEpisode, boolean>({
+  const batchLoader = createSerialBatchLoader<ReportedEpisode, boolean>({
     maxBatch: EPISODES_PER_TRANSACTION,
     maxQueued: MAX_WAITING,
     run: save,
   })
 
-  /** Tries until the database has them. Answers for each whether it is stored. */
+  /** Saves the episodes, and retries until the database has answered. Returns for each whether it is stored. */
   async function save(episodes: readonly ReportedEpisode[]): Promise<boolean[]> {
     for (let attempt = 0; ; attempt++) {
       stopping.signal.throwIfAborted()
@@ -50,7 +50,7 @@ export function createEpisodes(deps: {
         return stored
       } catch (cause) {
         if (isDataError(cause)) return await saveInHalves(episodes, cause)
-        if (!failing) log.warn({ err: cause }, 'episodes wait for the database')
+        if (!failing) log.warn({ err: cause }, 'failed to store episodes; retrying')
         failing = true
         const longestMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt)
         await delay(longestMs * (0.5 + Math.random() / 2), undefined, { signal: stopping.signal })
@@ -58,11 +58,14 @@ export function createEpisodes(deps: {
     }
   }
 
-  /** Halves what the database refuses, until the one that it refuses stands alone. */
+  /** Splits a batch that the database refuses, until the refused episode is found. */
   async function saveInHalves(episodes: readonly ReportedEpisode[], cause: unknown): Promise<boolean[]> {
     const [first] = episodes
     if (first && episodes.length === 1) {
-      log.warn({ err: cause, robotId: first.robotId, episodeId: first.episodeId }, 'episode refused')
+      log.warn(
+        { err: cause, robotId: first.robotId, episodeId: first.episodeId },
+        'the database refused an episode',
+      )
       return [false]
     }
     const half = Math.ceil(episodes.length / 2)
@@ -74,13 +77,18 @@ export function createEpisodes(deps: {
     waiting++
     waitingByRobot.set(robotId, (waitingByRobot.get(robotId) ?? 0) + 1)
     try {
-      const stored = await batcher.add(episode)
+      const stored = await batchLoader.add(episode)
       const answer = stored
         ? { type: 'episode_ack', episode_id: episodeId }
-        : { type: 'error', message: 'The episode cannot be stored', episode_id: episodeId }
+        : {
+            type: 'error',
+            message: 'The episode cannot be stored. Do not send it again.',
+            episode_id: episodeId,
+          }
       connectionOf(robotId)?.send(JSON.stringify(answer), clockMs())
     } catch (cause) {
-      if (!stopping.signal.aborted) log.error({ err: cause, robotId }, 'episode lost; its robot has it still')
+      if (!stopping.signal.aborted)
+        log.error({ err: cause, robotId }, 'failed to store an episode; its robot sends it again')
     } finally {
       waiting--
       const left = (waitingByRobot.get(robotId) ?? 1) - 1
@@ -90,8 +98,8 @@ export function createEpisodes(deps: {
   }
 
   return {
-    /** Takes an episode for storing, or answers that there is no room for it now. */
-    take(connection: RobotConnection, frame: Episode, nowMs: number): void {
+    /** Queues an episode, or answers that the queue is full. */
+    accept(connection: RobotConnection, frame: Episode, nowMs: number): void {
       const { robotId } = connection
       const full = waiting >= MAX_WAITING || (waitingByRobot.get(robotId) ?? 0) >= MAX_WAITING_PER_ROBOT
       if (!full) return void persist(toReportedEpisode(robotId, frame))
@@ -104,10 +112,11 @@ export function createEpisodes(deps: {
       connection.sendIfFlowing(JSON.stringify(error), nowMs)
     },
 
-    /** Stores and acknowledges what waits. Rejects when that takes too long. */
-    flush: (): Promise<void> => withTimeout(FLUSH_LIMIT_MS, 'episodes still wait', batcher.idle()),
+    /** Stores and acknowledges all waiting episodes. Rejects if that takes too long. */
+    flush: (): Promise<void> =>
+      withTimeout(FLUSH_LIMIT_MS, 'episodes were not stored in time', batchLoader.idle()),
 
-    /** Gives up what still waits, unacknowledged. */
+    /** Discards the waiting episodes without an acknowledgement. */
     stop(): void {
       stopping.abort()
     },
@@ -115,7 +124,7 @@ export function createEpisodes(deps: {
 }
 export type Episodes = ReturnType<typeof createEpisodes>
 
-/** Only what is stored is kept: a frame may carry anything else besides. */
+/** Picks the stored fields: a frame may contain others. */
 function toReportedEpisode(robotId: string, frame: Episode): ReportedEpisode {
   return {
     robotId,
@@ -128,7 +137,7 @@ function toReportedEpisode(robotId: string, frame: Episode): ReportedEpisode {
   }
 }
 
-/** PostgreSQL's classes 22 (data) and 23 (constraints): trying the same again would fail the same. */
+/** Returns whether a retry would fail the same way: PostgreSQL's classes 22 (data) and 23 (constraints). */
 export function isDataError(cause: unknown): boolean {
   for (const error of causesOf(cause)) {
     if ('code' in error && /^2[23]/.test(String(error.code))) return true

@@ -106,11 +106,11 @@ test('lines wait while the store fails, and a flush at the end writes them', asy
     clockMs: () => nowMs,
   })
   const link = new RobotConnection('robot', 1, nowMs)
-  for (const message of ['a', 'b']) logs.take(link, { level: 'info', message }, nowMs)
+  for (const message of ['a', 'b']) logs.accept(link, { level: 'info', message }, nowMs)
   logs.tick()
   await vi.waitFor(() => expect(warnings).toHaveLength(1))
   await expect(logs.flush()).rejects.toThrow('2 log lines')
-  logs.take(link, { level: 'info', message: 'c' }, nowMs)
+  logs.accept(link, { level: 'info', message: 'c' }, nowMs)
   nowMs += 5_000
   logs.tick()
   away = false

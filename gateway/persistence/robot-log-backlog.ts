@@ -1,27 +1,29 @@
 import type { ReportedLogLine } from '../../src/modules/robots/index.ts'
 
-/** What a robot may log for long, and how many lines at once after a rest. */
+/** The rate limit of one robot: a token bucket. */
 const LINES_PER_SECOND = 20
 const BURST = 100
-/** Lines that wait for the database: of one robot, and of all; of more, the oldest of the robot that logs are dropped. */
+/** Lines that may wait for the database, of one robot and of all. Beyond it the robot's oldest lines are dropped. */
 export const MAX_WAITING_PER_ROBOT = 500
 const MAX_WAITING = 20_000
-/** In characters of their messages. */
+/** The same limit in characters of the messages. */
 const MAX_WAITING_LENGTH = 16 * 1024 * 1024
-/** A robot that logs too fast gets a line about it this often. */
-const NOTE_MS = 1_000
-/** After so long without a line its allowance is full again, and nothing of a robot needs to be kept. */
+/** How often a robot that logs too fast gets a line with the number of its dropped lines. */
+const NOTICE_MS = 1_000
+/** After this time without a line the bucket of a robot is full, so that the robot can be forgotten. */
 const IDLE_MS = 10_000
 
-/** The lines of one robot that wait, and how many are missing: before the oldest of them, and after the newest. */
+/** The waiting lines of one robot. */
 interface RobotBacklog {
   lines: ReportedLogLine[]
+  /** Dropped lines before the oldest waiting one. */
   lost: number
   lostAtMs: number
+  /** Lines after the newest waiting one that the rate limit refused. */
   skipped: number
   skippedAtMs: number
-  /** When to note what was skipped; in the gateway's clock, as the two below. */
-  noteAtMs: number
+  /** When to queue a line about the skipped ones, in the gateway's clock. */
+  noticeAtMs: number
   tokens: number
   refilledAtMs: number
 }
@@ -32,12 +34,12 @@ const emptyBacklog = (nowMs: number): RobotBacklog => ({
   lostAtMs: 0,
   skipped: 0,
   skippedAtMs: 0,
-  noteAtMs: 0,
+  noticeAtMs: 0,
   tokens: BURST,
   refilledAtMs: nowMs,
 })
 
-/** Returns the line that is written in place of those that are missing. */
+/** Returns the line that takes the place of dropped lines. */
 const droppedNotice = (robotId: string, dropped: number, atMs: number): ReportedLogLine => ({
   robotId,
   level: 'warn',
@@ -46,7 +48,7 @@ const droppedNotice = (robotId: string, dropped: number, atMs: number): Reported
   atMs,
 })
 
-/** Log lines on their way to the database, bounded. No line is missing without a line that says so. */
+/** Queues log lines for the database, up to a limit. A line with their number takes the place of dropped lines. */
 export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => void }) {
   const robots = new Map<string, RobotBacklog>()
   let size = 0
@@ -75,8 +77,8 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
     trim(backlog)
   }
 
-  /** Queues a line about those that were skipped; returns it. */
-  function note(robotId: string, backlog: RobotBacklog): ReportedLogLine {
+  /** Queues a line with the number of skipped lines; returns it. */
+  function queueNotice(robotId: string, backlog: RobotBacklog): ReportedLogLine {
     const line = droppedNotice(robotId, backlog.skipped, backlog.skippedAtMs)
     backlog.skipped = 0
     push(backlog, line)
@@ -93,33 +95,34 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
   }
 
   return {
-    /** Lines that wait. */
+    /** The number of waiting lines. */
     get size() {
       return size
     },
 
-    /** Takes a line; returns what was queued of it: nothing, the line, or a line about those skipped before and it. */
+    /** Queues a line unless its robot logs too fast. Returns the queued lines: a notice of skipped ones may precede it. */
     add(line: ReportedLogLine, nowMs: number): ReportedLogLine[] {
       const { robotId } = line
       const backlog = robots.get(robotId) ?? emptyBacklog(nowMs)
       robots.set(robotId, backlog)
       if (!takeToken(backlog, nowMs)) {
-        if (backlog.skipped === 0) backlog.noteAtMs = nowMs + NOTE_MS
+        if (backlog.skipped === 0) backlog.noticeAtMs = nowMs + NOTICE_MS
         backlog.skipped++
         backlog.skippedAtMs = line.atMs
         onDropped(1)
         return []
       }
-      const noted = backlog.skipped > 0 && nowMs >= backlog.noteAtMs ? [note(robotId, backlog)] : []
+      const notices =
+        backlog.skipped > 0 && nowMs >= backlog.noticeAtMs ? [queueNotice(robotId, backlog)] : []
       push(backlog, line)
-      return [...noted, line]
+      return [...notices, line]
     },
 
-    /** Notes what was skipped and forgets robots that do not log; returns the lines it queued. */
+    /** Queues notices of skipped lines and forgets idle robots; returns the queued notices. */
     tick(nowMs: number): ReportedLogLine[] {
-      const noted: ReportedLogLine[] = []
+      const notices: ReportedLogLine[] = []
       for (const [robotId, backlog] of robots) {
-        if (backlog.skipped > 0 && nowMs >= backlog.noteAtMs) noted.push(note(robotId, backlog))
+        if (backlog.skipped > 0 && nowMs >= backlog.noticeAtMs) notices.push(queueNotice(robotId, backlog))
         if (backlog.lost > 0 && backlog.lines.length === 0 && size < MAX_WAITING) {
           const { lost, lostAtMs } = backlog
           backlog.lost = 0
@@ -128,10 +131,10 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
         const empty = backlog.lines.length === 0 && backlog.skipped === 0 && backlog.lost === 0
         if (empty && nowMs - backlog.refilledAtMs > IDLE_MS) robots.delete(robotId)
       }
-      return noted
+      return notices
     },
 
-    /** Takes out about so many lines, oldest first for each robot, with a line for those that are missing before. */
+    /** Removes and returns about `limit` lines, for each robot the oldest first, after a notice of dropped ones. */
     take(limit: number): ReportedLogLine[] {
       const taken: ReportedLogLine[] = []
       for (const [robotId, backlog] of robots) {
@@ -147,14 +150,14 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
       return taken
     },
 
-    /** Puts back what could not be persisted, in front of what has come since. */
+    /** Puts lines back that could not be persisted, in front of newer ones. */
     restore(lines: readonly ReportedLogLine[], nowMs: number): void {
       for (const [robotId, returned] of Map.groupBy(lines, (line) => line.robotId)) {
         const backlog = robots.get(robotId) ?? emptyBacklog(nowMs)
         robots.set(robotId, backlog)
-        const between = backlog.lost > 0 ? [droppedNotice(robotId, backlog.lost, backlog.lostAtMs)] : []
+        const notice = backlog.lost > 0 ? [droppedNotice(robotId, backlog.lost, backlog.lostAtMs)] : []
         backlog.lost = 0
-        const before = [...returned, ...between]
+        const before = [...returned, ...notice]
         backlog.lines.unshift(...before)
         size += before.length
         for (const line of before) length += line.message.length

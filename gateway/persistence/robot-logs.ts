@@ -11,13 +11,13 @@ const LINES_PER_STATEMENT = 1_000
 const RETRY_MS = 1_000
 const FLUSH_LIMIT_MS = 3_000
 
-/** A log line of a robot, ready to be shown and persisted. */
+/** A log line of a robot, ready to be sent and persisted. */
 export interface LogLine {
   readonly level: RobotLogLevel
   readonly message: string
 }
 
-/** Names of levels in other logging systems, ROS among them. */
+/** Level names of other logging systems, such as ROS. */
 const aliases: Readonly<Record<string, RobotLogLevel>> = {
   warning: 'warn',
   fatal: 'error',
@@ -25,8 +25,8 @@ const aliases: Readonly<Record<string, RobotLogLevel>> = {
 }
 
 /**
- * Reads a log frame: an unknown level becomes `info`, a message that is too long is cut off. Undefined when there is no
- * message.
+ * Reads a log frame: an unknown level becomes `info`, and a message that is too long is truncated. Returns undefined if
+ * there is no message.
  */
 export function logLineOf(value: object): LogLine | undefined {
   const { level, message } = value as { level?: unknown; message?: unknown }
@@ -35,14 +35,14 @@ export function logLineOf(value: object): LogLine | undefined {
   const known = RobotLogLevel.safeParse(Object.hasOwn(aliases, name) ? aliases[name] : name)
   return {
     level: known.success ? known.data : 'info',
-    // PostgreSQL takes neither NUL nor half a surrogate pair.
+    // PostgreSQL accepts neither NUL nor a lone surrogate.
     message: message.slice(0, LOG_MESSAGE_MAX).replaceAll('\0', '\u{fffd}').toWellFormed(),
   }
 }
 
 /**
- * The logs of robots: live to the participants of their sessions at once, to the database in batches and off the path of
- * frames. The backlog is bounded; what it drops leaves a line that says how many are missing.
+ * Sends the logs of robots to the participants of their sessions at once, and persists them in batches. The backlog is
+ * bounded: a line takes the place of dropped lines and contains their number.
  */
 export function createRobotLogs(deps: {
   store: RobotLogStore
@@ -63,7 +63,7 @@ export function createRobotLogs(deps: {
   let stopped = false
   let retryAtMs = 0
 
-  function show(connection: RobotConnection | undefined, line: ReportedLogLine, nowMs: number): void {
+  function broadcast(connection: RobotConnection | undefined, line: ReportedLogLine, nowMs: number): void {
     if (!connection?.controlSession) return
     const { level, message, dropped, atMs: at } = line
     const frame = JSON.stringify({ type: 'log', level, message, dropped, at })
@@ -71,7 +71,7 @@ export function createRobotLogs(deps: {
       participant.sendIfFlowing(frame, nowMs)
   }
 
-  /** Persists one batch; answers whether it succeeded. */
+  /** Persists one batch; returns whether it succeeded. */
   async function write(): Promise<boolean> {
     const lines = backlog.take(LINES_PER_STATEMENT)
     try {
@@ -81,14 +81,17 @@ export function createRobotLogs(deps: {
       return true
     } catch (cause) {
       if (isDataError(cause)) {
-        // The same statement would fail again. Its lines were cleaned, so this is a defect.
-        log.error({ err: cause, lines: lines.length }, 'log lines of robots discarded')
+        // A retry would fail the same way. The lines were cleaned before, so this is a defect.
+        log.error(
+          { err: cause, lines: lines.length },
+          'the database refused log lines of robots; they are discarded',
+        )
         counts.logLinesDropped += lines.length
         return true
       }
       backlog.restore(lines, clockMs())
       retryAtMs = clockMs() + RETRY_MS
-      if (!failing) log.warn({ err: cause }, 'log lines of robots wait for the database')
+      if (!failing) log.warn({ err: cause }, 'failed to write log lines of robots; retrying')
       failing = true
       return false
     }
@@ -112,23 +115,24 @@ export function createRobotLogs(deps: {
     counts: counts as Readonly<typeof counts>,
     tickMs: TICK_MS,
 
-    /** Takes a line for showing and persisting, unless its robot logs too fast. */
-    take(connection: RobotConnection, line: LogLine, nowMs: number): void {
+    /** Sends and queues a line, unless its robot logs too fast. */
+    accept(connection: RobotConnection, line: LogLine, nowMs: number): void {
       const reported = { robotId: connection.robotId, ...line, dropped: 0, atMs: startedAtMs + nowMs }
-      for (const taken of backlog.add(reported, nowMs)) show(connection, taken, nowMs)
+      for (const queued of backlog.add(reported, nowMs)) broadcast(connection, queued, nowMs)
     },
 
-    /** Begins to persist the backlog. Call it every `tickMs`; it never throws. */
+    /** Begins to persist the backlog. Call it every `tickMs`. Never throws. */
     tick(): void {
       const nowMs = clockMs()
-      for (const noted of backlog.tick(nowMs)) show(connectionOf(noted.robotId), noted, nowMs)
+      for (const queued of backlog.tick(nowMs)) broadcast(connectionOf(queued.robotId), queued, nowMs)
       if (backlog.size > 0 && nowMs >= retryAtMs) void begin()
     },
 
-    /** Persists everything. Rejects when the database is away or takes too long. */
-    flush: (): Promise<void> => withTimeout(FLUSH_LIMIT_MS, 'log lines of robots still wait', drain()),
+    /** Persists the whole backlog. Rejects if the database is unavailable or takes too long. */
+    flush: (): Promise<void> =>
+      withTimeout(FLUSH_LIMIT_MS, 'log lines of robots were not written in time', drain()),
 
-    /** Gives up what still waits. */
+    /** Discards the backlog. */
     stop(): void {
       stopped = true
     },

@@ -1,124 +1,92 @@
 import type { Log } from '../../src/core/log.ts'
 import type { ControlPersistence } from '../../src/modules/sessions/index.ts'
-import type { ControlSession, PendingStop } from '../control/control-session.ts'
+import type { ControlSession } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import { mergeStops } from '../control/stop-merging.ts'
 
-/** How often what was driven is added to the session's summary: not all sessions' at the same moment. */
+/** How often the measured latency is added to a session's summary; staggered over all sessions. */
 const LATENCY_EVERY_MS = 10_000
 const LATENCY_SLOTS = 100
-/** How long to wait after the database has failed before asking it again for the same session. */
+/** How long to wait after a failure before the same session is written again. */
 const RETRY_MS = 500
-/** Sessions written of at a time, beyond which the summaries of others wait; what is urgent does not. */
-const MAX_AT_ONCE = 50
-/** Summaries of sessions that are over, kept while the database is away; of more than that, the newest. */
+/** Sessions that are written at a time. Beyond it summaries wait; urgent writes do not. */
+const MAX_CONCURRENT = 50
+/** Ended sessions that wait for the database; of more than that, the newest. */
 const MAX_ENDED = 1_000
 
 /**
- * What driving leaves in the database, written beside the relay and never awaited by it: stops that were pressed
- * here, that a session is driven, that its operator is gone, how long commands took. What could not be written is
- * tried again until it is.
+ * Writes what happens in control sessions to the database: requested stops, the first operator, the loss of an operator,
+ * and the latency of commands. The relay never waits for it. Failed writes are retried until they succeed.
  */
 export function createSessionWriter(deps: {
-  driving: ControlPersistence
+  controlPersistence: ControlPersistence
   sessionRegistry: ControlSessionRegistry
   requestLookup: (robotIds: Iterable<string>) => void
   operatorGraceMs: number
   log: Log
   clockMs: () => number
 }) {
-  const { driving, sessionRegistry, requestLookup, operatorGraceMs, log, clockMs } = deps
-  /** Sessions that are being written of, or wait after a failure until a time. */
+  const { controlPersistence, sessionRegistry, requestLookup, operatorGraceMs, log, clockMs } = deps
+  /** Until when a session is not written again: it is being written, or waits after a failure. */
   const busyUntilMs = new WeakMap<ControlSession, number>()
-  /** In which period a session's summary was last written. */
+  /** The period in which a session's summary was last written. */
   const latencySavedIn = new WeakMap<ControlSession, number>()
   const ended = new Set<ControlSession>()
   const running = new Set<Promise<void>>()
   let failing = false
 
-  /** Has the database know of a stop that was pressed here. */
-  async function record(controlSession: ControlSession, pendingStop: PendingStop): Promise<number | 'over'> {
-    const { reason, ...by } = pendingStop
-    controlSession.recordingStop = true
+  /** Records a pending stop, if there is one. Returns whether there was. */
+  async function recordStop(controlSession: ControlSession): Promise<boolean> {
+    const { session, stops } = controlSession
+    const request = stops.beginRecording()
+    if (!request) return false
+    const { reason, ...requester } = request
+    let eventSeq: number | 'over'
     try {
-      return await driving.recordStop({ sessionId: controlSession.session.id, ...by }, reason)
+      eventSeq = await controlPersistence.recordStop({ sessionId: session.id, ...requester }, reason)
     } catch (cause) {
-      // It is tried again, and then comes after all that was pressed by now.
-      controlSession.pendingStop = mergeStops(controlSession, pendingStop, controlSession.nextPendingStop)
-      controlSession.nextPendingStop = null
+      stops.recordingFailed()
       throw cause
-    } finally {
-      controlSession.recordingStop = false
     }
+    if (eventSeq === 'over') stops.refused(clockMs())
+    else stops.recorded(request, eventSeq)
+    return true
   }
 
   async function recordPendingStops(controlSession: ControlSession): Promise<void> {
-    if (!controlSession.pendingStop) return
+    if (!controlSession.stops.pending) return
     const frameBefore = controlSession.stateFrame()
-    // Whoever pressed meanwhile had it pressed before anybody could clear what is recorded now, so theirs follows at
-    // once; of those who go on pressing, the next turn of the clock takes care.
     try {
-      for (let round = 0; round < 2 && controlSession.pendingStop; round++) {
-        const { pendingStop } = controlSession
-        const eventSeq = await record(controlSession, pendingStop)
-        controlSession.pendingStop = controlSession.nextPendingStop
-        controlSession.nextPendingStop = null
-        recorded(controlSession, pendingStop, eventSeq)
-      }
+      // A request that arrived while the first was recorded precedes any clearing of that stop, so it is recorded at
+      // once as well. The next periodic write records later ones.
+      if (await recordStop(controlSession)) await recordStop(controlSession)
     } finally {
       if (controlSession.stateFrame() !== frameBefore) controlSession.broadcastState(clockMs())
     }
     requestLookup([controlSession.robotId])
-    sessionRegistry.removeIfEmpty(controlSession)
+    sessionRegistry.removeIfAbandoned(controlSession)
   }
 
-  function recorded(
-    controlSession: ControlSession,
-    { userId, ownerId }: PendingStop,
-    eventSeq: number | 'over',
-  ): void {
-    if (eventSeq !== 'over') {
-      if (controlSession.stop) controlSession.stop = { ...controlSession.stop, recorded: true }
-      const { session } = controlSession
-      const role = controlSession.roleOf(userId)
-      controlSession.session = {
-        ...session,
-        eventSeq: Math.max(eventSeq, session.eventSeq),
-        stopReason: controlSession.stop?.reason ?? null,
-        stopByRole: session.stopReason === null ? role : session.stopByRole,
-        stopByOwner: session.stopByOwner || role !== 'operator' || ownerId !== undefined,
-      }
-      return
-    }
-    // Nothing to latch: the session is over, which is about to be found, or the stop was not theirs to press. That
-    // takes no stop away which somebody else has pressed.
-    if (
-      controlSession.pendingStop !== null ||
-      controlSession.session.stopReason !== null ||
-      !controlSession.stopLatched
-    )
-      return
-    controlSession.unlatch(clockMs())
-    controlSession.halt('stop_refused', clockMs())
-  }
-
-  /** What could not be recorded before the operator joined, because the database was away. */
+  /** Records the first operator if the database was unavailable when the operator joined. */
   async function recordFirstJoin(controlSession: ControlSession): Promise<void> {
-    if (!controlSession.operatorJoined || controlSession.session.driven) return
-    const eventSeq = await driving.recordJoin(controlSession.session.id)
-    controlSession.session = { ...controlSession.session, driven: true }
+    if (!controlSession.isJoinUnrecorded) return
+    const eventSeq = await controlPersistence.recordJoin(controlSession.session.id)
+    controlSession.markDriven()
     if (eventSeq === undefined || eventSeq > controlSession.session.eventSeq)
       requestLookup([controlSession.robotId])
   }
 
+  const isOperatorLost = (controlSession: ControlSession): boolean => {
+    const unattendedMs = controlSession.unattendedMs(clockMs())
+    return unattendedMs > 0 && unattendedMs >= operatorGraceMs
+  }
+
   async function recordOperatorLost(controlSession: ControlSession): Promise<void> {
-    const sinceMs = controlSession.unattendedSinceMs
-    if (sinceMs === 0 || clockMs() - sinceMs < operatorGraceMs) return
-    await driving.operatorLost(controlSession.session.id)
+    if (!isOperatorLost(controlSession)) return
+    await controlPersistence.operatorLost(controlSession.session.id)
     requestLookup([controlSession.robotId])
   }
 
-  /** Every session's periods begin at a time of its own. */
+  /** Returns the number of the session's current period. Sessions begin their periods at different times. */
   const periodOf = (controlSession: ControlSession): number =>
     Math.floor(clockMs() / LATENCY_EVERY_MS + (controlSession.ordinal % LATENCY_SLOTS) / LATENCY_SLOTS)
 
@@ -128,7 +96,7 @@ export function createSessionWriter(deps: {
     const latencySummary = controlSession.latencyRecorder.take()
     if (latencySummary) {
       try {
-        await driving.addLatency(controlSession.session.id, latencySummary)
+        await controlPersistence.addLatency(controlSession.session.id, latencySummary)
       } catch (cause) {
         controlSession.latencyRecorder.restore(latencySummary)
         throw cause
@@ -137,19 +105,23 @@ export function createSessionWriter(deps: {
     latencySavedIn.set(controlSession, period)
   }
 
-  /** Writes all there is to write of one session, the stop first. */
+  /** Writes all pending data of one session, the stop first. */
   async function write(controlSession: ControlSession): Promise<void> {
     busyUntilMs.set(controlSession, Number.POSITIVE_INFINITY)
     const last = ended.has(controlSession)
     try {
       for (const job of [recordPendingStops, recordFirstJoin, recordOperatorLost, recordLatency])
         await job(controlSession)
-      if (last && !controlSession.pendingStop) ended.delete(controlSession) // if somebody pressed again, that is still to be written
+      if (last && !controlSession.stops.pending) ended.delete(controlSession) // a later request is still to be written
       busyUntilMs.delete(controlSession)
       failing = false
     } catch (cause) {
       busyUntilMs.set(controlSession, clockMs() + RETRY_MS)
-      if (!failing) log.warn({ err: cause, sessionId: controlSession.session.id }, 'driving not recorded yet')
+      if (!failing)
+        log.warn(
+          { err: cause, sessionId: controlSession.session.id },
+          'failed to write a control session; retrying',
+        )
       failing = true
     }
   }
@@ -161,38 +133,36 @@ export function createSessionWriter(deps: {
   }
 
   const isUrgent = (controlSession: ControlSession): boolean =>
-    controlSession.pendingStop !== null ||
-    (controlSession.operatorJoined && !controlSession.session.driven) ||
-    (controlSession.unattendedSinceMs !== 0 &&
-      clockMs() - controlSession.unattendedSinceMs >= operatorGraceMs)
+    controlSession.stops.pending || controlSession.isJoinUnrecorded || isOperatorLost(controlSession)
 
   const isDue = (controlSession: ControlSession): boolean =>
-    running.size < MAX_AT_ONCE && latencySavedIn.get(controlSession) !== periodOf(controlSession)
+    running.size < MAX_CONCURRENT && latencySavedIn.get(controlSession) !== periodOf(controlSession)
 
   return {
-    /** Writes of one session at once what waits. */
+    /** Begins to write one session, unless that is running or waits after a failure. */
     begin,
 
-    /** Begins what is due. Call it again and again. */
+    /** Begins to write the sessions that are due. Call it periodically. */
     tick(): void {
       for (const controlSession of sessionRegistry.all())
         if (isUrgent(controlSession) || isDue(controlSession)) begin(controlSession)
       for (const controlSession of ended)
-        if (isUrgent(controlSession) || running.size < MAX_AT_ONCE) begin(controlSession)
+        if (isUrgent(controlSession) || running.size < MAX_CONCURRENT) begin(controlSession)
     },
 
-    /** A session is gone from here: what was measured of it last is still to be written. */
+    /** Writes the rest of a session that has left the registry. */
     ended(controlSession: ControlSession): void {
       ended.add(controlSession)
       const oldest = ended.values().next().value
       if (ended.size > MAX_ENDED && oldest) ended.delete(oldest)
-      // Its robot may be driven elsewhere already, where nobody knows of the stop; and who says so is the database.
-      if (!controlSession.pendingStop || busyUntilMs.get(controlSession) === Number.POSITIVE_INFINITY) return
+      // The robot's new gateway learns of a pending stop from the database only, so it is recorded at once.
+      if (!controlSession.stops.pending || busyUntilMs.get(controlSession) === Number.POSITIVE_INFINITY)
+        return
       busyUntilMs.delete(controlSession)
       begin(controlSession)
     },
 
-    /** Begins everything, due or not, and waits for all that is under way. */
+    /** Begins to write every session, due or not, and waits for all running writes. */
     async flush(): Promise<void> {
       for (const controlSession of sessionRegistry.all()) ended.add(controlSession)
       for (const controlSession of ended) begin(controlSession)

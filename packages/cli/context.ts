@@ -9,32 +9,32 @@ import { createTerminalPrompts, type TerminalPrompts } from './prompts.ts'
 import { createRequests } from './requests.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What every command gets. */
+/** Services and settings of a command. */
 export interface Context {
   /** Origin of the platform, such as `https://hub.example`. */
   readonly server: string
   /** The profile that `--profile` names. */
   readonly selectedProfile: string | undefined
-  /** Who one is there; from the environment or from the stored credentials. */
+  /** The signed-in account, from the environment or from the stored credentials. */
   readonly identity: Identity
   readonly store: CredentialStore
-  /** The REST API, signed in. Hand what its methods return to `answerOf`. @throws Failure when nobody is */
+  /** The REST API, signed in. Pass the results of its methods to `answerOf`. @throws Failure without a sign-in */
   readonly rest: RestClient
-  /** The REST API without a credential, for what is public. */
+  /** The REST API without a credential, for public routes. */
   readonly publicRest: RestClient
-  /** A credential that is good now, for connections of one's own. @throws Failure when nobody is signed in */
+  /** Returns a valid credential, for connections of a command. @throws Failure without a sign-in */
   token(): Promise<string>
-  /** A client of the hub, signed in, not connected yet. Close it before the command ends. */
+  /** Creates a client of the hub, signed in and not connected yet. Close it before the command ends. */
   hub(options?: Partial<HubClientOptions>): HubClient
   readonly out: Output
   readonly prompts: TerminalPrompts
   readonly env: Env
-  /** Aborted by Ctrl-C. Every request ends with it; whatever else waits must heed it. */
+  /** Aborted by Ctrl-C. It ends every request. A command must end its other waits on it. */
   readonly signal: AbortSignal
   readonly terminal: Terminal
 }
 
-/** @throws Failure for an address or a profile that cannot be meant, and for credentials that cannot be read */
+/** Creates the context of a command. @throws Failure for an invalid address or profile, or unreadable credentials */
 export async function createContext(terminal: Terminal, options: GlobalOptions): Promise<Context> {
   const { env, stdout, stderr, signal } = terminal
   const coloured = options.color === false || env.NO_COLOR ? false : env.FORCE_COLOR ? true : undefined

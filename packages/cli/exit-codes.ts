@@ -1,28 +1,28 @@
 /**
- * What the exit code of the program says. Stable: scripts depend on it. A name of this table is also the `code` of an
- * error printed with `--json`.
+ * Exit codes of the program. They are stable, because scripts depend on them. With `--json`, the name is also the
+ * `code` of a printed error.
  */
 export const EXIT = {
   done: 0,
-  /** The platform understood, and refused, or failed in a way that none of the others names. */
+  /** The platform refused the request, or failed in a way that no other code names. */
   refused: 1,
-  /** The command line is wrong: an unknown command, a missing argument, a value that cannot be meant. */
+  /** The command line is wrong: an unknown command, a missing argument, an invalid value. */
   usage: 2,
-  /** Nobody is signed in, or the credential is expired, revoked or unknown. */
+  /** No sign-in, or the credential is expired, revoked or unknown. */
   not_signed_in: 3,
-  /** There is no such thing (any more), or none that the account may see. */
+  /** The resource does not exist (any more), or the account may not see it. */
   not_found: 4,
-  /** The state of things forbids it: a robot in use, a session that is over. */
+  /** The current state forbids the action: a robot in use, a session that is over. */
   conflict: 5,
-  /** No answer, no connection, or a platform that says it is not ready. The same may work later. */
+  /** No response, no connection, or a platform that is not ready. A repetition may succeed later. */
   unreachable: 6,
   /** The account may not do this. */
   not_allowed: 7,
-  /** Asked too often; the message says when to ask again. */
+  /** Too many requests. The message says when to try again. */
   too_many: 8,
-  /** A fault of the program itself. */
+  /** An internal error of the program. */
   internal: 70,
-  /** Ended by Ctrl-C, or by "no" at a question. */
+  /** Ended by Ctrl-C, or by "no" as the answer to a prompt. */
   interrupted: 130,
   /** Ended by SIGTERM. */
   terminated: 143,
@@ -30,7 +30,7 @@ export const EXIT = {
 
 export type ExitOutcome = keyof typeof EXIT
 
-/** Which of them an answer of the platform means. 0 stands for no answer. */
+/** Returns the outcome of a response status. 0 means no response. */
 export function outcomeOf(status: number): ExitOutcome {
   if (status === 401) return 'not_signed_in'
   if (status === 403) return 'not_allowed'

@@ -1,6 +1,6 @@
 import type { ExitOutcome } from './exit-codes.ts'
 
-/** Something went wrong that the program understands; the message says what to do next. */
+/** An expected failure. The message says what to do next. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly outcome: ExitOutcome

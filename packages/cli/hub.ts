@@ -3,8 +3,8 @@ import type { Identity } from './credentials/identity.ts'
 import { Failure } from './failure.ts'
 
 /**
- * A client of the hub for whoever is signed in. A credential that the hub refuses is renewed before the next attempt;
- * where signing in again is all that helps, the client closes instead of trying for ever.
+ * Creates a client of the hub for the signed-in account. Renews a credential that the hub refuses before the next
+ * attempt. Closes the client when only a new sign-in helps.
  */
 export function createHubClient(
   identity: Identity,

@@ -4,9 +4,9 @@ import { Failure } from './failure.ts'
 import { ownRobots } from './robots/own-robots.ts'
 
 const FULL_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Fewer signs of an id are too easily another one's. */
+/** Shorter prefixes would often match several ids. */
 const SHORTEST_PREFIX = 4
-/** As many sessions as one answer holds. Where there are more, the beginning of an id may be another session's too. */
+/** Size of one page. With more sessions, a prefix may also match a session outside the page. */
 const SESSION_LOOKUP_LIMIT = 100
 
 interface NamedResource {
@@ -14,13 +14,13 @@ interface NamedResource {
   readonly name?: string
 }
 
-/** Whether it is an id as a whole, which nothing needs to be looked up for. */
+/** Returns whether the text is a full id, which needs no request. */
 export const isFullId = (idOrName: string) => FULL_ID.test(idOrName)
 
 /**
- * The one thing that the beginning of an id, or a name, can mean.
- * @param list the command that shows all there are
- * @throws Failure for none and for several
+ * Returns the only candidate that matches a prefix of an id or a name.
+ * @param list the command that lists all candidates
+ * @throws Failure for no match and for several
  */
 export function findUnique<T extends NamedResource>(
   candidates: readonly T[],
@@ -34,26 +34,26 @@ export function findUnique<T extends NamedResource>(
   const found = byName.length > 0 ? byName : byId
   if (found.length === 1) return found[0] as T
   if (found.length === 0) {
-    throw new Failure('not_found', `There is no ${kind} "${idOrName}" among yours. See: wheelhouse ${list}`)
+    throw new Failure('not_found', `You have no ${kind} "${idOrName}". See: wheelhouse ${list}`)
   }
   const ids = found.map(({ id }) => id).join(', ')
-  throw new Failure('usage', `"${idOrName}" may be any of several ${kind}s: ${ids}. Give more of the id.`)
+  throw new Failure('usage', `"${idOrName}" matches several ${kind}s: ${ids}. Type more of the id.`)
 }
 
-/** The id of one of the caller's robots, given by its id, the beginning of that, or its name. */
+/** Returns the id of one of the caller's robots, from its id, a prefix of the id, or its name. */
 export async function robotId(cli: Context, idOrName: string): Promise<string> {
   if (isFullId(idOrName)) return idOrName.toLowerCase()
   return findUnique(await ownRobots(cli), idOrName, 'robot', 'robots list').id
 }
 
-/** The same for a robot that an operator may take. */
+/** Returns the id of a robot that is available to the operator, from its id, a prefix of the id, or its name. */
 export async function availableRobotId(cli: Context, idOrName: string): Promise<string> {
   if (isFullId(idOrName)) return idOrName.toLowerCase()
   const { robots } = await answerOf(cli.rest.GET('/api/operator/available-robots'))
   return findUnique(robots, idOrName, 'available robot', 'robots available').id
 }
 
-/** The id of one of the caller's sessions, given by its id or the beginning of that. */
+/** Returns the id of one of the caller's sessions, from its id or a prefix of the id. */
 export async function sessionId(cli: Context, idOrName: string): Promise<string> {
   if (isFullId(idOrName)) return idOrName.toLowerCase()
   const query = { limit: SESSION_LOOKUP_LIMIT }
@@ -62,11 +62,11 @@ export async function sessionId(cli: Context, idOrName: string): Promise<string>
   if (sessions.length < SESSION_LOOKUP_LIMIT) return found.id
   throw new Failure(
     'usage',
-    `You have more than ${SESSION_LOOKUP_LIMIT} sessions: give the whole id, such as ${found.id}`,
+    `You have more than ${SESSION_LOOKUP_LIMIT} sessions. Type the full id, such as ${found.id}`,
   )
 }
 
-/** The caller's sessions that are ACTIVE or PAUSED. */
+/** Returns the caller's sessions that are ACTIVE or PAUSED. */
 export async function openSessions(cli: Context): Promise<Schemas['Session'][]> {
   const pages = await Promise.all(
     (['ACTIVE', 'PAUSED'] as const).map((status) =>

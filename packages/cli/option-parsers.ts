@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from 'commander'
 
-/** A whole number within limits, for commander. */
+/** Returns a commander parser for a whole number within limits. */
 export const integer = (min: number, max: number) => (text: string) => {
   const value = Number(text)
   if (/^-?\d+$/.test(text) && value >= min && value <= max) return value
-  throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`)
+  throw new InvalidArgumentError(`Enter a whole number from ${min} to ${max}.`)
 }
 
-/** A time: ISO 8601 (without a zone: this machine's), or `+30m`, `+2h`, `-7d` from now. As the platform reads it. */
+/** Parses a time: ISO 8601 (default zone: this machine's), or `+30m`, `+2h`, `-7d` from now. @returns ISO 8601 in UTC */
 export function parseTime(text: string): string {
   const offset = /^([+-]\d{1,5})([mhd])$/.exec(text)
   const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -17,8 +17,8 @@ export function parseTime(text: string): string {
       ? Date.parse(text.length === 10 ? `${text}T00:00` : text)
       : Number.NaN
   if (Number.isFinite(time)) return new Date(time).toISOString()
-  throw new InvalidArgumentError('Give a time such as 2026-12-01T09:30, 2026-12-01T09:30Z, +30m or -2h.')
+  throw new InvalidArgumentError('Enter a time such as 2026-12-01T09:30, 2026-12-01T09:30Z, +30m or -2h.')
 }
 
-/** An option that may be given several times. */
+/** Collects the values of a repeatable option. */
 export const collectValues = (text: string, before: readonly string[] = []) => [...before, text]

@@ -2,7 +2,7 @@ import type { WriteStream } from 'node:tty'
 import { type Column, table } from './table.ts'
 import { type Piece, renderPieces, styled, widthOf } from './text.ts'
 
-/** Where the program writes: a terminal, a pipe or a file. */
+/** An output stream: a terminal, a pipe or a file. */
 export type Stream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
 
 export interface OutputOptions {
@@ -10,18 +10,18 @@ export interface OutputOptions {
   readonly stderr: Stream
   readonly json: boolean
   readonly quiet: boolean
-  /** From NO_COLOR, FORCE_COLOR and `--no-color`; undefined: colours where a terminal is. */
+  /** From NO_COLOR, FORCE_COLOR and `--no-color`. Undefined: colours on a terminal. */
   readonly coloured?: boolean | undefined
 }
 
 export type Output = ReturnType<typeof createOutput>
 
 /**
- * What the program says: results on standard output, everything else on standard error, so that a pipe gets results
- * alone. All text is escaped on its way to people; JSON carries it as it is.
+ * Creates the output of the program: results on standard output, everything else on standard error, so that a pipe
+ * gets only results. Escapes all text except JSON.
  */
 export function createOutput({ stdout, stderr, json, coloured, ...options }: OutputOptions) {
-  // Programs that read JSON want errors alone on standard error, and what a person must do.
+  // With --json, standard error contains only errors and notices.
   const quiet = options.quiet || json
   const outColoured = coloured ?? stdout.isTTY === true
   const errColoured = coloured ?? stderr.isTTY === true
@@ -31,45 +31,45 @@ export function createOutput({ stdout, stderr, json, coloured, ...options }: Out
   return {
     json,
     quiet,
-    /** A person looks at the results. */
+    /** Whether standard output is a terminal. */
     terminal: stdout.isTTY === true,
     coloured: outColoured,
-    /** Width of the terminal in columns; undefined where there is none. It changes. */
+    /** Returns the current width of the terminal in columns; undefined without a terminal. */
     columns: () => screen().columns,
 
-    /** A line of results for people. */
+    /** Writes a line of text results. */
     line,
-    /** A line about what happens, on standard error; not with `--quiet` or `--json`. */
+    /** Writes a status line on standard error, unless `--quiet` or `--json` is set. */
     note(...pieces: Piece[]): void {
       if (!quiet) stderr.write(`${renderPieces(pieces, errColoured)}\n`)
     },
-    /** A line on standard error that nothing hides: a question, an address to open. */
+    /** Writes a line on standard error even with `--quiet` and `--json`: a question, an address to open. */
     notice(...pieces: Piece[]): void {
       stderr.write(`${renderPieces(pieces, errColoured)}\n`)
     },
-    /** Written as it is, for screens that draw themselves. Whatever comes from others must be `escaped` before. */
+    /** Writes text unchanged, for full-screen views. Use `escapeText` on text from the platform first. */
     raw: (text: string): boolean => stdout.write(text),
 
-    /** One JSON document. */
+    /** Writes one JSON document. */
     document: (value: unknown): void => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
-    /** One of a row of JSON documents, each on a line (JSON Lines), for what goes on and on. */
+    /** Writes one line of JSON Lines, for continuous output. */
     entry: (value: unknown): void => void stdout.write(`${JSON.stringify(value)}\n`),
 
-    /** A result: as JSON with `--json`, else as `people` shows it. */
+    /** Writes a result: as JSON with `--json`, else with `printText`. */
     result(value: unknown, printText: () => void): void {
       if (json) this.document(value)
       else printText()
     },
-    /** A list: JSON array with `--json`, else a table; `none` is said where there is nothing. */
-    list<T>(rows: readonly T[], columns: readonly Column<T>[], none: string): void {
+    /** Writes a list: a JSON array with `--json`, else a table, or the note `emptyText` for an empty list. */
+    list<T>(rows: readonly T[], columns: readonly Column<T>[], emptyText: string): void {
       if (json) this.document(rows)
-      else if (rows.length === 0) this.note(none)
+      else if (rows.length === 0) this.note(emptyText)
       else this.table(rows, columns)
     },
     table<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
       for (const text of table(columns, rows, screen())) stdout.write(`${text}\n`)
     },
-    /** Names and values, one under the other; what is undefined is left out. */
+    /** Writes names and values, one pair per line. Omits undefined values. */
     record(pairs: readonly (readonly [name: string, value: Piece | null | undefined])[]): void {
       const shown = pairs.filter(([, value]) => value !== undefined)
       const width = Math.max(...shown.map(([name]) => widthOf(name)))

@@ -17,29 +17,29 @@ import { version } from './version.ts'
 import { addWatch } from './watch/command.ts'
 import { addWebhooks } from './webhooks/command.ts'
 
-const MORE = `
+const HELP_FOOTER = `
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 not found, 5 conflict, 6 platform unreachable,
-7 not allowed, 8 too many requests, 70 a fault of this program, 130 interrupted.
-Environment: WHEELHOUSE_URL, WHEELHOUSE_PROFILE, WHEELHOUSE_API_KEY, WHEELHOUSE_HUB_URL, NO_COLOR; Node's own
+7 not allowed, 8 too many requests, 70 internal error, 130 interrupted.
+Environment: WHEELHOUSE_URL, WHEELHOUSE_PROFILE, WHEELHOUSE_API_KEY, WHEELHOUSE_HUB_URL, NO_COLOR; from Node:
 NODE_EXTRA_CA_CERTS for certificates of your own authority, NODE_USE_ENV_PROXY=1 with HTTPS_PROXY for proxies.`
 
-/** The command line as a whole. Every command has a folder of its own, which declares it here. */
+/** Creates the command line. Each command is a folder with its declaration and its implementation. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('wheelhouse')
     .description('Robots, sessions and keys of a Wheelhouse platform')
     .version(version)
     .exitOverride()
-    // The caller prints them: once, and as JSON where that is asked for.
+    // The caller prints errors once, as JSON with --json.
     .configureOutput({ outputError: () => {} })
     .configureHelp({ showGlobalOptions: true })
     .option('-s, --server <address>', 'the platform, such as https://hub.example')
-    .option('-p, --profile <name>', 'which of your sign-ins')
-    .option('--hub <address>', 'the hub, where it has an address of its own')
+    .option('-p, --profile <name>', 'the stored sign-in to use')
+    .option('--hub <address>', 'the hub, if it has a separate address')
     .option('--json', 'results as JSON, errors as {"error","code"} on standard error')
-    .option('-q, --quiet', 'nothing but results and errors')
+    .option('-q, --quiet', 'only results and errors')
     .option('-y, --yes', 'answer yes to every question')
     .option('--no-color', 'no colours')
-    .addHelpText('after', MORE)
+    .addHelpText('after', HELP_FOOTER)
   const lazyAction = createLazyAction(terminal)
   addLogin(program, lazyAction)
   addRobots(program, lazyAction)

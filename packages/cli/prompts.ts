@@ -9,14 +9,14 @@ const SECRET_LIMIT = 8_192
 
 export type TerminalPrompts = ReturnType<typeof createTerminalPrompts>
 
-/** Asks whoever sits at the terminal. Questions go to standard error: standard output is for results. */
+/** Creates prompts for the user at the terminal. They use standard error, because standard output is for results. */
 export function createTerminalPrompts({ stdin, stderr, signal }: Terminal, out: Output, yes: boolean) {
-  /** What is typed, without showing it. */
+  /** Reads typed text without echoing it. */
   const readHidden = () =>
     new Promise<string>((resolve, reject) => {
       let typed = ''
       const end = (finish: () => void) => {
-        stdin.off('data', take)
+        stdin.off('data', onKeys)
         signal.removeEventListener('abort', abort)
         stdin.setRawMode(false)
         stdin.pause()
@@ -24,12 +24,13 @@ export function createTerminalPrompts({ stdin, stderr, signal }: Terminal, out: 
         finish()
       }
       const abort = () => end(() => reject(signal.reason))
-      const take = (keys: string) => {
+      const onKeys = (keys: string) => {
         for (const key of keys) {
           if (key === '\r' || key === '\n') return end(() => resolve(typed))
-          // In raw mode Ctrl-C comes as a key.
+          // In raw mode the terminal sends Ctrl-C as a key.
           if (key === '\x03') process.kill(process.pid, 'SIGINT')
-          else if (key === '\x04') return end(() => reject(new Failure('interrupted', 'Nothing was typed.')))
+          else if (key === '\x04')
+            return end(() => reject(new Failure('interrupted', 'The input ended before Enter.')))
           else if (key === '\x7f' || key === '\b') typed = typed.slice(0, -1)
           else if (typed.length < SECRET_LIMIT) typed += key
         }
@@ -37,25 +38,25 @@ export function createTerminalPrompts({ stdin, stderr, signal }: Terminal, out: 
       signal.addEventListener('abort', abort, { once: true })
       stdin.setEncoding('utf8')
       stdin.setRawMode(true)
-      stdin.on('data', take)
+      stdin.on('data', onKeys)
       stdin.resume()
     })
 
   const readPiped = async () => {
     let text = ''
-    // A pipe that never ends must not outlive Ctrl-C.
+    // Ctrl-C must also end a read from an endless pipe.
     for await (const chunk of addAbortSignal(signal, stdin.setEncoding('utf8'))) {
       text += chunk
-      if (text.length > SECRET_LIMIT) throw new Failure('usage', 'What comes on standard input is too long.')
+      if (text.length > SECRET_LIMIT) throw new Failure('usage', 'Standard input is too long.')
     }
     return text
   }
 
   const interactive = stdin.isTTY === true && stderr.isTTY === true
   return {
-    /** Somebody is there who can answer. */
+    /** Whether a user can answer prompts. */
     present: interactive,
-    /** A secret: typed without showing, or from standard input where that is no terminal. */
+    /** Reads a secret: typed without echo, or from standard input without a terminal. */
     async secret(question: string): Promise<string> {
       if (interactive) stderr.write(`${escapeText(question)}: `)
       const text = (await (interactive ? readHidden() : readPiped())).trim()
@@ -63,15 +64,15 @@ export function createTerminalPrompts({ stdin, stderr, signal }: Terminal, out: 
       return text
     },
     /**
-     * Makes sure that something which cannot be undone is meant. `--yes` means it.
-     * @throws Failure for a "no", and where nobody can be asked
+     * Asks the user to confirm an action that cannot be undone. `--yes` confirms it.
+     * @throws Failure for "no", and without a terminal
      */
     async confirm(question: string): Promise<void> {
       if (yes) return
       if (!interactive || out.json)
-        throw new Failure('usage', `${question} Nobody can be asked here: add --yes to go ahead.`)
+        throw new Failure('usage', `${question} This needs a terminal to confirm. Add --yes to continue.`)
       const lines = createInterface({ input: stdin, output: stderr })
-      // In raw mode Ctrl-C comes as a key.
+      // In raw mode the terminal sends Ctrl-C as a key.
       lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
       try {
         const answer = await lines.question(`${escapeText(question)} [y/N] `, { signal })

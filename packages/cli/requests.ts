@@ -4,13 +4,13 @@ import type { Identity } from './credentials/identity.ts'
 import { Failure } from './failure.ts'
 import { version } from './version.ts'
 
-/** Nothing that the platform does takes longer, but for downloads, whose headers come at once. */
+/** Longest time to the headers of a response. Downloads send their headers at once. */
 const ANSWER_LIMIT_MS = 30_000
 const RETRY_DELAY_MS = 500
 
 export type Requests = ReturnType<typeof createRequests>
 
-/** Sends requests to the platform, and makes sure that it is the platform that answers. */
+/** Sends requests to the platform, and checks that the response is from a platform. */
 export function createRequests({ server, signal }: { server: string; signal: AbortSignal }) {
   async function send(request: Request, token?: string): Promise<Response> {
     const headers = new Headers(request.headers)
@@ -23,7 +23,7 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
     )
     try {
       const combinedSignal = AbortSignal.any([signal, request.signal, limit.signal])
-      // Followed blindly, a redirection would turn a POST into a GET and lose the credential.
+      // Following a redirect would turn a POST into a GET and lose the credential.
       const response = await fetch(
         new Request(request, { headers, redirect: 'manual', signal: combinedSignal }),
       )
@@ -35,8 +35,8 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
   }
 
   /**
-   * Once more when the connection breaks in the middle, as it does where a platform is restarted. A POST carries a key
-   * by which the platform knows it again, and does its work once.
+   * Repeats a request once when the connection breaks, as during a restart of the platform. A POST has an
+   * `Idempotency-Key`, so that the platform executes it once.
    */
   async function sendWithRetry(request: Request, token: string): Promise<Response> {
     const repeatable = request.method === 'GET' || request.method === 'POST'
@@ -53,7 +53,7 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
 
   return {
     send,
-    /** As somebody. A session token that is refused is renewed once: this machine's clock may be wrong. */
+    /** Sends a request with a credential. Renews a refused session token once: this machine's clock may be wrong. */
     async sendAs(identity: Identity, request: Request): Promise<Response> {
       const token = await identity.token()
       const retryRequest = request.clone()
@@ -67,7 +67,7 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
   }
 }
 
-/** The request may have arrived, and its answer was lost. */
+/** Returns whether the connection broke, so that the request may have arrived without its response. */
 function isConnectionLost(cause: unknown): boolean {
   for (let error = cause; error instanceof Error; error = error.cause) {
     if ('code' in error && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(String(error.code))) return true
@@ -75,22 +75,22 @@ function isConnectionLost(cause: unknown): boolean {
   return false
 }
 
-/** @throws Failure when something else than the platform has answered */
+/** @throws Failure when the response is not from a platform */
 function checkPlatform(response: Response, server: string): void {
   const { status, headers } = response
   if (status >= 300 && status < 400 && status !== 304) {
     const to = headers.get('Location')
     const target = to === null ? 'elsewhere' : (URL.parse(to, server)?.origin ?? 'elsewhere')
-    const next = 'If that is the platform, give its address with --server.'
-    throw new Failure('unreachable', `${server} sends to ${target}. ${next}`)
+    const next = 'If that is the platform, set its address with --server.'
+    throw new Failure('unreachable', `${server} redirects to ${target}. ${next}`)
   }
   if (!/^text\/html/i.test(headers.get('Content-Type') ?? '')) return
   if (status >= 500) {
     throw new Failure(
       'unreachable',
-      `${server} answers ${status} with a web page: is the platform behind it up?`,
+      `${server} answers ${status} with a web page. Check that the platform behind it runs.`,
     )
   }
-  const next = 'Is that its address? Another one: --server, or WHEELHOUSE_URL.'
-  throw new Failure('unreachable', `${server} answers with a web page, not as a platform does. ${next}`)
+  const next = 'Set the address of the platform with --server or WHEELHOUSE_URL.'
+  throw new Failure('unreachable', `${server} answers with a web page and is not a platform. ${next}`)
 }

@@ -28,14 +28,14 @@ export async function runProgram(invocation: { argv: readonly string[]; env: Env
   } catch (cause) {
     if (cause instanceof CommanderError) {
       if (cause.exitCode === 0) return EXIT.done
-      // Whoever names no command gets the help instead of a message.
+      // Without a command, commander has printed the help.
       if (cause.code !== 'commander.help')
         report('usage', cause.message.replace(/^error: /, '').replaceAll('\n', ' '))
       return EXIT.usage
     }
     if (shutdown.signal.aborted) {
       const { outcome, message } = shutdown.signal.reason as CommandAborted
-      // What a command says itself of its interruption counts more.
+      // A command's own message about the interruption has precedence.
       const ownFailure = cause instanceof Failure ? cause : undefined
       if (outcome !== 'done') report(outcome, ownFailure?.message ?? message)
       else if (ownFailure) return EXIT[ownFailure.outcome]
@@ -55,10 +55,10 @@ export async function runProgram(invocation: { argv: readonly string[]; env: Env
   }
 }
 
-/** Settles when what was written has gone its way, or cannot. */
+/** Settles when the stream has written its buffer or failed. */
 const flush = (stream: NodeJS.WritableStream) => new Promise<void>((done) => stream.write('', () => done()))
 
-/** What ends a command early: Ctrl-C, SIGTERM (a second one at once), and results that cannot be written. */
+/** Aborts a command on Ctrl-C, on SIGTERM, and on write errors. A second signal exits at once. */
 function createShutdownController(process: NodeJS.Process): AbortController {
   const shutdown = new AbortController()
   for (const [name, outcome] of [
@@ -72,12 +72,12 @@ function createShutdownController(process: NodeJS.Process): AbortController {
     })
   }
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-    // As `| head` does it: whoever reads has seen enough. A full disk is another matter.
+    // A closed reader, such as `| head`, is not an error. A full disk is.
     const isReaderClosed = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED'
-    const why = isReaderClosed ? 'Nobody reads on.' : `Standard output cannot be written (${code}).`
+    const why = isReaderClosed ? 'The reader closed.' : `Standard output cannot be written (${code}).`
     shutdown.abort(new CommandAborted(isReaderClosed ? 'done' : 'refused', why))
   })
-  // What happens is done all the same when nobody reads about it: an emergency stop above all.
+  // A command continues when standard error is closed: an emergency stop must not depend on it.
   process.stderr.on('error', () => {})
   return shutdown
 }

@@ -3,7 +3,7 @@ import { type Piece, renderPieces, type StyledText, styled, truncate, widthOf } 
 export interface Column<T> {
   readonly title: string
   readonly value: (row: T) => Piece | null | undefined
-  /** What stands in it is worth nothing cut: ids, tokens, addresses. */
+  /** Never cuts the values, which are useless when cut: ids, tokens, addresses. */
   readonly noTruncate?: boolean
   readonly right?: boolean
 }
@@ -11,7 +11,7 @@ export interface Column<T> {
 const GAP = 2
 const MIN_COLUMN_WIDTH = 6
 
-/** Rows under titles, as wide as the terminal at most. `columns` undefined: nothing is cut. */
+/** Returns the lines of a table, at most as wide as the terminal. With `columns` undefined, nothing is cut. */
 export function table<T>(
   shape: readonly Column<T>[],
   rows: readonly T[],
@@ -36,7 +36,7 @@ export function table<T>(
   })
 }
 
-/** Takes what is too much from the widest column that may be cut, again and again. */
+/** Shrinks the widest column that may be cut, repeatedly, until the table fits. */
 function shrinkColumns(
   shape: readonly Column<never>[],
   naturalWidths: readonly number[],

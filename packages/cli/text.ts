@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 
 export type Style = Parameters<typeof styleText>[0]
 
-/** A piece of text with a style. It is escaped when it is written, as every other text is. */
+/** A piece of text with a style. The output escapes it, like all text. */
 export interface StyledText {
   readonly style: Style
   readonly text: string
@@ -11,21 +11,21 @@ export interface StyledText {
 
 export const styled = (style: Style, text: string): StyledText => ({ style, text })
 
-/** What a line or a cell is made of. */
+/** Part of a line or of a table cell. */
 export type Piece = string | number | StyledText
 
 /**
- * Control characters, and those that turn the direction of text or hide: names, notes and chat come from other
- * people, and must not move the cursor, change colours, or show a line as another one.
+ * Control characters, bidirectional controls and invisible characters. Names, notes and chat are written by other
+ * users and must not move the cursor, change colours, or disguise a line.
  */
 const UNSAFE = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
 
-/** Makes text of others harmless for a terminal: what could command it is shown as `\u001b`. */
+/** Escapes text for a terminal: a control character becomes `\u001b`. */
 export function escapeText(text: string): string {
   return text.replace(UNSAFE, (sign) => `\\u${(sign.codePointAt(0) as number).toString(16).padStart(4, '0')}`)
 }
 
-/** One line of it, for the terminal or without colours. */
+/** Returns the pieces as one line, with or without colours. */
 export function renderPieces(pieces: readonly Piece[], coloured: boolean): string {
   return pieces
     .map((piece) => {
@@ -36,14 +36,14 @@ export function renderPieces(pieces: readonly Piece[], coloured: boolean): strin
     .join('')
 }
 
-/** Columns that a piece takes on the screen. */
+/** Returns the width of a piece in columns. */
 export function widthOf(piece: Piece): number {
   return stringWidth(escapeText(typeof piece === 'object' ? piece.text : String(piece)))
 }
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** The piece, escaped and cut to so many columns; what is cut ends in `…`. */
+/** Returns the piece, escaped and cut to a number of columns. A cut piece ends with `…`. */
 export function truncate(piece: Piece, columns: number): Piece {
   const text = escapeText(typeof piece === 'object' ? piece.text : String(piece))
   if (stringWidth(text) <= columns) return piece

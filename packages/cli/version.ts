@@ -1,4 +1,4 @@
 import packageFile from './package.json' with { type: 'json' }
 
-/** Of this program, as its package says. */
+/** Version of this program, from its package. */
 export const version: string = packageFile.version

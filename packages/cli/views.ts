@@ -14,12 +14,12 @@ const STYLES: Readonly<Record<string, Style>> = {
   FAILED: 'red',
 }
 
-/** A status in its colour. */
+/** Returns a status in its colour. */
 export const statusPiece = (status: string): Piece => styled(STYLES[status] ?? 'reset', status)
 
 const twoDigits = (value: number) => String(value).padStart(2, '0')
 
-/** A time in this machine's zone, to the minute. */
+/** Formats a time in this machine's zone, to the minute. */
 export function formatTime(time: string | null | undefined): string | undefined {
   if (!time) return undefined
   const date = new Date(time)
@@ -27,11 +27,11 @@ export function formatTime(time: string | null | undefined): string | undefined 
   return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`
 }
 
-/** An amount of money. */
+/** Formats an amount of money. */
 export const formatMoney = (cents: number | null | undefined, currency = 'EUR') =>
   cents === null || cents === undefined ? undefined : `${(cents / 100).toFixed(2)} ${currency}`
 
-/** An entry of a session's log, or an event, in one line. */
+/** Returns an entry of a session's log, or an event, as one line. */
 export function logLine(entry: { seq: number; at: string; type: string; data: object }): Piece[] {
   const { seq, at, type, data } = entry
   const more = Object.keys(data).length > 0 ? ` ${JSON.stringify(data)}` : ''

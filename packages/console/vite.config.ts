@@ -1,22 +1,22 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** The platform that the development server stands in front of. */
+/** The platform that the development server proxies to. */
 const PLATFORM = 'http://localhost:3000'
 
 export default defineConfig({
   base: '/dashboard/',
   plugins: [react()],
   build: {
-    // Which chunk loads which, for the check of its size.
+    // The bundle size test reads which chunk imports which.
     manifest: 'manifest.json',
-    // Nothing as data: the content policy and caches see every file.
+    // No data URLs, so that the content security policy and caches see every file.
     assetsInlineLimit: 0,
-    // test/integration/web/console-bundle-size.test.ts looks at what counts: the first view.
+    // test/integration/web/console-bundle-size.test.ts limits the first view instead.
     chunkSizeWarningLimit: 1_000,
   },
   server: {
-    // The platform must know this address as its own: BASE_URL, see docs/console.md.
+    // The platform needs this address as BASE_URL, see docs/console.md.
     port: 5173,
     strictPort: true,
     proxy: {

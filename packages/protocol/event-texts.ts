@@ -14,11 +14,11 @@ export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
   'session.pause_limit_soon': 'A paused session ends soon',
   'session.planned_end_soon': 'The planned end of a session is near',
   'session.rated': 'You were rated',
-  'extension.requested': 'More time is requested',
-  'extension.approved': 'More time was granted',
-  'extension.declined': 'More time was declined',
+  'extension.requested': 'An extension was requested',
+  'extension.approved': 'An extension was approved',
+  'extension.declined': 'An extension was declined',
   'robot.lost': 'The robot lost its connection',
-  'robot.back': 'The robot is back',
+  'robot.back': 'The robot reconnected',
   'chat.message': 'A message was sent',
 }
 
@@ -29,17 +29,17 @@ export const notificationTexts: Readonly<Record<NotificationType, string>> = {
   ...sessionTexts,
   'robot.battery_low': 'The battery of a robot is low',
   'certification.approved': 'You are certified',
-  'certification.rejected': 'Your certification was declined',
+  'certification.rejected': 'Your certification was rejected',
   'certification.revoked': 'Your certification was revoked',
   'role.removed': 'An administrator has removed one of your roles',
   'invoice.issued': 'An invoice was issued',
   'invoice.paid': 'An invoice was paid',
   'invoice.payment_failed': 'An invoice could not be charged',
-  'invoice.voided': 'An invoice was withdrawn',
+  'invoice.voided': 'An invoice was voided',
   'payout.paid': 'A payout is on its way',
   'payout.failed': 'A payout failed',
   'payout.reversed': 'A payout was reversed',
-  'webhook.disabled': 'A webhook was switched off',
+  'webhook.disabled': 'A webhook was disabled',
 }
 
 /** Returns the title of an event; for a type that this version does not know, its name as words. */

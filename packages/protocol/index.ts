@@ -1,7 +1,16 @@
 export * from './binary-frames.ts'
 export * from './close-codes.ts'
 export * from './driving-frames.ts'
+export {
+  /** @deprecated Use ObserverFrame. Removed in 0.3. */
+  ObserverFrame as WatcherFrame,
+  /** @deprecated Use observerFrameTypes. Removed in 0.3. */
+  observerFrameTypes as watcherFrameTypes,
+  /** @deprecated Use RequestStop. Removed in 0.3. */
+  RequestStop as PressStop,
+} from './driving-frames.ts'
 export * from './episodes.ts'
+export * from './error-codes.ts'
 export * from './event-texts.ts'
 export * from './events.ts'
 export * from './examples.ts'

@@ -34,23 +34,23 @@ export const actionTexts: Texts<SessionAction> = {
 }
 
 export const certificationStatusTexts = {
-  PENDING: 'Waiting',
+  PENDING: 'Pending',
   APPROVED: 'Approved',
-  REJECTED: 'Declined',
+  REJECTED: 'Rejected',
   REVOKED: 'Revoked',
 } as const
 
 export const invoiceStatusTexts = {
   DRAFT: 'In preparation',
-  OPEN: 'To be paid',
+  OPEN: 'Unpaid',
   PAID: 'Paid',
   FAILED: 'Payment failed',
-  VOID: 'Withdrawn',
+  VOID: 'Voided',
 } as const
 
-export const payoutStatusTexts = { PENDING: 'On the way', PAID: 'Paid', FAILED: 'Failed' } as const
+export const payoutStatusTexts = { PENDING: 'Processing', PAID: 'Paid', FAILED: 'Failed' } as const
 
-export const deliveryStatusTexts = { PENDING: 'Waiting', DELIVERED: 'Arrived', FAILED: 'Given up' } as const
+export const deliveryStatusTexts = { PENDING: 'Pending', DELIVERED: 'Delivered', FAILED: 'Failed' } as const
 
 export const extensionStatusTexts = {
   REQUESTED: 'Requested',
@@ -69,7 +69,8 @@ export const webhookOffTexts = {
 /** Why an operator is not available. */
 export const unavailableTexts = {
   in_session: 'You are not available while you are in a session.',
-  no_schedule: 'You are not shown as available: your schedule has no hours yet. You can still start sessions.',
+  no_schedule:
+    'You are not shown as available: your schedule has no hours yet. You can still start sessions.',
   outside_schedule: 'The time is outside the hours of your schedule. You can still start sessions.',
   offline: 'The time is within your schedule, but the platform does not see you online yet.',
 } as const

@@ -23,7 +23,8 @@ export class ChatOutbox {
    * too many messages are pending
    */
   async send(message: HubCommand<'chat:send'>, timeoutMs: number): Promise<ChatMessage> {
-    if (this.#pending >= MAX_PENDING) throw new Error('too many chat messages are pending: wait for earlier ones')
+    if (this.#pending >= MAX_PENDING)
+      throw new Error('too many chat messages are pending: wait for earlier ones')
     const deadlineMs = performance.now() + timeoutMs
     this.#pending += 1
     try {

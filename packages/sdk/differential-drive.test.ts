@@ -20,7 +20,7 @@ const halted: DriveState = {
   battery: 0.9,
   bumped: false,
 }
-// Thousandths: fast-check draws doubles evenly over their bit patterns, which puts nearly all of them next to 0.
+// Thousandths, because fast-check draws doubles evenly over their bit patterns: nearly all of them are close to 0.
 const between = (min: number, max: number) =>
   fc.integer({ min: Math.ceil(min * 1_000), max: Math.floor(max * 1_000) }).map((value) => value / 1_000)
 const wild = fc.oneof(
@@ -40,11 +40,11 @@ const start = fc
   })
   .filter(({ xM, yM }) => isFree(demoWorld, xM, yM, demoLimits.radiusM))
 
-/** What is wrong with a state; assertions inside a step loop would cost more than the physics. */
+/** Returns the rules that a state violates. Assertions inside a step loop would cost more than the physics. */
 function violations(state: DriveState): string[] {
   const { linearMps, angularRadps } = velocity(state, demoLimits)
   const rules: [string, boolean][] = [
-    ['place', isFree(demoWorld, state.xM, state.yM, demoLimits.radiusM)],
+    ['position', isFree(demoWorld, state.xM, state.yM, demoLimits.radiusM)],
     ['linear speed', Math.abs(linearMps) <= demoLimits.maxLinearMps + 1e-9],
     ['angular speed', Math.abs(angularRadps) <= demoLimits.maxAngularRadps + 1e-9],
     ['heading', Math.abs(state.headingRad) <= Math.PI],
@@ -76,7 +76,7 @@ test('wheels keep their acceleration limits unless an obstacle stops them', () =
       for (const transition of steps) {
         const next = advance(state, transition.command, transition.elapsedS, demoWorld, demoLimits)
         const limit = transition.command ? demoLimits.wheelAccelerationMps2 : demoLimits.brakeMps2
-        // An empty battery brakes whatever the command.
+        // With an empty battery, every command brakes.
         const allowedMps = (state.battery > 0.001 ? limit : demoLimits.brakeMps2) * transition.elapsedS
         const change = Math.max(
           Math.abs(next.leftMps - state.leftMps),
@@ -91,7 +91,7 @@ test('wheels keep their acceleration limits unless an obstacle stops them', () =
   )
 })
 
-test('braking brings any motion to a stand within the braking time, and it stays there', () => {
+test('braking halts every motion within the braking time, and the robot stays halted', () => {
   fc.assert(
     fc.property(start, drive, (from, steps) => {
       let state: DriveState = { ...halted, ...from }
@@ -108,7 +108,7 @@ test('braking brings any motion to a stand within the braking time, and it stays
   )
 })
 
-test('it drives: forward along its heading, and the battery drains while it does', () => {
+test('the robot drives forward along its heading, and its battery drains', () => {
   let state = halted
   for (let step = 0; step < 50; step += 1)
     state = advance(state, { linearMps: 0.5, angularRadps: 0 }, 0.02, demoWorld, demoLimits)
@@ -119,12 +119,12 @@ test('it drives: forward along its heading, and the battery drains while it does
   expect(advance(rested, null, 0.5, demoWorld, demoLimits).battery).toBeGreaterThan(rested.battery)
 })
 
-test('an empty battery moves nothing', () => {
+test('a robot with an empty battery does not move', () => {
   const flat = { ...halted, battery: 0 }
   expect(isHalted(advance(flat, { linearMps: 1, angularRadps: 1 }, 0.02, demoWorld, demoLimits))).toBe(true)
 })
 
-test('the nearest surface is told with distance and bearing', () => {
+test('the nearest surface has a distance and a bearing', () => {
   const hit = nearestSurface(demoWorld, { xM: 1, yM: 3, headingRad: 0 }, 0.25)
   expect(hit.distanceM).toBeCloseTo(0.75)
   expect(hit.bearingRad).toBeCloseTo(Math.PI)
@@ -144,7 +144,7 @@ test('control data is two finite numbers or nothing', () => {
 })
 
 test('binary control data is two big-endian floats or nothing', () => {
-  // 0.5 and -1.25 as IEEE 754 writes them, behind bytes that are none of the payload.
+  // 0.5 and -1.25 in IEEE 754, after a byte outside the payload.
   const bytes = Uint8Array.of(9, 0x3f, 0, 0, 0, 0xbf, 0xa0, 0, 0)
   expect(readBinaryDriveCommand(bytes.subarray(1))).toEqual({ linearMps: 0.5, angularRadps: -1.25 })
   expect(readBinaryDriveCommand(Uint8Array.of(0x7f, 0xc0, 0, 0, 0, 0, 0, 0)), 'not a number').toBeNull()
@@ -164,7 +164,7 @@ function drivingPilot(): DrivePilot {
   return pilot
 }
 
-test('a pilot drives only on a command of an ACTIVE session over a living link', () => {
+test('a pilot drives only on a command of an ACTIVE session over an open link', () => {
   const offline = drivingPilot()
   offline.linkDown()
   expect(offline.command).toBeNull()
@@ -186,7 +186,7 @@ test('a pilot drives only on a command of an ACTIVE session over a living link',
   }
 })
 
-test('what a pilot does not obey brakes it', () => {
+test('a command that a pilot does not obey brakes it', () => {
   const foreign = drivingPilot()
   expect(foreign.control(go, '8d0f42a7-38a3-4f5b-b1a2-5b1f6a4ce7a1')).toBe(false)
   expect(foreign.command).toBeNull()
@@ -196,7 +196,7 @@ test('what a pilot does not obey brakes it', () => {
   expect(garbled.command).toBeNull()
 })
 
-test('an unlatched stop lasts until the next control, a latched one until it is cleared', () => {
+test('an unlatched stop lasts until the next control frame, a latched stop until it is cleared', () => {
   const deadman = drivingPilot()
   deadman.stop({ reason: 'deadman', latched: false })
   expect(deadman.command).toBeNull()

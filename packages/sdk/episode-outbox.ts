@@ -59,7 +59,8 @@ export class EpisodeOutbox {
 
   #enqueue(report: EpisodeReport, answer: PromiseWithResolvers<void>): Error | undefined {
     if (this.#closed) return this.#closed
-    if (this.#entries.size >= MAX_ENTRIES) return new Error('too many unacknowledged episodes: wait for earlier ones')
+    if (this.#entries.size >= MAX_ENTRIES)
+      return new Error('too many unacknowledged episodes: wait for earlier ones')
     const { episode_id, started_at, ended_at, size_bytes, success, uri } = report
     const known = { type: 'episode', episode_id, started_at, ended_at, size_bytes, success, uri }
     const { data, error } = Episode.safeParse(known)

@@ -60,7 +60,7 @@ const readers: Readers = {
 
 /**
  * Reads the acknowledgement of a command.
- * @throws HubError for a refusal, Error for an answer of the wrong shape
+ * @throws HubError for a refusal, Error for a malformed answer
  */
 export function readAnswer<N extends HubCommandName>(name: N, answer: unknown): HubAnswers[N] {
   if (!isFields(answer)) throw new Error(`malformed answer to ${name}`)

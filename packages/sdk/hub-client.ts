@@ -13,14 +13,15 @@ import { safeCallback } from './safe-callback.ts'
 import { SessionWatches, type WatchHandlers } from './session-watches.ts'
 import { UnreadCount, type UnreadUpdate } from './unread-count.ts'
 
-/** Where the hub is, who asks, and what to tell of the connection. */
+/** Address of the hub, credential, and callbacks of the connection. */
 export type HubClientOptions = HubConnectionOptions
 
 const CHAT_TIMEOUT_MS = 30_000
 
 /**
- * A client of the hub: watches sessions, chats, acts on sessions, follows robots and notifications, across
- * disconnects. Subscriptions may be made before `connect()`; they are renewed on every connection.
+ * A client of the hub: watches sessions, sends chat messages and session actions, and follows robots and
+ * notifications across disconnects. You can subscribe before `connect()`; the client renews subscriptions on every
+ * connection.
  */
 export class HubClient {
   readonly #options: HubClientOptions
@@ -49,40 +50,40 @@ export class HubClient {
     this.#listen()
   }
 
-  /** Whether there is a connection right now. */
+  /** Whether the client is connected now. */
   get connected(): boolean {
     return this.#connection.connected
   }
 
   /**
    * Connects, and stays connected until `close()` or until the credential is refused.
-   * @returns when connected for the first time; rejects with HubClosedError if that will never happen
+   * @returns resolves after the first connection; rejects with HubClosedError if the client closes before it
    */
   connect(): Promise<void> {
     return this.#connection.connect()
   }
 
-  /** Closes for good; whatever is still waiting is rejected. */
+  /** Closes the client. Rejects all pending promises. */
   close(): void {
     this.#connection.close()
   }
 
   /**
    * Delivers the log of a session after entry `after` (default 0: from the beginning), exactly once and in order.
-   * @returns when caught up for the first time; rejects with HubError if the hub refuses, which ends the watch
-   * @throws Error if the session is watched already or the client is closed
+   * @returns resolves when the log is caught up; rejects with HubError if the hub refuses, which ends the watch
+   * @throws Error if the client already watches the session or is closed
    */
   watch(sessionId: string, handlers: WatchHandlers, { after = 0 }: { after?: number } = {}): Promise<void> {
     return this.#watches.watch(sessionId, handlers, after)
   }
 
-  /** Stops watching; no handler is called any more once this was called. */
+  /** Stops watching. The client calls no handler of this session afterwards. */
   unwatch(sessionId: string): Promise<void> {
     return this.#watches.unwatch(sessionId)
   }
 
   /**
-   * Sends a chat message, again after a disconnect, until it is acknowledged. Repetitions carry the same
+   * Sends a chat message, repeatedly across disconnects, until the hub acknowledges it. Repetitions have the same
    * `clientMessageId`, so the message appears once.
    * @throws HubError if refused, UnacknowledgedError after `timeoutMs` (default 30 s)
    */
@@ -97,7 +98,7 @@ export class HubClient {
   }
 
   /**
-   * Acts on a session. Sent once: whether to repeat an act of unknown outcome is for the caller to decide.
+   * Performs an action on a session. Sends it once: the caller decides whether to repeat an action of unknown outcome.
    * @throws HubError (refused), NotConnectedError (not sent), UnacknowledgedError (outcome unknown)
    */
   async action(sessionId: string, action: SessionAction, reason?: string): Promise<WatchedSession> {
@@ -106,19 +107,19 @@ export class HubClient {
     return answer.session
   }
 
-  /** Tells the others that the user types; lost without harm when there is no connection. */
+  /** Notifies the other participants that the user types. Dropped without a connection. */
   typing(sessionId: string): void {
     this.#connection.call('chat:typing', { session_id: sessionId }).catch(() => {})
   }
 
   /**
-   * Follows the robots the caller may see: a list (again after every reconnect), then changes.
-   * @returns with the first list; rejects with HubError if the hub refuses
-   * @throws Error if robots are watched already or the client is closed
+   * Follows the robots that the caller may see: a list (again after every reconnect), then changes.
+   * @returns resolves with the first list; rejects with HubError if the hub refuses
+   * @throws Error if the client already watches robots or is closed
    */
   watchRobots(handler: (update: RobotsUpdate) => void): Promise<void> {
     if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
-    if (this.#robots) throw new Error('robots are watched already')
+    if (this.#robots) throw new Error('this client already watches robots')
     const { onError, reconnect } = this.#options
     this.#robots = new RobotStatusFeed({
       connection: this.#connection,
@@ -132,20 +133,20 @@ export class HubClient {
 
   /**
    * Delivers the user's notifications after `after` (default '0': all), exactly once and in order.
-   * @returns when caught up for the first time
-   * @throws Error if a handler is set already or the client is closed
+   * @returns resolves when the notifications are caught up
+   * @throws Error if the client already has a handler or is closed
    */
   onNotification(
     handler: (notification: NotificationEvent) => void,
     { after = '0' }: { after?: string } = {},
   ): Promise<void> {
     if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
-    if (this.#notifications) throw new Error('notifications have a handler already')
+    if (this.#notifications) throw new Error('this client already has a notification handler')
     const { onError, reconnect } = this.#options
     this.#notifications = new OrderedFeed<NotificationEvent>({
       after: Number(after),
       numberOf: (notification) => Number(notification.id),
-      ask: async (last) => {
+      fetchPage: async (last) => {
         const page = await this.#connection.call('notifications:since', { after: String(last) })
         return { items: page.notifications, head: Number(page.head) }
       },
@@ -159,15 +160,15 @@ export class HubClient {
   }
 
   /**
-   * Follows how many notifications are unread: the number (again after every reconnect), then every change. What is
-   * read through another connection or over REST arrives with its `notification:read`; what was read during an
-   * outage only changes the number.
-   * @returns with the first number; rejects with HubError if the hub refuses
-   * @throws Error if unread notifications are watched already or the client is closed
+   * Follows the number of unread notifications: the number (again after every reconnect), then every change. A read
+   * through another connection or over REST arrives with its `notification:read`; reads during an outage only change
+   * the number.
+   * @returns resolves with the first number; rejects with HubError if the hub refuses
+   * @throws Error if the client already watches unread notifications or is closed
    */
   watchUnread(handler: (update: UnreadUpdate) => void): Promise<void> {
     if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
-    if (this.#unread) throw new Error('unread notifications are watched already')
+    if (this.#unread) throw new Error('this client already watches unread notifications')
     const { onError, reconnect } = this.#options
     this.#unread = new UnreadCount({
       connection: this.#connection,
@@ -179,10 +180,10 @@ export class HubClient {
     return this.#unread.known
   }
 
-  /** Pushed events; a malformed one goes to `onError` and is made up for by the next catching-up. */
+  /** Listens to pushed events. A malformed event goes to `onError`; the next resync delivers its entry again. */
   #listen(): void {
-    const listen = (name: Parameters<HubConnection['on']>[0], take: (payload: unknown) => void) =>
-      this.#connection.on(name, (payload) => safeCallback(this.#options.onError, () => take(payload)))
+    const listen = (name: Parameters<HubConnection['on']>[0], handle: (payload: unknown) => void) =>
+      this.#connection.on(name, (payload) => safeCallback(this.#options.onError, () => handle(payload)))
     listen('session:event', (payload) => this.#watches.pushEvent(payload))
     listen('chat:typing', (payload) => this.#watches.pushTyping(payload))
     listen('robot:status', (payload) => this.#robots?.push(payload))

@@ -9,38 +9,38 @@ export interface HubConnectionOptions {
   /** Origin of the hub, such as `https://hub.example`. */
   readonly url: string
   /**
-   * A session token or API key, or a function that gets a fresh one before every connection attempt. Undefined
-   * leaves it to the browser's cookie.
+   * A session token or API key, or a function that returns a fresh one before every connection attempt. With
+   * undefined, the browser's cookie authenticates the connection.
    */
   readonly token: string | (() => Promise<string | undefined>)
-  /** Default: `['websocket']`. Where several hubs share an address, `polling` is refused. */
+  /** Default: `['websocket']`. `polling` does not work if several hubs share an address. */
   readonly transports?: ('websocket' | 'polling')[]
-  /** How long to wait between attempts. Default: up to 250 ms at first, up to 10 s later. */
+  /** Delays between attempts. Default: up to 250 ms at first, up to 10 s later. */
   readonly reconnect?: BackoffOptions
-  /** From asking for the token to the accepted connection, in milliseconds. Default 10,000. */
+  /** Timeout from the request for the token to the accepted connection, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number
-  /** Connected, for the first time or again; what was subscribed is being renewed. */
+  /** Called after every connect. The client then renews its subscriptions. */
   readonly onConnected?: () => void
-  /** The connection ended, with Socket.IO's reason. Unless it was closed, the client is on its way back. */
+  /** Called when the connection ends, with Socket.IO's reason. The client reconnects unless it was closed. */
   readonly onDisconnected?: (reason: string) => void
-  /** The hub refused the token. */
+  /** Called when the hub refuses the token. */
   readonly onAuthError?: (error: HubError) => void
-  /** Given up for good: credential refused, or `close()`. */
+  /** Called once, last: the hub refused the credential, or the caller called `close()`. */
   readonly onClosed?: (reason: HubClosedError) => void
-  /** Failures that are retried, malformed events, and what callbacks throw. */
+  /** Called for failures that the client retries, for malformed events, and for errors that callbacks throw. */
   readonly onError?: (cause: unknown) => void
 }
 
-/** A connection that lasted this long was a good one: its loss starts the backoff afresh. */
+/** The loss of a connection that lasted this long resets the backoff. */
 const STABLE_MS = 5_000
-/** A token function gets this many refusals in a row before the client gives up. */
+/** After this many consecutive refusals of a token function's tokens, the client gives up. */
 const MAX_REFUSALS = 5
 const MAX_CALLS_IN_FLIGHT = 2_000
 const DEFAULT_CALL_TIMEOUT_MS = 10_000
 
 /**
- * One Socket.IO connection that keeps coming back. Reconnecting is done here and not by Socket.IO, which stays
- * away after a refusal by the server's middleware and after a disconnect by the server.
+ * One Socket.IO connection that reconnects by itself. Socket.IO's own reconnection is off, because it gives up after a
+ * refusal by the server's middleware and after a disconnect by the server.
  */
 export class HubConnection {
   readonly #options: HubConnectionOptions
@@ -68,7 +68,7 @@ export class HubConnection {
     this.#socket.on('connect', () => this.#onConnect())
     this.#socket.on('connect_error', (error) => this.#onRefused(error))
     this.#socket.on('disconnect', (reason) => this.#onDisconnect(reason))
-    // Whoever ignores the promise of connect() still learns the reason from onClosed.
+    // A caller that ignores the promise of connect() receives the reason through onClosed.
     this.#firstConnect.promise.catch(() => {})
   }
 
@@ -81,9 +81,9 @@ export class HubConnection {
   }
 
   /**
-   * Starts connecting and goes on until `close()` or until the credential is refused.
-   * @returns once connected for the first time
-   * @throws HubClosedError when closed, or given up, before that
+   * Connects and reconnects until `close()` or until the hub refuses the credential.
+   * @returns resolves after the first connection
+   * @throws HubClosedError when the connection closes or gives up before it
    */
   async connect(): Promise<void> {
     if (this.#phase === 'closed') throw new HubClosedError('the hub client is closed')
@@ -94,7 +94,7 @@ export class HubConnection {
     return this.#firstConnect.promise
   }
 
-  /** Closes for good. Everything that waits is rejected with `reason`. */
+  /** Closes the connection. Rejects all pending promises with `reason`. */
   close(reason: HubClosedError = new HubClosedError('the hub client was closed')): void {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
@@ -107,7 +107,7 @@ export class HubConnection {
     safeCallback(this.#options.onError, () => this.#options.onClosed?.(reason))
   }
 
-  /** Listens to a pushed event. The payload is whatever arrived: check it. */
+  /** Listens to a pushed event. The payload is not validated. */
   on(name: keyof HubEvents, listener: (payload: unknown) => void): void {
     this.#socket.on(name, listener)
   }
@@ -160,11 +160,11 @@ export class HubConnection {
   #startAttempt(): void {
     this.#attempt += 1
     const timeoutMs = this.#options.connectTimeoutMs ?? 10_000
-    // Covers what Socket.IO does not: a token function that hangs, and a server that never answers the handshake.
+    // Covers two cases that Socket.IO does not: a token function that hangs, and a server that ignores the handshake.
     this.#attemptTimer = setTimeout(() => {
       this.#attempt += 1
       this.#socket.disconnect()
-      this.#retry(new NotConnectedError('the hub did not answer in time'))
+      this.#retry(new NotConnectedError(`the hub did not answer within ${timeoutMs} ms`))
     }, timeoutMs)
     void this.#openWithToken(this.#attempt)
   }
@@ -193,11 +193,11 @@ export class HubConnection {
   }
 
   #onDisconnect(reason: string): void {
-    // Socket.IO would send what stands here after reconnecting, long after its sender was told "unacknowledged".
+    // Socket.IO would send this buffer after reconnecting, long after its senders received an UnacknowledgedError.
     this.#socket.sendBuffer.length = 0
     safeCallback(this.#options.onError, () => this.#options.onDisconnected?.(reason))
     if (this.#phase !== 'running') return
-    // A hub that accepts and then drops us at once must not see a hot loop.
+    // Avoids a hot loop with a hub that accepts a connection and drops it at once.
     if (performance.now() - this.#connectedAtMs >= STABLE_MS) this.#backoff.reset()
     this.#scheduleAttempt()
   }
@@ -213,8 +213,8 @@ export class HubConnection {
     this.#refusals += 1
     const refusal = new HubError(status, error.message)
     safeCallback(this.#options.onError, () => this.#options.onAuthError?.(refusal))
-    const another = status === 401 && typeof this.#options.token === 'function'
-    if (another && this.#refusals < MAX_REFUSALS) this.#scheduleAttempt()
+    const isRenewable = status === 401 && typeof this.#options.token === 'function'
+    if (isRenewable && this.#refusals < MAX_REFUSALS) this.#scheduleAttempt()
     else
       this.close(new HubClosedError(`the hub refused the credential: ${error.message}`, { cause: refusal }))
   }
@@ -234,6 +234,6 @@ export class HubConnection {
 }
 
 function statusOf(data: unknown): number | undefined {
-  const carriesStatus = typeof data === 'object' && data !== null && 'status' in data
-  return carriesStatus && typeof data.status === 'number' ? data.status : undefined
+  const hasStatus = typeof data === 'object' && data !== null && 'status' in data
+  return hasStatus && typeof data.status === 'number' ? data.status : undefined
 }

@@ -1,4 +1,4 @@
-// What callbacks and answers of this package speak of, so that its users need no second one.
+// Protocol types in the signatures of this package, so that its users do not need to install the protocol package.
 export type {
   BinaryHeader,
   ChatMessage,
@@ -24,6 +24,10 @@ export type {
 export * from './backoff.ts'
 export type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 export * from './differential-drive.ts'
+export {
+  /** @deprecated Use isHalted. Removed in 0.3. */
+  isHalted as isStanding,
+} from './differential-drive.ts'
 export * from './drive-pilot.ts'
 export type { EpisodeReport } from './episode-outbox.ts'
 export * from './errors.ts'
@@ -36,6 +40,10 @@ export type {
   WebSocketSettings,
 } from './link-socket.ts'
 export * from './observer-link.ts'
+export {
+  /** @deprecated Use ObserverLink. Removed in 0.3. */
+  ObserverLink as WatcherLink,
+} from './observer-link.ts'
 export * from './operator-link.ts'
 export * from './rest-client.ts'
 export * from './rest-pages.ts'
@@ -44,6 +52,10 @@ export * from './robot-link.ts'
 export * from './robot-link-options.ts'
 export type { RobotsUpdate } from './robot-status-feed.ts'
 export type * from './session-link-options.ts'
+export type {
+  /** @deprecated Use ObserverLinkOptions. Removed in 0.3. */
+  ObserverLinkOptions as WatcherLinkOptions,
+} from './session-link-options.ts'
 export type { WatchHandlers } from './session-watches.ts'
 export * from './simulated-robot.ts'
 export * from './tickets.ts'

@@ -1,15 +1,15 @@
-/** Runs tasks of one key one after the other; tasks of different keys do not wait for each other. */
+/** Serializes tasks of the same key. Tasks of different keys run concurrently. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  /** Runs `task` once all earlier tasks of `key` have settled; answers with its result. */
+  /** Runs `task` after all earlier tasks of `key` have settled. @returns its result */
   run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(key) ?? Promise.resolve()
-    const result = before.then(task)
+    const previous = this.#last.get(key) ?? Promise.resolve()
+    const result = previous.then(task)
     const settled = result
       .catch(() => {})
       .then(() => {
-        // The map holds only keys with work in hand.
+        // The map contains only keys with pending tasks.
         if (this.#last.get(key) === settled) this.#last.delete(key)
       })
     this.#last.set(key, settled)

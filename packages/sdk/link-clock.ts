@@ -1,4 +1,4 @@
-/** The clock that links put into their frames: Unix milliseconds, but it never jumps when the wall clock is set. */
+/** Returns Unix milliseconds from a monotonic clock, for the times in frames. It ignores changes of the wall clock. */
 export function linkClockMs(): number {
   return performance.timeOrigin + performance.now()
 }

@@ -1,17 +1,17 @@
 import { linkClockMs } from './link-clock.ts'
 
-/** What a link itself has measured. */
+/** Latency that a link itself has measured. */
 export interface LinkLatency {
   /** From the last ping to its pong, in milliseconds. */
   readonly roundTripMs: number
-  /** What to add to this side's clock to get the gateway's, in milliseconds; right to half a round trip. */
+  /** The gateway's clock minus this side's clock, in milliseconds; accurate to half a round trip. */
   readonly clockOffsetMs: number
 }
 
-/** The quickest of so many round trips tells the clocks' offset best: less of it can be one-sided delay. */
+/** Number of recent round trips. The quickest one measures the clock offset best, with the least one-sided delay. */
 const SAMPLES = 16
 
-/** Times pings, and tells from their pongs how far away the gateway is. */
+/** Measures the latency to the gateway from pings and pongs. */
 export class LatencyMeter {
   #lastPingT = 0
   #samples: LinkLatency[] = []
@@ -24,24 +24,24 @@ export class LatencyMeter {
     return { roundTripMs: last.roundTripMs, clockOffsetMs: quickest.clockOffsetMs }
   }
 
-  /** The time to put into a ping. No two are the same, so that each pong can be told from the others. */
+  /** Returns the time to send in a ping. Each time is unique, so that it identifies the pong. */
   ping(): number {
-    // Browsers blur their clocks to as much as a millisecond.
+    // Browsers reduce the resolution of their clocks to as much as a millisecond.
     this.#lastPingT = Math.max(linkClockMs(), this.#lastPingT + 0.01)
     return this.#lastPingT
   }
 
-  /** The answer to a ping has arrived. */
+  /** Records the pong of a ping. */
   pong(t: number, serverT: number): void {
     const nowMs = linkClockMs()
-    // Nothing of ours comes from the future or carries a later time than our last.
+    // Ignores a pong of a ping that this link has not sent.
     if (t > this.#lastPingT || t > nowMs) return
     const roundTripMs = nowMs - t
     this.#samples.push({ roundTripMs, clockOffsetMs: serverT - (t + nowMs) / 2 })
     if (this.#samples.length > SAMPLES) this.#samples.shift()
   }
 
-  /** Another connection may lead to another gateway. */
+  /** Discards all samples, because the next connection may lead to another gateway. */
   forget(): void {
     this.#samples = []
   }

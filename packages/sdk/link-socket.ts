@@ -1,4 +1,4 @@
-/** The part of the standard WebSocket that links use, and two extras of `ws` that they use when they are there. */
+/** The part of the standard WebSocket that links use, and two optional extensions of `ws`. */
 export interface WebSocketLike {
   binaryType: string
   readonly bufferedAmount: number
@@ -11,22 +11,22 @@ export interface WebSocketLike {
     listener: (event: { readonly code: number; readonly reason: string }) => void,
   ): void
   addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void
-  /** Breaks the connection at once. Without it, a dead connection is closed and left to itself. */
+  /** Breaks the connection at once. Without it, links close a dead connection and stop listening to it. */
   terminate?(): void
   on?(event: 'unexpected-response', listener: (request: unknown, response: UpgradeRefusal) => void): unknown
 }
 
-/** The answer to an upgrade that was refused. */
+/** The HTTP response to a refused upgrade. */
 export interface UpgradeRefusal {
   readonly statusCode?: number | undefined
   readonly headers?: { readonly 'retry-after'?: string | undefined } | undefined
 }
 
-/** What links ask of a WebSocket beyond the standard; browsers ignore it. `ws` understands it. */
+/** Settings of `ws` beyond the standard. Browsers ignore them. */
 export interface WebSocketSettings {
-  /** For the upgrade. Only robots set one. */
+  /** Headers of the upgrade. Only robots set one. */
   readonly headers?: { readonly [name: string]: string }
-  /** From dialling to the accepted upgrade, in milliseconds. */
+  /** Timeout from dialling to the accepted upgrade, in milliseconds. */
   readonly handshakeTimeout: number
   /** Largest frame to receive, in bytes. */
   readonly maxPayload: number
@@ -36,7 +36,7 @@ export interface WebSocketSettings {
 /** The constructor of `ws`, or of anything that behaves like it and can set headers. */
 export type WebSocketConstructor = new (url: string, settings: WebSocketSettings) => WebSocketLike
 
-/** The standard constructor, as browsers have it. The third argument is for `ws`. */
+/** The standard constructor of browsers. The third argument is for `ws`. */
 export type StandardWebSocketConstructor = new (
   url: string,
   protocols: string[],
@@ -45,24 +45,24 @@ export type StandardWebSocketConstructor = new (
 
 /** How one connection ended. */
 export interface SocketEnd {
-  /** WebSocket close code; 1006 when there was no closing handshake. */
+  /** WebSocket close code; 1006 without a closing handshake. */
   readonly closeCode: number
-  /** Status of a refused upgrade; browsers do not tell. */
+  /** Status of a refused upgrade. Browsers do not expose it. */
   readonly httpStatus?: number
-  /** How long to wait at least, as the refusal of the upgrade says; browsers do not tell. */
+  /** Shortest delay before the next attempt, from the refusal of the upgrade. Browsers do not expose it. */
   readonly retryAfterMs?: number
   readonly reason: string
 }
 
 export interface LinkSocketOptions<Frame> {
   readonly dial: () => WebSocketLike
-  /** From dialling to the first `keepAlive`, in milliseconds. */
+  /** Timeout from dialling to the first `keepAlive`, in milliseconds. */
   readonly connectTimeoutMs: number
-  /** Reads one text frame; null for one to be ignored. Throws for one that cannot be read. */
+  /** Reads one text frame. Returns null for a frame to ignore, and throws for a malformed one. */
   readonly read: (text: string) => Frame | null
   readonly onFrame: (frame: Frame) => void
   readonly onBinary: (frame: Uint8Array) => void
-  /** A frame that could not be read; it was dropped. */
+  /** Called for a malformed frame, which is dropped. */
   readonly onBadFrame: (problem: Error) => void
   /** Called exactly once, last. */
   readonly onEnd: (end: SocketEnd) => void
@@ -70,35 +70,34 @@ export interface LinkSocketOptions<Frame> {
 
 /** One connection attempt of a link and, if it succeeds, the connection. */
 export interface LinkSocket {
-  /** Bytes accepted by `send` that the network has not taken yet. */
+  /** Bytes that `send` accepted and that are not on the network yet. */
   readonly bufferedBytes: number
-  /** Whether frames can be sent right now. */
+  /** Whether `send` can send frames now. */
   readonly open: boolean
-  /** Hands one frame to the socket; errors surface as the end of the connection. */
+  /** Sends one frame. An error ends the connection. */
   send(frame: string | Uint8Array<ArrayBuffer>): void
-  /** From now on, `timeoutMs` without any frame means that the link is dead. */
+  /** Breaks the connection after `timeoutMs` without any frame, from now on. */
   keepAlive(timeoutMs: number): void
-  /** Closes with a handshake, and without one if the peer does not answer within a second. */
+  /** Closes with a handshake, or breaks the connection if the peer does not answer within a second. */
   close(): void
 }
 
 const CLOSE_HANDSHAKE_MS = 1_000
-/** No refusal keeps a link away for longer. */
+/** Longest delay that a refusal can request. */
 const LONGEST_RETRY_AFTER_MS = 300_000
 const OPEN = 1
 const ABNORMAL_CLOSURE = 1006
 
 /**
- * Dials once.
- * @throws never; whatever goes wrong arrives at `onEnd`
+ * Dials once. Never throws: `onEnd` reports every failure.
  */
 export function openLinkSocket<Frame>(options: LinkSocketOptions<Frame>): LinkSocket {
   let socket: WebSocketLike
   try {
     socket = options.dial()
   } catch (cause) {
-    // An address or a credential that no connection can be made with. Told later, as every other end is.
-    const reason = cause instanceof Error ? cause.message : 'could not dial'
+    // The constructor rejects an invalid address or credential. Reports it asynchronously, like every other end.
+    const reason = cause instanceof Error ? cause.message : 'dialling failed'
     queueMicrotask(() => options.onEnd({ closeCode: ABNORMAL_CLOSURE, reason }))
     return deadSocket
   }
@@ -125,14 +124,17 @@ function superviseSocket<Frame>(socket: WebSocketLike, options: LinkSocketOption
     ended = true
     deadline.cancel()
     const fallback = httpStatus === undefined ? failure : `upgrade refused with ${httpStatus}`
-    const status = httpStatus === undefined ? {} : { httpStatus }
-    const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
-    options.onEnd({ closeCode, ...status, ...wait, reason: reason || fallback || 'connection lost' })
+    options.onEnd({
+      closeCode,
+      ...(httpStatus !== undefined && { httpStatus }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      reason: reason || fallback || 'connection lost',
+    })
   }
   const abort = (why: string) => {
     failure ??= why
     if (socket.terminate) return socket.terminate()
-    // Browsers wait long for a dead peer's farewell; nothing more of this socket is listened to.
+    // Browsers wait long for the closing handshake of a dead peer. This link ignores the socket from now on.
     socket.close()
     end(ABNORMAL_CLOSURE, '')
   }
@@ -141,7 +143,7 @@ function superviseSocket<Frame>(socket: WebSocketLike, options: LinkSocketOption
   socket.on?.('unexpected-response', (_request, response) => {
     httpStatus = response.statusCode
     retryAfterMs = retryAfter(response)
-    // With this listener in place, ending the attempt is up to us.
+    // With this listener, `ws` leaves it to the caller to end the attempt.
     abort('upgrade refused')
   })
   socket.addEventListener('error', ({ message }) => {
@@ -171,7 +173,7 @@ function superviseSocket<Frame>(socket: WebSocketLike, options: LinkSocketOption
   }
 }
 
-/** Returns the wait that a refusal asks for; undefined when it asks for none in seconds. */
+/** Returns the delay that a refusal requests; undefined without a `Retry-After` in seconds. */
 function retryAfter({ headers }: UpgradeRefusal): number | undefined {
   const seconds = headers?.['retry-after'] ?? ''
   return /^\d+$/.test(seconds) ? Math.min(Number(seconds) * 1_000, LONGEST_RETRY_AFTER_MS) : undefined
@@ -192,22 +194,22 @@ function receive<Frame>(data: unknown, options: LinkSocketOptions<Frame>): void 
   if (frame) options.onFrame(frame)
 }
 
-/** One timer: either a plain deadline, or one that every frame puts off. No timer is touched per frame. */
+/** Creates one timer, for a fixed deadline or for silence. Frames only record a time and do not restart the timer. */
 function createDeadline() {
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastReceivedMs = 0
   return {
-    /** Runs `late` after `delayMs`, whatever is heard. */
-    set(delayMs: number, late: () => void): void {
+    /** Runs `onExpired` after `delayMs`. */
+    set(delayMs: number, onExpired: () => void): void {
       clearTimeout(timer)
-      timer = setTimeout(late, delayMs)
+      timer = setTimeout(onExpired, delayMs)
     },
-    /** Runs `late` once nothing has been heard for `silenceMs`. */
-    setSilence(silenceMs: number, late: () => void): void {
+    /** Runs `onExpired` after `silenceMs` without a call of `touch`. */
+    setSilence(silenceMs: number, onExpired: () => void): void {
       const check = () => {
         const leftMs = lastReceivedMs + silenceMs - performance.now()
         if (leftMs > 0) timer = setTimeout(check, leftMs)
-        else late()
+        else onExpired()
       }
       clearTimeout(timer)
       lastReceivedMs = performance.now()

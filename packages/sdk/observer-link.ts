@@ -1,4 +1,4 @@
 import { SessionLink } from './session-link.ts'
 
-/** Looks on while a session's robot is driven, and can stop it. */
+/** Connects an observer: receives the state and telemetry of a session's robot, and can stop it. */
 export class ObserverLink extends SessionLink {}

@@ -12,13 +12,13 @@ import { SessionLink } from './session-link.ts'
 import type { OperatorLinkOptions } from './session-link-options.ts'
 
 export interface ControlOptions {
-  /** The frame is dropped when it is older than this on arrival: 1 to 65,535 ms. Default: the gateway's deadman. */
+  /** The receiver drops the frame if it is older on arrival: 1 to 65,535 ms. Default: the gateway's deadman. */
   readonly ttlMs?: number
 }
 
 /**
- * Drives the robot of a session. Send control all the time while the robot shall move: silence stops it. Nothing
- * is queued: what cannot be sent now is dropped, and the next frame is newer anyway.
+ * Drives the robot of a session. Send control frames continuously while the robot should move: silence stops it. The
+ * link never queues control frames: it drops a frame that it cannot send at once.
  */
 export class OperatorLink extends SessionLink {
   readonly #options: OperatorLinkOptions
@@ -32,8 +32,8 @@ export class OperatorLink extends SessionLink {
 
   /**
    * Sends control data of any JSON value.
-   * @returns the frame's number, for `onAck` and `onDropped`; null if it was not sent: not online, too many unsent
-   * bytes, a stop of this link's is pending, or larger than a frame may be (told to `onError`)
+   * @returns the frame's number, for `onAck` and `onDropped`; null if the link did not send it: it is offline, has too
+   * many unsent bytes or a pending stop, or the frame is too large (reported to `onError`)
    * @throws RangeError for a `ttlMs` out of range
    */
   control(data: unknown, { ttlMs }: ControlOptions = {}): number | null {
@@ -42,11 +42,11 @@ export class OperatorLink extends SessionLink {
     return this.#drive((seq) => frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, data }))
   }
 
-  /** The same for opaque bytes, which nobody on the way looks into: `onBinaryControl` of the robot gets them. */
+  /** Sends opaque bytes as control data. The robot receives them in `onBinaryControl`. */
   controlBinary(payload: Uint8Array, { ttlMs }: ControlOptions = {}): number | null {
     checkTtl(ttlMs)
     return this.#drive((seq) => {
-      if (seq > MAX_BINARY_SEQ) throw new RangeError('out of sequence numbers: make a new link')
+      if (seq > MAX_BINARY_SEQ) throw new RangeError('the sequence numbers are used up: create a new link')
       const header = { kind: BINARY_CONTROL, flags: 0, ttlMs: ttlMs ?? 0, seq, t: linkClockMs() }
       return checkBinarySize(encodeBinaryFrame(header, payload))
     })
@@ -64,7 +64,7 @@ export class OperatorLink extends SessionLink {
   }
 
   #drive(encode: (seq: number) => string | Uint8Array<ArrayBuffer>): number | null {
-    // Who has pressed the stop does not drive on, even where the stop has not arrived yet.
+    // After this operator has requested a stop, the link sends no control, even before the stop has arrived.
     if (this.stopPending) return null
     const seq = this.#seq + 1
     if (!this.lifecycle.transmit('droppable', () => encode(seq))) return null

@@ -6,7 +6,7 @@ import { type FeedPage, OrderedFeed } from './ordered-feed.ts'
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('a delay lies between 0 and base * 2^n, never above the maximum, and starts over after a reset', () => {
+test('a delay is between 0 and base * 2^n, at most the maximum, and restarts after a reset', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 0.999_999, noNaN: true }), { maxLength: 40 }), (draws) => {
       const queue = [...draws]
@@ -41,8 +41,8 @@ const transition: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** A log, a lossy live channel and a server whose answers may be old by the time they arrive. */
-class Wire {
+/** A log, a lossy live channel, and a server whose responses may be stale when they arrive. */
+class LossyServer {
   head = 0
   online = true
   readonly late: number[] = []
@@ -58,7 +58,7 @@ class Wire {
     this.feed = new OrderedFeed<number>({
       after: 0,
       numberOf: (item) => item,
-      ask: (after) => this.#ask(after),
+      fetchPage: (after) => this.#fetchPage(after),
       deliver: (item) => this.delivered.push(item),
       isOnline: () => this.online,
       onError: (cause) => this.errors.push(cause),
@@ -67,14 +67,14 @@ class Wire {
     })
   }
 
-  #ask(after: number): Promise<FeedPage<number>> {
+  #fetchPage(after: number): Promise<FeedPage<number>> {
     if (!this.online) return Promise.reject(new NotConnectedError('offline'))
     const count = Math.min(this.#pageSize, Math.max(0, this.head - after))
     const page = { items: Array.from({ length: count }, (_, at) => after + 1 + at), head: this.head }
-    const question = { ...Promise.withResolvers<FeedPage<number>>(), page }
-    this.open.push(question)
+    const request = { ...Promise.withResolvers<FeedPage<number>>(), page }
+    this.open.push(request)
     this.mostOpen = Math.max(this.mostOpen, this.open.length)
-    return question.promise
+    return request.promise
   }
 
   apply(transition: Step): void {
@@ -87,12 +87,12 @@ class Wire {
       const [item] = this.late.splice(transition.pick % this.late.length, 1)
       this.feed.push(item!)
     } else if (transition.do === 'answer') {
-      const question = this.open.shift()
-      question?.resolve(question.page)
+      const request = this.open.shift()
+      request?.resolve(request.page)
     } else if (transition.do === 'fail') this.open.shift()?.reject(new HubError(503, 'try later'))
     else if (transition.do === 'cut') {
       this.online = false
-      for (const question of this.open.splice(0)) question.reject(new NotConnectedError('cut'))
+      for (const request of this.open.splice(0)) request.reject(new NotConnectedError('cut'))
     } else if (transition.do === 'connect' && !this.online) {
       this.online = true
       this.feed.resync()
@@ -100,14 +100,14 @@ class Wire {
   }
 }
 
-test('whatever is lost, repeated, reordered or cut: every entry exactly once, in order, one question at a time', async () => {
+test('every entry is delivered exactly once, in order, despite loss, repetition, reordering and disconnects', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(transition, { maxLength: 80 }),
       fc.integer({ min: 1, max: 6 }),
       fc.integer({ min: 1, max: 8 }),
       async (steps, pageSize, bufferLimit) => {
-        const wire = new Wire(pageSize, bufferLimit)
+        const wire = new LossyServer(pageSize, bufferLimit)
         wire.feed.resync()
         for (const step of steps) {
           wire.apply(step)
@@ -115,7 +115,7 @@ test('whatever is lost, repeated, reordered or cut: every entry exactly once, in
           expect(wire.delivered).toEqual(wire.delivered.map((_, at) => at + 1))
           expect(wire.feed.buffered).toBeLessThanOrEqual(bufferLimit)
         }
-        // In the end there is a connection, and the server answers.
+        // Finally the client is connected and the server responds.
         wire.apply({ do: 'connect' })
         wire.feed.resync()
         await vi.waitFor(
@@ -128,7 +128,7 @@ test('whatever is lost, repeated, reordered or cut: every entry exactly once, in
         wire.feed.close()
         expect(wire.delivered).toEqual(Array.from({ length: wire.head }, (_, at) => at + 1))
         expect(wire.mostOpen).toBeLessThanOrEqual(1)
-        // Answers that overlap with live entries are normal, and no error.
+        // Responses that overlap with live entries are not errors.
         expect(wire.errors.filter((cause) => !(cause instanceof HubError))).toEqual([])
       },
     ),
@@ -136,12 +136,12 @@ test('whatever is lost, repeated, reordered or cut: every entry exactly once, in
   )
 }, 60_000)
 
-test('a refusal ends the feed, and only that', async () => {
+test('a refusal ends the feed', async () => {
   const errors: unknown[] = []
   const feed = new OrderedFeed<number>({
     after: 0,
     numberOf: (item) => item,
-    ask: () => Promise.reject(new HubError(404, 'Session not found')),
+    fetchPage: () => Promise.reject(new HubError(404, 'Session not found')),
     deliver: () => {},
     isOnline: () => true,
     onError: (cause) => errors.push(cause),
@@ -151,12 +151,12 @@ test('a refusal ends the feed, and only that', async () => {
   expect(errors).toHaveLength(1)
 })
 
-test('a log that starts over is delivered from its beginning, after onReset', async () => {
+test('a log that starts over is delivered from its beginning after onReset', async () => {
   const seen: (number | 'reset')[] = []
   const feed = new OrderedFeed<number>({
     after: 7,
     numberOf: (item) => item,
-    ask: (after) => Promise.resolve({ items: [1, 2].filter((item) => item > after), head: 2 }),
+    fetchPage: (after) => Promise.resolve({ items: [1, 2].filter((item) => item > after), head: 2 }),
     deliver: (item) => seen.push(item),
     isOnline: () => true,
     onReset: () => seen.push('reset'),
@@ -166,16 +166,16 @@ test('a log that starts over is delivered from its beginning, after onReset', as
   expect(seen).toEqual(['reset', 1, 2])
 })
 
-test('a server that withholds part of its log is asked with backoff, and nothing is skipped', async () => {
-  let asked = 0
+test('the feed retries with backoff while a server withholds entries, and skips none', async () => {
+  let fetches = 0
   const delivered: number[] = []
   const errors: unknown[] = []
   const feed = new OrderedFeed<number>({
     after: 0,
     numberOf: (item) => item,
-    ask: () => {
-      asked += 1
-      return Promise.resolve({ items: asked < 4 ? [2, 3] : [1, 2, 3], head: 3 })
+    fetchPage: () => {
+      fetches += 1
+      return Promise.resolve({ items: fetches < 4 ? [2, 3] : [1, 2, 3], head: 3 })
     },
     deliver: (item) => delivered.push(item),
     isOnline: () => true,
@@ -194,7 +194,7 @@ test('a handler that throws is reported and does not stop the feed', async () =>
   const feed = new OrderedFeed<number>({
     after: 0,
     numberOf: (item) => item,
-    ask: () => Promise.resolve({ items: [1, 2], head: 2 }),
+    fetchPage: () => Promise.resolve({ items: [1, 2], head: 2 }),
     deliver: (item) => {
       delivered.push(item)
       if (item === 1) throw new Error('handler')
@@ -209,15 +209,15 @@ test('a handler that throws is reported and does not stop the feed', async () =>
   expect(errors).toMatchObject([{ message: 'handler' }])
 })
 
-test('a live entry that the log does not show yet is asked for until it does; a repeated one is not', async () => {
-  let asked = 0
+test('the feed requests the log until it contains a live entry, and ignores repeated entries', async () => {
+  let fetches = 0
   const delivered: number[] = []
   const feed = new OrderedFeed<number>({
     after: 0,
     numberOf: (item) => item,
-    ask: () => {
-      asked += 1
-      return Promise.resolve(asked < 5 ? { items: [], head: 0 } : { items: [1, 2], head: 2 })
+    fetchPage: () => {
+      fetches += 1
+      return Promise.resolve(fetches < 5 ? { items: [], head: 0 } : { items: [1, 2], head: 2 })
     },
     deliver: (item) => delivered.push(item),
     isOnline: () => true,
@@ -229,6 +229,6 @@ test('a live entry that the log does not show yet is asked for until it does; a 
   feed.push(1)
   feed.push(2)
   await settle()
-  expect(asked).toBe(5)
+  expect(fetches).toBe(5)
   feed.close()
 })

@@ -2,7 +2,7 @@ import { Backoff, type BackoffOptions } from './backoff.ts'
 import { isFinalRefusal } from './errors.ts'
 import { safeCallback } from './safe-callback.ts'
 
-/** One page of a log: entries after the asked number, oldest first, and the number of the newest entry. */
+/** One page of a log: entries after the requested number, oldest first, and the number of the newest entry. */
 export interface FeedPage<T> {
   readonly items: readonly T[]
   readonly head: number
@@ -12,24 +12,24 @@ export interface OrderedFeedOptions<T> {
   /** Number of the last entry that the caller already has; 0 for none. */
   readonly after: number
   readonly numberOf: (item: T) => number
-  /** Asks the server for entries after `after`; also (re)subscribes to live entries. */
-  readonly ask: (after: number) => Promise<FeedPage<T>>
+  /** Requests entries after `after` from the server, and subscribes to live entries. */
+  readonly fetchPage: (after: number) => Promise<FeedPage<T>>
   readonly deliver: (item: T) => void
-  /** Whether asking makes sense now; after an outage `resync()` is called. */
+  /** Returns whether the client is connected. After an outage, the client calls `resync()`. */
   readonly isOnline: () => boolean
-  /** The server's log is shorter than what was delivered: it starts over, and so does this feed. */
+  /** Called when the server's log is shorter than the delivered part. Delivery then starts over at 1. */
   readonly onReset?: () => void
-  /** The server will not give this log; the feed has closed itself. `onError` is told too. */
+  /** Called when the server refuses this log. The feed has closed itself and also calls `onError`. */
   readonly onRefused?: () => void
   readonly onError?: (cause: unknown) => void
   readonly retry?: BackoffOptions
-  /** Live entries kept while waiting for what lies before them. Default 1,000. */
+  /** Largest number of live entries in the buffer while earlier ones are missing. Default 1,000. */
   readonly bufferLimit?: number
 }
 
 /**
- * Turns live entries (which may be lost, repeated or out of order) and pages of the log into every entry exactly
- * once, in order. At most one question to the server is open at a time.
+ * Delivers every entry of a log exactly once, in order, from pages of the log and from live entries that may be lost,
+ * repeated or out of order. Sends at most one request at a time.
  */
 export class OrderedFeed<T> {
   readonly #options: OrderedFeedOptions<T>
@@ -38,11 +38,11 @@ export class OrderedFeed<T> {
   readonly #buffer = new Map<number, T>()
   readonly #caughtUp = Promise.withResolvers<void>()
   #last: number
-  #wanted = false
-  #asking = false
+  #resyncRequested = false
+  #isFetching = false
   #closed = false
-  /** Questions in a row that brought nothing although something is missing. */
-  #emptyAnswers = 0
+  /** Consecutive empty pages while entries are missing. */
+  #emptyPages = 0
   #retryTimer: NodeJS.Timeout | undefined
 
   constructor(options: OrderedFeedOptions<T>) {
@@ -58,37 +58,37 @@ export class OrderedFeed<T> {
     return this.#last
   }
 
-  /** Live entries that wait for what lies before them. */
+  /** Number of live entries that wait for earlier ones. */
   get buffered(): number {
     return this.#buffer.size
   }
 
-  /** Resolves when the head was reached for the first time; rejects when the feed is refused or closed before. */
+  /** Resolves when the feed reaches the head; rejects when the server refuses or the feed closes before. */
   get caughtUp(): Promise<void> {
     return this.#caughtUp.promise
   }
 
-  /** Takes a live entry. */
+  /** Adds a live entry. */
   push(item: T): void {
     const number = this.#options.numberOf(item)
     if (this.#closed || !Number.isSafeInteger(number) || number <= this.#last) return
     this.#buffer.set(number, item)
     this.#drain()
     if (this.#buffer.size === 0 || this.#closed) return
-    // Whatever is dropped here is asked for again: the log has it.
+    // The feed requests dropped entries again from the log.
     if (this.#buffer.size > this.#bufferLimit) this.#buffer.clear()
     if (this.#retryTimer === undefined) this.resync()
   }
 
-  /** Asks for everything after the last delivered entry; call it on every connection. */
+  /** Requests everything after the last delivered entry. Call it after every connect. */
   resync(): void {
     clearTimeout(this.#retryTimer)
     this.#retryTimer = undefined
-    this.#wanted = true
-    if (!this.#asking && !this.#closed) void this.#askAll()
+    this.#resyncRequested = true
+    if (!this.#isFetching && !this.#closed) void this.#fetchAll()
   }
 
-  /** Stops for good. */
+  /** Closes the feed. */
   close(cause: unknown = new Error('no longer watched')): void {
     this.#closed = true
     clearTimeout(this.#retryTimer)
@@ -96,22 +96,22 @@ export class OrderedFeed<T> {
     this.#caughtUp.reject(cause)
   }
 
-  async #askAll(): Promise<void> {
-    this.#asking = true
-    while (this.#wanted && !this.#closed) {
-      this.#wanted = false
+  async #fetchAll(): Promise<void> {
+    this.#isFetching = true
+    while (this.#resyncRequested && !this.#closed) {
+      this.#resyncRequested = false
       const after = this.#last
       try {
-        const page = await this.#options.ask(after)
-        if (!this.#closed) this.#take(page, after)
+        const page = await this.#options.fetchPage(after)
+        if (!this.#closed) this.#applyPage(page, after)
       } catch (cause) {
         if (!this.#closed) this.#onFailure(cause)
       }
     }
-    this.#asking = false
+    this.#isFetching = false
   }
 
-  #take({ items, head }: FeedPage<T>, after: number): void {
+  #applyPage({ items, head }: FeedPage<T>, after: number): void {
     if (head < after) {
       this.#restart()
       return
@@ -128,25 +128,25 @@ export class OrderedFeed<T> {
     if (this.#closed) return
     const missing = head > this.#last || this.#buffer.size > 0
     if (!missing) {
-      this.#emptyAnswers = 0
+      this.#emptyPages = 0
       this.#backoff.reset()
       this.#caughtUp.resolve()
       return
     }
-    this.#emptyAnswers = this.#last > after ? 0 : this.#emptyAnswers + 1
-    // Once is a live entry that overtook the answer; twice is a server that withholds part of its log.
-    if (this.#emptyAnswers > 1) throw new Error(`the hub does not give the entries after ${this.#last}`)
-    this.#wanted = true
+    this.#emptyPages = this.#last > after ? 0 : this.#emptyPages + 1
+    // One empty page: a live entry overtook the response. Two: the server withholds part of its log.
+    if (this.#emptyPages > 1) throw new Error(`the hub does not return the entries after ${this.#last}`)
+    this.#resyncRequested = true
   }
 
   #restart(): void {
     this.#last = 0
     this.#buffer.clear()
-    this.#wanted = true
+    this.#resyncRequested = true
     safeCallback(this.#options.onError, () => this.#options.onReset?.())
   }
 
-  /** Delivers what the buffer has next in line. */
+  /** Delivers the buffered entries that are next in order. */
   #drain(): void {
     while (!this.#closed) {
       const number = this.#last + 1
@@ -158,7 +158,7 @@ export class OrderedFeed<T> {
   }
 
   #deliver(item: T, number: number): void {
-    // Counted before the call: a handler that throws has still been given the entry.
+    // Counts the entry before the call: an entry whose handler throws is not delivered again.
     this.#last = number
     safeCallback(this.#options.onError, () => this.#options.deliver(item))
   }
@@ -170,8 +170,8 @@ export class OrderedFeed<T> {
       this.#report(cause)
       return
     }
-    this.#wanted = false
-    // Offline, the next connection calls resync().
+    this.#resyncRequested = false
+    // The next connection calls resync().
     if (!this.#options.isOnline()) return
     this.#report(cause)
     this.#retryTimer = setTimeout(() => this.resync(), this.#backoff.nextDelayMs())

@@ -4,24 +4,24 @@ import type { LinkEnd, LinkFailure } from './connection-lifecycle.ts'
 import type { SocketEnd } from './link-socket.ts'
 import type { TicketProvider } from './ticket-provider.ts'
 
-/** Nothing is wrong after these: another gateway is ready. */
+/** Close codes after which another gateway is ready. */
 const QUICK_RETRY_CODES: ReadonlySet<number> = new Set([closeCodes.robotMoved.code, closeCodes.draining.code])
 const QUICK_RETRY_MS = 200
-/** A connection that lasted this long was a good one: its loss starts the backoff afresh. */
+/** The loss of a connection that lasted this long resets the backoff. */
 const STABLE_MS = 5_000
-/** Answers to the upgrade that another ticket would not change. */
+/** HTTP statuses of the upgrade that another ticket would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([403, 404])
-/** One ticket may have been too old by the time it arrived; so many in a row were not. */
+/** A ticket may expire before it arrives. After this many consecutive refusals, the cause is another one. */
 const MAX_UNAUTHORIZED = 3
 
-/** Decides whether and when the link of an operator or watcher comes back. */
+/** Decides whether and when the link of an operator or an observer reconnects. */
 export class ReconnectPolicy {
   readonly #tickets: TicketProvider
   readonly #backoff: Backoff
   readonly #random: () => number
   #onlineSinceMs: number | null = null
   #unauthorized = 0
-  /** Once in a row: gateways that pass a client on and on must not be asked without end. */
+  /** One quick retry in a row avoids a hot loop between gateways that refer to each other. */
   #quickRetryAllowed = true
 
   constructor(tickets: TicketProvider, reconnect: BackoffOptions = {}) {
@@ -30,13 +30,13 @@ export class ReconnectPolicy {
     this.#random = reconnect.random ?? Math.random
   }
 
-  /** The gateway has let this link in. */
+  /** Reports that the gateway has admitted this link. */
   online(): void {
     this.#onlineSinceMs = performance.now()
     this.#unauthorized = 0
   }
 
-  /** After how many milliseconds to try again, or why not to. */
+  /** Returns the delay of the next attempt in milliseconds, or why the link ends. */
   verdict(failure: LinkFailure): number | LinkEnd {
     this.#resetIfStable()
     if (failure.at === 'socket') return this.#afterSocket(failure.end)

@@ -3,31 +3,31 @@ import { ApiError } from './errors.ts'
 import { type RetryOptions, retrying, type Send } from './rest-retry.ts'
 import type { components, paths } from './rest-types.d.ts'
 
-/** What the REST API speaks of, by name: `Schemas['Robot']`. */
+/** Schemas of the REST API, by name: `Schemas['Robot']`. */
 export type Schemas = components['schemas']
-/** Every path of the REST API, typed by its description. */
+/** A client with all paths of the REST API, typed by its description. */
 export type RestClient = Client<paths>
 
-/** Where the platform is, and who asks. */
+/** Address of the platform, credential, and behaviour on failures. */
 export interface RestClientOptions {
   /** Origin of the platform, such as `https://hub.example`. */
   readonly baseUrl: string
   /**
-   * A session token or API key, or a function that gets one before every request, such as one that renews what has
-   * expired. Without one, and where the function answers undefined, a browser sends its cookie.
+   * A session token or API key, or a function that returns one before every request and can renew an expired one.
+   * Without a token, or if the function returns undefined, a browser sends its cookie.
    */
   readonly token?: string | (() => Promise<string | undefined>)
   /**
-   * Sends again what failed for the time being (no network, 429, 502, 503, 504), as long as that cannot have an effect
-   * twice: reading, and POST, which gets an `Idempotency-Key`. Waits as long as the platform's `Retry-After` says and
-   * with a backoff beside it. Default: every request is sent once.
+   * Repeats requests after transient failures (no network, 429, 502, 503, 504) if a repetition is safe: reads, and
+   * POST, which gets an `Idempotency-Key`. Waits for the platform's `Retry-After` plus a backoff. Default: sends every
+   * request once.
    */
   readonly retry?: boolean | RetryOptions
   /** Default: the global one. */
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
-/** A client of the REST API. Hand what its methods return to `answerOf`. */
+/** Creates a client of the REST API. Pass the results of its methods to `answerOf`. */
 export function createRestClient({ baseUrl, token, retry = false, fetch }: RestClientOptions): RestClient {
   const plain: Send = fetch ?? ((request) => globalThis.fetch(request))
   const send = token === undefined ? plain : withToken(plain, token)
@@ -39,7 +39,7 @@ export function createRestClient({ baseUrl, token, retry = false, fetch }: RestC
 
 function withToken(send: Send, token: string | (() => Promise<string | undefined>)): Send {
   return async (request) => {
-    // A single request may name its own.
+    // A request may have its own credential.
     if (request.headers.has('Authorization')) return send(request)
     const credential = typeof token === 'string' ? token : await freshToken(token)
     if (credential !== undefined) request.headers.set('Authorization', `Bearer ${credential}`)
@@ -47,13 +47,13 @@ function withToken(send: Send, token: string | (() => Promise<string | undefined
   }
 }
 
-/** What a token function throws is not taken for a network that fails. */
+/** Wraps errors of a token function, so that the client does not take them for network failures. */
 async function freshToken(token: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await token()
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
-    throw new ApiError(0, 'There is no token', { cause })
+    throw new ApiError(0, 'The token function failed', { cause })
   }
 }
 
@@ -62,14 +62,14 @@ interface FetchResult {
   readonly error?: unknown
   readonly response: Response
 }
-/** The body of a successful answer; undefined where there is none. */
+/** The body of a successful response; undefined without a body. */
 type ResponseBody<R extends FetchResult> = [Exclude<R['data'], undefined>] extends [never]
   ? undefined
   : Exclude<R['data'], undefined>
 
 /**
- * The body of a successful answer: `await answerOf(rest.GET('/api/auth/profile'))`.
- * @throws ApiError for a refusal, and with status 0 when no answer came
+ * Returns the body of a successful response: `await answerOf(rest.GET('/api/auth/profile'))`.
+ * @throws ApiError for a refusal, and with status 0 when no response arrived
  */
 export async function answerOf<R extends FetchResult>(pending: Promise<R>): Promise<ResponseBody<R>> {
   const { data, error, response } = await pending.catch((cause: unknown): never => {

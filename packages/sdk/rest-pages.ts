@@ -1,8 +1,8 @@
 /**
- * Reads a list of the REST API to its end, one page at a time, as fast as its entries are taken.
- * @param page asks for the next page, given the last entry that was read (undefined at first) and how many there were:
- * lists go on after an entry (`before`, `after`) or by number (`offset`)
- * @returns every entry; ends with the first empty page, and throws what `page` throws
+ * Reads a list of the REST API to its end, one page at a time, as the caller consumes the entries.
+ * @param page requests the next page. It gets the last entry (undefined at first) for lists that continue after an
+ * entry (`before`, `after`), and the number of entries so far for lists that continue by number (`offset`).
+ * @returns every entry; ends with the first empty page, and throws the errors of `page`
  */
 export async function* everyEntry<T>(
   page: (last: T | undefined, count: number) => Promise<readonly T[]>,

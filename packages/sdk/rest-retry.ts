@@ -1,26 +1,26 @@
 import { Backoff, type BackoffOptions } from './backoff.ts'
 
-/** Sends one request; rejects when no answer came. */
+/** Sends one request; rejects when no response arrives. */
 export type Send = (request: Request) => Promise<Response>
 
-/** When to ask the REST API again, and how often; see `RestClientOptions.retry`. */
+/** When and how often to repeat a request; see `RestClientOptions.retry`. */
 export interface RetryOptions extends BackoffOptions {
-  /** How often a request is sent at most, the first time included. Default 4. */
+  /** Largest number of attempts, including the first. Default 4. */
   readonly attempts?: number
-  /** When the platform says to come back later than this, its refusal is the answer. Milliseconds, default 30,000. */
+  /** If the platform requests a longer delay, the client returns its refusal. Milliseconds, default 30,000. */
   readonly maxWaitMs?: number
 }
 
 const DEFAULT_ATTEMPTS = 4
 const DEFAULT_MAX_WAIT_MS = 30_000
-/** Whoever answers so may or may not have passed the request on. */
+/** After these statuses of a proxy, the platform may or may not have received the request. */
 const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 const IDEMPOTENCY_KEY = 'Idempotency-Key'
 
 /**
- * Sends again what failed for the time being, where that cannot have an effect twice: reading, and every POST, which
- * gets an `Idempotency-Key` for that; the platform carries out one key once. A refusal with 429 was not carried out,
- * so anything may be sent again after it.
+ * Repeats requests after transient failures if a repetition is safe: reads, and every POST, which gets an
+ * `Idempotency-Key`. The platform executes a request with the same key once. It does not execute a request that it
+ * refuses with 429, so every request is repeatable after 429.
  */
 export function retrying(send: Send, options: RetryOptions = {}): Send {
   const { attempts = DEFAULT_ATTEMPTS, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
@@ -42,7 +42,7 @@ export function retrying(send: Send, options: RetryOptions = {}): Send {
   }
 }
 
-/** The answer, or why there is none. */
+/** Returns the response, or the cause of the failure. */
 async function attemptOf(send: Send, request: Request): Promise<Response | { readonly cause: unknown }> {
   try {
     return await send(request)
@@ -53,17 +53,17 @@ async function attemptOf(send: Send, request: Request): Promise<Response | { rea
 
 function mayRepeat(request: Request, outcome: Response | { readonly cause: unknown }): boolean {
   const idempotent = ['GET', 'HEAD'].includes(request.method) || request.headers.has(IDEMPOTENCY_KEY)
-  // `fetch` rejects with a TypeError when the network fails; anything else is the caller's own doing.
+  // `fetch` rejects with a TypeError for a network failure, and with other errors for faults of the caller.
   if (!(outcome instanceof Response))
     return idempotent && outcome.cause instanceof TypeError && !request.signal.aborted
   if (outcome.status === 429) return true
-  // The same key is just being worked on.
+  // A request with the same key is still running.
   if (outcome.status === 409)
     return request.headers.has(IDEMPOTENCY_KEY) && outcome.headers.has('Retry-After')
   return idempotent && UNCERTAIN_STATUSES.has(outcome.status)
 }
 
-/** How long the platform asks to wait; 0 where it does not say. */
+/** Returns the delay that the platform requests; 0 without one. */
 function retryAfterMs(answer: Response): number {
   const seconds = Number(answer.headers.get('Retry-After') ?? 0)
   return seconds > 0 ? seconds * 1_000 : 0

@@ -21,13 +21,13 @@ import type { WebSocketConstructor } from './link-socket.ts'
 import type { RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
 import { dialRobotSocket, readFrame } from './robot-socket.ts'
 
-/** Answers to the upgrade that another attempt would not change. */
+/** HTTP statuses of the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
 const STOP_REASON_MAX = 200
 
 /**
- * A robot's connection to its gateway: welcome, heartbeats, control and stop, dead-link detection and
- * reconnecting. One object serves one robot for one life: after `closed`, make a new one.
+ * Connects a robot to its gateway: welcome, heartbeats, control and stop, dead-link detection and reconnecting. A
+ * closed link cannot connect again: create a new one.
  */
 export class RobotLink {
   readonly #options: RobotLinkOptions
@@ -41,8 +41,8 @@ export class RobotLink {
   #welcome: Welcome | null = null
 
   /**
-   * @throws TypeError if `url` is no WebSocket URL, `token` could not stand in a header, or there is no WebSocket
-   * that sets headers: browsers have none
+   * @throws TypeError if `url` is not a WebSocket URL, if `token` is not valid in a header, or if no WebSocket can set
+   * headers, as in browsers
    */
   constructor(options: RobotLinkOptions) {
     if (!/^wss?:$/.test(new URL(options.url).protocol)) throw new TypeError('url must be ws:// or wss://')
@@ -60,12 +60,12 @@ export class RobotLink {
     this.#lifecycle = this.#createLifecycle(Socket)
   }
 
-  /** Where the link is in its life. */
+  /** State of the link. */
   get state(): RobotLinkState {
     return this.#lifecycle.phase
   }
 
-  /** Number of the newest connection, given by the platform; null before the first welcome. */
+  /** Number that the platform assigned to the newest connection; null before the first welcome. */
   get epoch(): number | null {
     return this.#welcome?.epoch ?? null
   }
@@ -75,38 +75,38 @@ export class RobotLink {
     return this.#welcome?.robot_id ?? null
   }
 
-  /** The open session as last heard; null if there is none. */
+  /** The open session as last received; null without one. */
   get session(): RobotSession | null {
     return this.#commands.session
   }
 
-  /** The stop in force, as last heard or by the robot itself. */
+  /** The stop in force, requested by the gateway or by this robot itself; null without one. */
   get stop(): StopInForce | null {
     return this.#commands.stop
   }
 
   /**
-   * Starts connecting and goes on until `close()` or a refusal that is final.
+   * Connects and reconnects until `close()` or a final refusal.
    * @returns the first welcome; rejects if the link is closed or gives up before it
    */
   connect(): Promise<Welcome> {
     return this.#lifecycle.connect()
   }
 
-  /** Closes the link for good; resolves once the socket is gone. */
+  /** Closes the link; resolves when the socket is closed. */
   close(): Promise<void> {
     return this.#lifecycle.close()
   }
 
   /**
-   * Sends a sample of any JSON value; latest-wins, so nothing is queued for a slow link.
-   * @returns false if it was dropped: not online, too many unsent bytes, or larger than a frame may be
+   * Sends a telemetry sample of any JSON value. The link never queues samples.
+   * @returns false if the link dropped the sample: offline, too many unsent bytes, or too large for a frame
    */
   telemetry(data: unknown): boolean {
     return this.#send({ type: 'telemetry', data }, 'droppable')
   }
 
-  /** The same for opaque bytes, which nobody on the way looks into. */
+  /** Sends opaque bytes as a telemetry sample. */
   telemetryBinary(payload: Uint8Array): boolean {
     const seq = this.#telemetrySeq
     this.#telemetrySeq = seq === MAX_BINARY_SEQ ? 0 : seq + 1
@@ -116,30 +116,30 @@ export class RobotLink {
     })
   }
 
-  /** Confirms a control frame, for latency measurement. Returns false if it was dropped. */
+  /** Acknowledges a control frame, for latency measurement. Returns false if the link dropped the frame. */
   ack(seq: number): boolean {
     return this.#send({ type: 'ack', seq }, 'droppable')
   }
 
-  /** Reports that the robot stands. Returns false if not online; the gateway then repeats its stop. */
+  /** Reports that the robot has halted. Returns false if offline; the gateway then repeats its stop. */
   stopped(reason: string): boolean {
     return this.#send({ type: 'stopped', reason: reason.slice(0, STOP_REASON_MAX) }, 'vital')
   }
 
   /**
-   * Adds a line to the robot's log on the platform, up to 4,000 characters; the rest is cut off. The platform records
-   * 20 lines a second, and 100 at once. Returns false if it was dropped here.
+   * Adds a line to the robot's log on the platform. Cuts the message after 4,000 characters. The platform records up to
+   * 20 lines per second, with bursts of 100. Returns false if the link dropped the line.
    */
   log(level: RobotLogLevel, message: string): boolean {
     return this.#send({ type: 'log', level, message: message.slice(0, LOG_MESSAGE_MAX) }, 'droppable')
   }
 
   /**
-   * Reports a recording. It is kept in memory and sent again, also over new connections, until the platform has
-   * it for good; up to 1,000 may wait. Keep it on the robot until then. To ignore the promise is safe: failures
-   * are reported to `onError` as well.
-   * @returns resolves once acknowledged; rejects with TypeError for a report that breaks the protocol, with
-   * EpisodeRefusedError when the gateway will never take it, with Error when too many wait or the link is closed
+   * Reports a recording. The link stores up to 1,000 reports in memory and repeats each, also over new connections,
+   * until the platform has stored it. Keep the recording on the robot until then. You can ignore the promise: failures
+   * also go to `onError`.
+   * @returns resolves after the acknowledgement; rejects with TypeError for an invalid report, with EpisodeRefusedError
+   * for a final refusal, with Error when too many reports are pending or the link is closed
    */
   sendEpisode(episode: EpisodeReport): Promise<void> {
     return this.#episodes.send(episode)
@@ -179,7 +179,7 @@ export class RobotLink {
 
   #onFrame(frame: ToRobotFrame): void {
     if (frame.type === 'welcome') this.#onWelcome(frame)
-    // Before the welcome, and after close(), nothing else counts.
+    // Ignores all other frames before the welcome and after close().
     else if (!this.#lifecycle.isOnline) return
     else if (frame.type === 'episode_ack') this.#episodes.acknowledged(frame.episode_id)
     else if (frame.type === 'error') {
@@ -210,7 +210,7 @@ export class RobotLink {
     })
     this.#heartbeatSeq += 1
     const heartbeat = { type: 'heartbeat', seq: this.#heartbeatSeq } as const
-    // The beat itself is owed, even when its extra fields cannot be sent.
+    // The robot must send a heartbeat, even without its extra fields if those cannot be encoded.
     if (!this.#send({ ...fields, ...heartbeat }, 'vital')) this.#send(heartbeat, 'vital')
   }
 }

@@ -2,7 +2,7 @@ import { MAX_FRAME_BYTES, ToRobotFrame } from '@wheelhouse/protocol'
 import { createFrameReader } from './frames.ts'
 import type { WebSocketConstructor, WebSocketLike } from './link-socket.ts'
 
-/** Where and how a robot connects. */
+/** Address and credential of a robot's connection. */
 export interface RobotDial {
   readonly url: string
   readonly token: string
@@ -10,16 +10,16 @@ export interface RobotDial {
   readonly WebSocket: WebSocketConstructor
 }
 
-/** The gateway adds its own fields to an operator's frame, which may already be as large as allowed. */
+/** Larger than MAX_FRAME_BYTES, because the gateway adds fields to an operator's frame of any allowed size. */
 export const MAX_RECEIVED_BYTES = 2 * MAX_FRAME_BYTES
 
 /**
  * Reads one text frame from the gateway.
  * @returns null for a frame of an unknown type, which newer gateways may send
- * @throws Error for text that is no frame or a known frame of the wrong shape
+ * @throws Error for text that is not a frame and for a malformed frame of a known type
  */
 export const readFrame = createFrameReader<ToRobotFrame>(ToRobotFrame, (type) =>
-  // A stop that cannot be read in full is still a stop. The opposite guess would leave a robot driving.
+  // A malformed stop still halts the robot. Ignoring it could leave the robot driving.
   type === 'stop' ? { type, reason: 'unreadable stop', latched: true } : undefined,
 )
 

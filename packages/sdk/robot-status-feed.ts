@@ -4,7 +4,7 @@ import { isFinalRefusal } from './errors.ts'
 import type { HubConnection } from './hub-connection.ts'
 import { safeCallback } from './safe-callback.ts'
 
-/** Either all robots the caller may see, replacing what was known, or the new status of one. */
+/** All robots that the caller may see, which replace all earlier ones, or the new status of one robot. */
 export type RobotsUpdate =
   | { readonly kind: 'list'; readonly robots: readonly RobotStatusEvent[] }
   | { readonly kind: 'status'; readonly robot: RobotStatusEvent }
@@ -18,15 +18,15 @@ export interface RobotStatusFeedOptions {
 
 const MAX_DEFERRED = 10_000
 
-/** Follows robots: the list, then changes; a fresh list after every reconnect. */
+/** Follows robots: the list, then changes; a new list after every reconnect. */
 export class RobotStatusFeed {
   readonly #options: RobotStatusFeedOptions
   readonly #backoff: Backoff
   readonly #listed = Promise.withResolvers<void>()
-  /** Changes that arrived while the list was under way, newest per robot. */
+  /** Changes that arrived during the request for the list, the newest of each robot. */
   readonly #deferred = new Map<string, RobotStatusEvent>()
   #overflowed = false
-  #asking = false
+  #isFetching = false
   #current = false
   #closed = false
   #retryTimer: NodeJS.Timeout | undefined
@@ -37,12 +37,12 @@ export class RobotStatusFeed {
     this.#listed.promise.catch(() => {})
   }
 
-  /** Resolves with the first list; rejects when refused or closed before. */
+  /** Resolves with the first list; rejects when the hub refuses or the feed closes before it. */
   get listed(): Promise<void> {
     return this.#listed.promise
   }
 
-  /** Takes a pushed `robot:status`. */
+  /** Handles a pushed `robot:status`. */
   push(payload: unknown): void {
     const parsed = RobotStatusEvent.safeParse(payload)
     if (this.#closed) return
@@ -51,23 +51,23 @@ export class RobotStatusFeed {
     else this.#defer(parsed.data)
   }
 
-  /** Asks for the list; call it on every connection. */
+  /** Requests the list. Call it after every connect. */
   async resync(): Promise<void> {
     clearTimeout(this.#retryTimer)
     this.#current = false
-    if (this.#asking || this.#closed) return
-    this.#asking = true
+    if (this.#isFetching || this.#closed) return
+    this.#isFetching = true
     try {
       const { robots } = await this.#options.connection.call('robots:watch', {})
-      this.#asking = false
+      this.#isFetching = false
       if (!this.#closed) this.#onList(robots)
     } catch (cause) {
-      this.#asking = false
+      this.#isFetching = false
       if (!this.#closed) this.#onFailure(cause)
     }
   }
 
-  /** Stops for good. */
+  /** Closes the feed. */
   close(cause: unknown): void {
     this.#closed = true
     clearTimeout(this.#retryTimer)
@@ -75,7 +75,7 @@ export class RobotStatusFeed {
     this.#listed.reject(cause)
   }
 
-  /** A change that is told before an older list would be undone by it. */
+  /** Defers a change until the list arrives, because an older list would undo it. */
   #defer(robot: RobotStatusEvent): void {
     if (this.#deferred.size < MAX_DEFERRED || this.#deferred.has(robot.robot_id)) {
       this.#deferred.set(robot.robot_id, robot)
@@ -90,7 +90,7 @@ export class RobotStatusFeed {
     this.#current = true
     this.#listed.resolve()
     if (!this.#overflowed) return
-    // Too much came at once to hold it all: one more list has it.
+    // The feed dropped changes: another list contains them.
     this.#overflowed = false
     void this.resync()
   }

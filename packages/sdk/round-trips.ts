@@ -1,7 +1,7 @@
-/** More than ten seconds of control at 100 Hz. Whatever is older is not waited for. */
+/** More than ten seconds of control at 100 Hz. Older frames are forgotten. */
 const MAX_OUTSTANDING = 1_024
 
-/** When control frames were sent that nothing has been heard of yet. */
+/** Records when the control frames without an answer were sent. */
 export class RoundTrips {
   readonly #sentMs = new Map<number, number>()
 
@@ -14,7 +14,7 @@ export class RoundTrips {
     }
   }
 
-  /** Something was heard of a frame. @returns milliseconds since it was sent; null if nobody waits for it */
+  /** Handles the answer to a frame. @returns milliseconds since it was sent; null for an unknown or forgotten frame */
   complete(seq: number, nowMs: number): number | null {
     const sentMs = this.#sentMs.get(seq)
     this.#sentMs.delete(seq)

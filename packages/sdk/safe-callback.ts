@@ -1,6 +1,6 @@
 /**
- * Runs a caller's callback so that what it throws cannot upset the state of a link. The error goes to `onError`,
- * or, without one, becomes an uncaught exception like that of any event listener: never swallowed.
+ * Runs a callback so that its errors cannot corrupt the state of a link. Errors go to `onError`. Without `onError`,
+ * an error becomes an uncaught exception, as in an event listener.
  */
 export function safeCallback(onError: ((cause: unknown) => void) | undefined, run: () => void): void {
   try {

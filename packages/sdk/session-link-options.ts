@@ -11,44 +11,44 @@ import type { ConnectionLifecycleCallbacks } from './connection-lifecycle.ts'
 import type { StandardWebSocketConstructor } from './link-socket.ts'
 import type { GetTicket } from './tickets.ts'
 
-/** What the links of operators and of watchers have in common. */
+/** Common options of the links of operators and observers. */
 export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
-  /** Gets a fresh ticket before every connection; `ticketsOf` asks the REST API. */
+  /** Returns a fresh ticket for every connection; `ticketsOf` requests it from the REST API. */
   readonly getTicket: GetTicket
-  /** How long to wait between attempts. Default: up to 250 ms at first, up to 10 s later. */
+  /** Delays between attempts. Default: up to 250 ms at first, up to 10 s later. */
   readonly reconnect?: BackoffOptions
-  /** For the ticket, and from dialling to the first state, in milliseconds. Default 10,000 each. */
+  /** Timeouts of the ticket, and from dialling to the first state, in milliseconds. Default 10,000 each. */
   readonly connectTimeoutMs?: number
-  /** When nothing has come for so long, the connection is dead and is made anew. Default 5,000. */
+  /** Without a frame for this time, the link replaces the connection. Milliseconds, default 5,000. */
   readonly silenceMs?: number
-  /** How long it is put up with that there is no ticket because the robot is offline. Default five minutes. */
+  /** How long the link retries while the platform refuses tickets because the robot is offline. Default five minutes. */
   readonly offlinePatienceMs?: number
-  /** Above this many unsent bytes, control frames and pings are dropped. Default 16 kB. */
+  /** Above this many unsent bytes, the link drops control frames and pings. Default 16 kB. */
   readonly maxBufferedBytes?: number
-  /** Default: the one of `ws`; in browsers, their own. */
+  /** Default: the WebSocket of `ws`; in browsers, their own. */
   readonly WebSocket?: StandardWebSocketConstructor
 
-  /** First, and whenever something of it has changed. */
+  /** Called with the first state and after every change. */
   readonly onState?: (state: DriveState) => void
-  /** A sample of the robot's; samples that this side was too slow for are left out. */
+  /** Called for a telemetry sample. The gateway drops samples for a slow reader. */
   readonly onTelemetry?: (data: unknown) => void
-  /** The same for opaque bytes. */
+  /** Called for a binary telemetry sample. */
   readonly onBinaryTelemetry?: (payload: Uint8Array, header: BinaryHeader) => void
-  /** Once a second: the round trips that the gateway measures. See `latency` for this link's own. */
+  /** Called once a second with the round trips that the gateway measures. See `latency` for the link's own. */
   readonly onLatency?: (latency: DriveLatency) => void
-  /** A line of the robot's log; lines that this side was too slow for are left out. */
+  /** Called for a line of the robot's log. The gateway drops lines for a slow reader. */
   readonly onLog?: (line: DriveLog) => void
-  /** The charge of the robot, first after the state and when it has changed; see `battery` of the link. */
+  /** Called with the charge of the robot, after the first state and after every change. */
   readonly onBattery?: (battery: DriveBattery) => void
 }
 
-/** What a `WatcherLink` needs and tells. */
+/** Options and callbacks of an `ObserverLink`. */
 export type ObserverLinkOptions = SessionLinkOptions
 
-/** What an `OperatorLink` needs and tells. */
+/** Options and callbacks of an `OperatorLink`. */
 export interface OperatorLinkOptions extends SessionLinkOptions {
-  /** The robot obeyed a control frame; null when so many were under way that it was no longer timed. */
+  /** Called when the robot obeyed a control frame. `roundTripMs` is null when too many later frames are unanswered. */
   readonly onAck?: (seq: number, roundTripMs: number | null) => void
-  /** A control frame did not reach the robot. */
+  /** Called when a control frame did not reach the robot. */
   readonly onDropped?: (seq: number, why: DropReason) => void
 }

@@ -21,9 +21,9 @@ import { TicketProvider } from './ticket-provider.ts'
 const PING_MS = 1_000
 
 /**
- * A person's or program's connection to the robot of one session, through the gateway that holds it: state,
- * telemetry, the stop, latency, dead-link detection, and coming back with a fresh ticket. What operators and
- * watchers have in common; after `closed`, make a new one.
+ * Connects a participant to the robot of one session through its gateway: state, telemetry, stop, latency, dead-link
+ * detection, and reconnecting with a fresh ticket. Base class of the links of operators and observers. A closed link
+ * cannot connect again: create a new one.
  */
 export class SessionLink {
   readonly #options: SessionLinkOptions
@@ -31,7 +31,7 @@ export class SessionLink {
   readonly #policy: ReconnectPolicy
   readonly #meter = new LatencyMeter()
   readonly #stopRequest = new StopRequest((reason) => this.#sendStop(reason))
-  /** @internal For the links that are made of this one. */
+  /** @internal For subclasses. */
   protected readonly lifecycle: ConnectionLifecycle<DriveState, ToDriverFrame>
   #state: DriveState | null = null
   #battery: DriveBattery | null = null
@@ -59,50 +59,52 @@ export class SessionLink {
     })
   }
 
-  /** Where the link is in its life. */
+  /** State of the link. */
   get connection(): LinkPhase {
     return this.lifecycle.phase
   }
 
-  /** Session, robot and stop as last heard, which counts while the link is online; null before the first. */
+  /** Session, robot and stop as last received, valid while the link is online; null before the first state. */
   get state(): DriveState | null {
     return this.#state
   }
 
-  /** Charge of the robot as last heard; null before the first report. */
+  /** Charge of the robot as last received; null before the first report. */
   get battery(): DriveBattery | null {
     return this.#battery
   }
 
-  /** Round trip to the gateway and offset of its clock, by this link's own pings; null while not measured. */
+  /** Round trip to the gateway and offset of its clock, from this link's own pings; null before a measurement. */
   get latency(): LinkLatency | null {
     return this.#meter.latency
   }
 
-  /** Whether a stop has been pressed that is not known to be recorded yet. */
+  /** Whether a stop is requested and the platform has not confirmed its recording yet. */
   get stopPending(): boolean {
     return this.#stopRequest.pending
   }
 
   /**
-   * Starts connecting and goes on until `close()` or a refusal that is final.
+   * Connects and reconnects until `close()` or a final refusal.
    * @returns the first state; rejects if the link is closed or gives up before it
    */
   connect(): Promise<DriveState> {
     return this.lifecycle.connect()
   }
 
-  /** Closes the link for good; resolves once the socket is gone. A stop that is still pending is given up. */
+  /** Closes the link; resolves when the socket is closed. Gives up a pending stop. */
   close(): Promise<void> {
     return this.lifecycle.close()
   }
 
   /**
-   * Stops the robot and keeps it stopped until somebody clears the stop. Sent at once if the link is online and
-   * otherwise as soon as it is, again and again, also over new connections, until the platform has recorded it;
-   * then forgotten, so that it can be cleared. To ignore the promise is safe.
-   * @param reason up to 500 characters; the rest is cut off
-   * @returns resolves once the stop is recorded; rejects only when the link ends for good
+   * Requests a remote stop, which halts the robot until a participant clears it. The link sends the stop at once, or as
+   * soon as it is online, and repeats it, also over new connections, until the platform has recorded it. It does not
+   * repeat a recorded stop, so that a participant can clear it. You can ignore the promise.
+   *
+   * The remote stop complements the robot's own emergency stop device and never replaces it.
+   * @param reason up to 500 characters; the link cuts off the rest
+   * @returns resolves when the stop is recorded; rejects only when the link ends
    */
   stop(reason?: string): Promise<void> {
     if (this.lifecycle.phase === 'closed') {
@@ -143,7 +145,7 @@ export class SessionLink {
 
   #onFrame(frame: ToDriverFrame): void {
     if (this.lifecycle.isOnline) this.handle(frame)
-    // The first frame is a state; nothing else counts before it, nor anything after close().
+    // The first frame is a state. Ignores all other frames before it, and all frames after close().
     else if (this.lifecycle.phase === 'connecting' && frame.type === 'state') this.#onFirstState(frame)
   }
 
@@ -154,7 +156,7 @@ export class SessionLink {
     this.lifecycle.online(state, this.#options.silenceMs ?? 5_000)
     // A callback may have closed the link.
     if (!this.lifecycle.isOnline) return
-    // Before the user hears of the state and sends something: the stop goes first.
+    // Sends a pending stop before the callback of the state can send other frames.
     this.#stopRequest.state(state)
     this.#ping('droppable')
     this.lifecycle.runCallback(() => this.#options.onState?.(state))

@@ -4,15 +4,15 @@ import type { StandardWebSocketConstructor, WebSocketLike } from './link-socket.
 import { MAX_RECEIVED_BYTES } from './robot-socket.ts'
 import type { SessionTicket } from './tickets.ts'
 
-/** What the gateway selects of the subprotocols offered; the credential beside it is not sent back. */
+/** The subprotocol that the gateway selects. It does not return the other one, which contains the credential. */
 const SUBPROTOCOL = 'wheelhouse.v1'
 
 /** Reads one text frame from the gateway; see `createFrameReader`. */
 export const readSessionFrame = createFrameReader<ToDriverFrame>(ToDriverFrame)
 
 /**
- * Dials the gateway once. The ticket goes as a subprotocol, which also works where headers cannot be set.
- * @throws Error for an address that is none of a WebSocket or a ticket that could not stand in a header
+ * Dials the gateway once. Sends the ticket as a subprotocol, because browsers cannot set headers.
+ * @throws Error if the address is not a WebSocket URL or the ticket is not valid in a header
  */
 export function dialSessionSocket(
   { url, ticket }: SessionTicket,

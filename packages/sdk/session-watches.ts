@@ -7,13 +7,13 @@ import { OrderedFeed } from './ordered-feed.ts'
 import { safeCallback } from './safe-callback.ts'
 
 export interface WatchHandlers {
-  /** Every entry of the session's log after `after`, exactly once, in order of `seq`. */
+  /** Called for every entry of the session's log after `after`, exactly once, in order of `seq`. */
   readonly onEvent: (event: SessionLogEvent) => void
-  /** The session as it stands: on watching, and again on every catching-up. */
+  /** Called with the current session at the start and after every resync. */
   readonly onSession?: (session: WatchedSession) => void
-  /** The hub's log is shorter than what was delivered. Forget it: delivery starts over at 1. */
+  /** Called when the hub's log is shorter than the delivered part. Discard it: delivery starts over at 1. */
   readonly onReset?: () => void
-  /** Someone types; may be lost. */
+  /** Called when another participant types. Such events may be lost. */
   readonly onTyping?: (typing: TypingEvent) => void
   /** Default: the client's `onError`. */
   readonly onError?: (cause: unknown) => void
@@ -24,13 +24,13 @@ interface Watch {
   readonly handlers: WatchHandlers
 }
 
-/** The sessions a client watches, each with its own gapless feed. */
+/** Watches sessions, each with its own gapless feed. */
 export class SessionWatches {
   readonly #connection: HubConnection
   readonly #retry: BackoffOptions
   readonly #onError: ((cause: unknown) => void) | undefined
   readonly #watches = new Map<string, Watch>()
-  /** Keeps `session:watch` and `session:unwatch` of one session from overtaking each other. */
+  /** Serializes `session:watch` and `session:unwatch` of the same session. */
   readonly #mutex = new KeyedMutex()
 
   constructor(connection: HubConnection, retry: BackoffOptions, onError?: (cause: unknown) => void) {
@@ -42,18 +42,16 @@ export class SessionWatches {
   /** See `HubClient.watch`. */
   watch(sessionId: string, handlers: WatchHandlers, after: number): Promise<void> {
     if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
-    if (this.#watches.has(sessionId)) throw new Error('this session is watched already')
+    if (this.#watches.has(sessionId)) throw new Error('this client already watches the session')
     if (this.#watches.size >= MAX_WATCHED_SESSIONS)
-      throw new Error(`more than ${MAX_WATCHED_SESSIONS} sessions watched`)
+      throw new Error(`a client can watch at most ${MAX_WATCHED_SESSIONS} sessions`)
     const onError = handlers.onError ?? this.#onError
     const feed = new OrderedFeed<SessionLogEvent>({
       after,
       numberOf: (event) => event.seq,
-      ask: async (last) => {
-        const question = { session_id: sessionId, after: last }
-        const answer = await this.#mutex.run(sessionId, () =>
-          this.#connection.call('session:watch', question),
-        )
+      fetchPage: async (last) => {
+        const command = { session_id: sessionId, after: last }
+        const answer = await this.#mutex.run(sessionId, () => this.#connection.call('session:watch', command))
         if (this.#watches.get(sessionId)?.feed === feed)
           safeCallback(onError, () => handlers.onSession?.(answer.session))
         return { items: answer.events, head: answer.head }
@@ -81,31 +79,31 @@ export class SessionWatches {
         this.#connection.call('session:unwatch', { session_id: sessionId }),
       )
     } catch (cause) {
-      // A connection that is gone has left the room with it.
+      // The hub removes a lost connection from the room.
       const disconnected = cause instanceof NotConnectedError || cause instanceof UnacknowledgedError
       if (!disconnected && !isFinalRefusal(cause)) throw cause
     }
   }
 
-  /** Asks for what was missed; call it on every connection. */
+  /** Requests missed entries. Call it after every connect. */
   resync(): void {
     for (const { feed } of this.#watches.values()) feed.resync()
   }
 
-  /** Takes a pushed `session:event`. */
+  /** Handles a pushed `session:event`. */
   pushEvent(payload: unknown): void {
     const event = SessionLogEvent.parse(payload)
     this.#watches.get(event.session_id)?.feed.push(event)
   }
 
-  /** Takes a pushed `chat:typing`. */
+  /** Handles a pushed `chat:typing`. */
   pushTyping(payload: unknown): void {
     const typing = TypingEvent.parse(payload)
     const handlers = this.#watches.get(typing.session_id)?.handlers
     safeCallback(handlers?.onError ?? this.#onError, () => handlers?.onTyping?.(typing))
   }
 
-  /** Stops all of them for good. */
+  /** Closes all feeds. */
   close(cause: Error): void {
     for (const { feed } of this.#watches.values()) feed.close(cause)
     this.#watches.clear()

@@ -20,17 +20,17 @@ type ForwardedOptions = Pick<
   'url' | 'token' | 'reconnect' | 'WebSocket' | 'onConnection' | 'onError' | 'onClosed'
 >
 
-/** Where it connects and with what, and the room it lives in. */
+/** Connection of a simulated robot, and the room around it. */
 export interface SimulatedRobotOptions extends ForwardedOptions {
   /** Default: `demoWorld`, 8 by 6 metres. */
   readonly world?: World
   /** Default: `demoLimits`. */
   readonly limits?: DriveLimits
-  /** Where it stands at first; must be free. Default: (1, 1), heading along x, battery at 90 %. */
+  /** State at the start, at a free position. Default: (1, 1), heading along x, battery at 90 %. */
   readonly start?: Partial<DriveState>
-  /** Steps of the physics, 1 to 200 a second. Default 50. */
+  /** Steps of the physics per second, 1 to 200. Default 50. */
   readonly stepHz?: number
-  /** Telemetry samples a second while there is a session. Default 10. */
+  /** Telemetry samples per second during a session. Default 10. */
   readonly telemetryHz?: number
   /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly now?: () => number
@@ -40,13 +40,13 @@ const LOG_THROTTLE_MS = 1_000
 const LOW_BATTERY = 0.2
 
 /**
- * A differential-drive robot in a small room, driven over a RobotLink. Control data is
- * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. It never moves unasked. In a
- * session it sends its pose as telemetry; what it does while it is driven it reports as episodes. Its battery drains while
- * it drives and charges while it is halted; its log names sessions, stops and obstacles.
+ * Simulates a differential-drive robot in a small room, driven over a RobotLink. Control data is
+ * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. The robot moves only on commands.
+ * In a session it sends its pose as telemetry, and reports its drives as episodes. Its battery drains while it moves
+ * and charges while it is halted. Its log reports sessions, stops and obstacles.
  */
 export class SimulatedRobot {
-  /** Its connection to the platform. */
+  /** Connection of the robot to the platform. */
   readonly link: RobotLink
   readonly #pilot = new DrivePilot()
   readonly #recorder = new DriveRecorder()
@@ -62,25 +62,25 @@ export class SimulatedRobot {
   #lastThrottledLogMs = Number.NEGATIVE_INFINITY
   #lastLoggedMessage = ''
 
-  /** @throws RangeError if the start is not free or a rate is out of range; TypeError for a bad url or token */
+  /** @throws RangeError if the start is not free or a rate is out of range; TypeError for an invalid url or token */
   constructor(options: SimulatedRobotOptions) {
     const { stepHz = 50, telemetryHz = 10 } = options
-    if (!(stepHz >= 1 && stepHz <= 200)) throw new RangeError('stepHz must lie between 1 and 200')
+    if (!(stepHz >= 1 && stepHz <= 200)) throw new RangeError('stepHz must be from 1 to 200')
     if (!(telemetryHz > 0 && telemetryHz <= 200))
-      throw new RangeError('telemetryHz must lie between 0 and 200')
+      throw new RangeError('telemetryHz must be above 0 and at most 200')
     this.#world = options.world ?? demoWorld
     this.#limits = options.limits ?? demoLimits
     this.#now = options.now ?? (() => performance.now())
     this.#stepMs = 1000 / stepHz
     this.#telemetryMs = 1000 / telemetryHz
-    const standing = { xM: 1, yM: 1, headingRad: 0, leftMps: 0, rightMps: 0, battery: 0.9, bumped: false }
-    this.#state = { ...standing, ...options.start }
+    const halted = { xM: 1, yM: 1, headingRad: 0, leftMps: 0, rightMps: 0, battery: 0.9, bumped: false }
+    this.#state = { ...halted, ...options.start }
     if (!isFree(this.#world, this.#state.xM, this.#state.yM, this.#limits.radiusM))
-      throw new RangeError('the robot would start in a wall or an obstacle')
+      throw new RangeError('the start must not be in a wall or an obstacle')
     this.link = this.#createLink(options)
   }
 
-  /** Where it is and how it moves. */
+  /** Position and motion of the robot. */
   get state(): DriveState {
     return this.#state
   }
@@ -94,7 +94,7 @@ export class SimulatedRobot {
     return this.link.connect()
   }
 
-  /** Ends both; resolves when the link is closed. */
+  /** Ends the physics and the link; resolves when the link is closed. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.link.close()
@@ -149,7 +149,7 @@ export class SimulatedRobot {
     this.link.ack(seq)
   }
 
-  /** Logs at most once a second what may happen with every frame. */
+  /** Logs a message at most once a second, for messages that every frame may cause. */
   #logThrottled(message: string): void {
     const now = this.#now()
     if (now - this.#lastThrottledLogMs < LOG_THROTTLE_MS) return
@@ -157,14 +157,14 @@ export class SimulatedRobot {
     this.link.log('warn', message)
   }
 
-  /** Logs a message unless it is the one logged last: a stop is repeated. */
+  /** Logs a message unless it equals the last one, because the gateway repeats a stop. */
   #logOnce(level: RobotLogLevel, message: string): void {
     if (message === this.#lastLoggedMessage) return
     this.#lastLoggedMessage = message
     this.link.log(level, message)
   }
 
-  /** Logs the beginning of a contact with an obstacle, and a battery that has become low. */
+  /** Logs the beginning of a contact with an obstacle, and a battery that becomes low. */
   #watchState(before: DriveState): void {
     const { bumped, battery } = this.#state
     if (bumped && !before.bumped) this.#logThrottled('touched an obstacle')
@@ -185,7 +185,7 @@ export class SimulatedRobot {
       if (reason !== null) this.link.stopped(reason)
     }
     if (this.link.session && now >= this.#nextTelemetryMs) {
-      // Missed samples are not made up for.
+      // The robot does not catch up on missed samples.
       this.#nextTelemetryMs = Math.max(this.#nextTelemetryMs + this.#telemetryMs, now)
       const sample = this.#sample()
       this.link.telemetry(sample)
@@ -214,7 +214,7 @@ export class SimulatedRobot {
   }
 }
 
-/** Four decimals are a tenth of a millimetre; more would only be bytes. */
+/** Rounds to four decimals, a tenth of a millimetre, so that frames stay small. */
 function round(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }

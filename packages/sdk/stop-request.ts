@@ -1,34 +1,34 @@
 import type { DriveState } from '@wheelhouse/protocol'
 
 /**
- * The wish that the robot stop, kept until the platform has recorded it.
+ * Repeats a stop until the platform has recorded it.
  *
- * A state may have been on its way when the stop was pressed, and tell of an earlier stop that somebody has
- * cleared since. So a state counts only once the gateway has said something that it can have said only after it
- * had the stop: the pong of a ping sent right behind it. Frames of a connection are handled in order.
+ * A state that the gateway sent before it received the stop may describe an earlier stop that a participant has cleared
+ * since. A state therefore counts only after the pong of a ping that this link sent right after the stop. The gateway
+ * handles the frames of a connection in order.
  */
 export class StopRequest {
   readonly #send: (reason: string | undefined) => number | null
   #completion: PromiseWithResolvers<void> | null = null
   #reason: string | undefined
-  /** What this connection has said last; null before its first state. */
+  /** The last state of this connection; null before the first one. */
   #state: DriveState | null = null
-  /** Time of the ping behind the stop; null while none has been sent on this connection. */
+  /** Time of the ping after the stop; null before the link has sent it on this connection. */
   #pingT: number | null = null
-  /** What arrives from now on was said after the stop was pressed. */
+  /** The gateway has sent all later frames after it received the stop. */
   #confirmed = false
 
-  /** @param send sends a stop and a ping behind it; answers with the ping's time, or null if it cannot now */
+  /** @param send sends a stop and then a ping; returns the ping's time, or null if it cannot send now */
   constructor(send: (reason: string | undefined) => number | null) {
     this.#send = send
   }
 
-  /** Whether a stop is wished for that is not known to be recorded. */
+  /** Whether a stop is requested and its recording is not confirmed. */
   get pending(): boolean {
     return this.#completion !== null
   }
 
-  /** The stop is pressed. To ignore the promise is safe. @returns resolves once it is recorded */
+  /** Requests a stop. The caller can ignore the promise. @returns resolves when the stop is recorded */
   request(reason?: string): Promise<void> {
     this.#completion ??= createCompletion()
     this.#reason = reason
@@ -38,7 +38,7 @@ export class StopRequest {
     return this.#completion.promise
   }
 
-  /** A connection is being made. All that it will say is younger than any wish there is by now. */
+  /** Reports a new connection. All of its states are newer than the current request. */
   dialling(): void {
     this.#confirmed = true
   }
@@ -57,7 +57,7 @@ export class StopRequest {
     if (this.#isDone()) this.#complete()
   }
 
-  /** Called about once a second: sends the stop again where it seems to have come to nothing. */
+  /** Sends the stop again if it had no effect. Called about once a second. */
   tick(): void {
     if (this.#completion === null || this.#state === null) return
     if (this.#pingT === null || (this.#confirmed && !this.#state.stop?.latched)) this.#transmit()
@@ -68,7 +68,7 @@ export class StopRequest {
     this.#pingT = null
   }
 
-  /** The link has ended: nobody is left who could fulfil it. */
+  /** Rejects the request, because the link has ended. */
   end(error: Error): void {
     this.#completion?.reject(error)
     this.#completion = null
@@ -84,7 +84,7 @@ export class StopRequest {
     this.#pingT ??= pingT
   }
 
-  /** From now on somebody may clear the stop, and this link does not stand in the way. */
+  /** Resolves the request. The link does not repeat the stop afterwards, so that a participant can clear it. */
   #complete(): void {
     this.#completion?.resolve()
     this.#completion = null
@@ -93,7 +93,7 @@ export class StopRequest {
 
 function createCompletion(): PromiseWithResolvers<void> {
   const completion = Promise.withResolvers<void>()
-  // Whoever does not look at the promise learns from onClosed that the link has ended.
+  // A caller that ignores the promise receives the end of the link through onClosed.
   completion.promise.catch(() => {})
   return completion
 }

@@ -1,25 +1,28 @@
 import type { LinkEnd } from './connection-lifecycle.ts'
 import { type GetTicket, type SessionTicket, TicketRefusedError } from './tickets.ts'
 
-/** Gets tickets in time, and says what to make of it when there is none. */
+/** Requests tickets with a timeout, and decides how to proceed after a failure. */
 export class TicketProvider {
   readonly #getTicket: GetTicket
   readonly #timeoutMs: number
   readonly #patienceMs: number
-  /** Since when the platform has been answering that there is no ticket now; null since the last ticket. */
+  /** Time of the first conflict (409) since the last ticket; null without one. */
   #conflictSinceMs: number | null = null
 
-  /** @param patienceMs how long conflicts (409) are put up with */
+  /** @param patienceMs how long the link retries after conflicts (409) */
   constructor(getTicket: GetTicket, { timeoutMs, patienceMs }: { timeoutMs: number; patienceMs: number }) {
     this.#getTicket = getTicket
     this.#timeoutMs = timeoutMs
     this.#patienceMs = patienceMs
   }
 
-  /** The next ticket. @throws whatever `getTicket` throws; Error when it takes too long */
+  /** Returns the next ticket. @throws the errors of `getTicket`; Error on timeout */
   async next(): Promise<SessionTicket> {
     const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error('no ticket in time')), this.#timeoutMs)
+    const timer = setTimeout(
+      () => reject(new Error(`no ticket within ${this.#timeoutMs} ms`)),
+      this.#timeoutMs,
+    )
     try {
       const ticket = await Promise.race([this.#getTicket(), late])
       this.#conflictSinceMs = null
@@ -29,7 +32,7 @@ export class TicketProvider {
     }
   }
 
-  /** What follows from a failure of `next`: how long to wait at least, or why to give up. */
+  /** Returns the shortest delay after a failure of `next`, or why the link ends. */
   verdict(cause: unknown): number | LinkEnd {
     if (!(cause instanceof TicketRefusedError)) return 0
     const end = { reason: cause.message, httpStatus: cause.status }

@@ -1,21 +1,21 @@
-/** Where a session's gateway is, and what admits to it: once, within a minute. */
+/** Address of a session's gateway, and a ticket that admits one connection within a minute. */
 export interface SessionTicket {
-  /** `wss://…`, of the session at its gateway. */
+  /** `wss://…` address of the session at its gateway. */
   readonly url: string
   readonly ticket: string
 }
 
-/** Gets a fresh ticket; called before the first connection and before every other. */
+/** Returns a fresh ticket. Called before every connection. */
 export type GetTicket = () => Promise<SessionTicket>
 
-/** No ticket was to be had. */
+/** The platform refused a ticket. */
 export class TicketRefusedError extends Error {
   override readonly name = 'TicketRefusedError'
-  /** What the platform answered: 401, 403, 404, 409, 429, 5xx … */
+  /** HTTP status of the refusal: 401, 403, 404, 409, 429, 5xx … */
   readonly status: number
-  /** Asking again cannot help, so that the link ends. */
+  /** Another request would fail too, so the link ends. */
   readonly final: boolean
-  /** The platform's own word on when to ask again, if it gave one. */
+  /** Delay before the next request that the platform asks for; 0 without one. */
   readonly retryAfterMs: number
 
   constructor(
@@ -30,47 +30,47 @@ export class TicketRefusedError extends Error {
   }
 }
 
-/** Whose tickets, and for what. */
+/** Account, session and part of the tickets. */
 export interface TicketsOfOptions {
   /** Origin of the platform's REST API, such as `https://hub.example`. */
   readonly baseUrl: string
-  /** A session token or API key, or a function that gets a fresh one before every request. */
+  /** A session token or API key, or a function that returns a fresh one before every request. */
   readonly token: string | (() => Promise<string>)
   readonly sessionId: string
-  /** Who drives and who looks on have tickets of their own; either may press the stop. */
+  /** `control` for the operator, `watch` for an observer. Both can request a stop. */
   readonly part: 'control' | 'watch'
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_RETRY_AFTER_MS = 60_000
-/** Refusals of the platform that pass: the robot is away, the request was too slow, too early, one too many. */
+/** Statuses of transient refusals: timeout, robot offline, too early, too many requests. */
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 429])
 const OPEN_STATUSES: ReadonlySet<unknown> = new Set(['ACTIVE', 'PAUSED'])
 
-/** Gets tickets for one part of one session from the REST API. */
+/** Creates a function that requests tickets for one part of one session from the REST API. */
 export function ticketsOf({ baseUrl, token, sessionId, part }: TicketsOfOptions): GetTicket {
   const session = new URL(`/api/sessions/${encodeURIComponent(sessionId)}`, baseUrl)
 
-  async function ask(method: 'GET' | 'POST', url: string, body?: object): Promise<Response> {
+  async function request(method: 'GET' | 'POST', url: string, body?: object): Promise<Response> {
     const credential = typeof token === 'string' ? token : await token()
     return fetch(url, {
       method,
       headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
-      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     })
   }
 
-  /** A conflict is either a robot that is away or a session that is over: the session knows which. */
+  /** Returns whether the session is open. A conflict means either an offline robot or a session that is over. */
   async function isOpen(): Promise<boolean> {
-    const answer = await ask('GET', session.href)
+    const answer = await request('GET', session.href)
     if (!answer.ok) return true
     const { status } = await fieldsOf(answer)
     return status === undefined || OPEN_STATUSES.has(status)
   }
 
   return async () => {
-    const answer = await ask('POST', `${session.href}/ticket`, { part })
+    const answer = await request('POST', `${session.href}/ticket`, { part })
     const { url, ticket, error } = await fieldsOf(answer)
     const { status } = answer
     if (!answer.ok) {

@@ -4,7 +4,7 @@ import { isFinalRefusal } from './errors.ts'
 import type { HubConnection } from './hub-connection.ts'
 import { safeCallback } from './safe-callback.ts'
 
-/** How many notifications are unread; `read` says what has just been read, where that is known. */
+/** Number of unread notifications. `read` names the notifications that the user has just read, if known. */
 export interface UnreadUpdate {
   readonly unread: number
   readonly read?: NotificationReadEvent
@@ -22,17 +22,17 @@ interface UnreadSnapshot {
   readonly unread: number
 }
 
-/** Asks for nothing but the counts: no notification is newer than this. */
+/** Id above all notifications, so that the hub returns only the counts. */
 const MAX_NOTIFICATION_ID = '999999999'
 
-/** Follows how many notifications are unread: the number after every connect, then changes. */
+/** Follows the number of unread notifications: the number after every connect, then changes. */
 export class UnreadCount {
   readonly #options: UnreadCountOptions
   readonly #backoff: Backoff
   readonly #known = Promise.withResolvers<void>()
   #count: UnreadSnapshot | undefined
-  #asking = false
-  /** Something arrived that the answer under way may not have seen. */
+  #isFetching = false
+  /** A change arrived after the pending request was sent. */
   #stale = false
   #closed = false
   #retryTimer: NodeJS.Timeout | undefined
@@ -43,33 +43,33 @@ export class UnreadCount {
     this.#known.promise.catch(() => {})
   }
 
-  /** Resolves with the first number; rejects when refused or closed before. */
+  /** Resolves with the first number; rejects when the hub refuses or the client closes before it. */
   get known(): Promise<void> {
     return this.#known.promise
   }
 
-  /** Takes a pushed `notification:read`. */
+  /** Handles a pushed `notification:read`. */
   pushRead(payload: unknown): void {
     if (this.#closed) return
     const read = NotificationReadEvent.parse(payload)
-    this.#take({ head: Number(read.head), unread: read.unread }, read)
+    this.#apply({ head: Number(read.head), unread: read.unread }, read)
   }
 
-  /** Takes a pushed `notification`: one more, if it is the next. */
+  /** Handles a pushed `notification`: increments the count, or requests it after a gap. */
   pushNotification({ id }: NotificationEvent): void {
     const number = Number(id)
     if (this.#closed || (this.#count && number <= this.#count.head)) return
     if (this.#count && number === this.#count.head + 1) {
-      this.#take({ head: number, unread: this.#count.unread + 1 })
+      this.#apply({ head: number, unread: this.#count.unread + 1 })
     } else void this.resync()
   }
 
-  /** Asks for the number; call it on every connection. */
+  /** Requests the number. Call it after every connect. */
   async resync(): Promise<void> {
     clearTimeout(this.#retryTimer)
     this.#stale = true
-    if (this.#asking || this.#closed) return
-    this.#asking = true
+    if (this.#isFetching || this.#closed) return
+    this.#isFetching = true
     try {
       while (this.#stale && !this.#closed) {
         this.#stale = false
@@ -78,25 +78,25 @@ export class UnreadCount {
         })
         if (answer.unread === undefined) throw new Error('this hub does not count unread notifications')
         this.#backoff.reset()
-        this.#take({ head: Number(answer.head), unread: answer.unread })
+        this.#apply({ head: Number(answer.head), unread: answer.unread })
         this.#known.resolve()
       }
     } catch (cause) {
       if (!this.#closed) this.#onFailure(cause)
     } finally {
-      this.#asking = false
+      this.#isFetching = false
     }
   }
 
-  /** Stops for good. */
+  /** Stops following. */
   close(cause: unknown): void {
     this.#closed = true
     clearTimeout(this.#retryTimer)
     this.#known.reject(cause)
   }
 
-  /** Answers and events may overtake each other: reading only lowers a count, and only a higher head raises it. */
-  #take(next: UnreadSnapshot, read?: NotificationReadEvent): void {
+  /** Applies a count if it is newer. Responses and events may overtake each other: only a higher head raises a count. */
+  #apply(next: UnreadSnapshot, read?: NotificationReadEvent): void {
     const old = this.#count
     if (this.#closed) return
     if (old && (next.head < old.head || (next.head === old.head && next.unread > old.unread))) return

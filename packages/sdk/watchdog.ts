@@ -1,6 +1,6 @@
 /**
- * The robot's own deadman: from a frame that was obeyed on, silence means stop, whatever the gateway thinks. It
- * fires once, and again only after the robot has been moved again.
+ * The robot's own deadman: stops the robot when no control frame follows an obeyed one in time, independently of the
+ * gateway. Fires once, and again only after the robot has obeyed another frame.
  */
 export class Watchdog {
   readonly #onSilence: () => void
@@ -13,25 +13,25 @@ export class Watchdog {
     this.#onSilence = onSilence
   }
 
-  /** Whether the robot may be moving: something was obeyed, and no stop has come since. */
+  /** Whether the robot may be moving: it has obeyed a frame since the last stop. */
   get moving(): boolean {
     return this.#moving
   }
 
-  /** From now on, `limitMs` without a frame is silence. */
+  /** Sets the longest time between two frames. */
   limit(limitMs: number): void {
     this.#limitMs = limitMs
   }
 
-  /** A control frame is obeyed. */
+  /** Reports an obeyed control frame. */
   feed(): void {
     this.#fedMs = performance.now()
     this.#moving = true
-    // One timer in all, not one a frame: it looks at the time of the last frame when it fires.
+    // One timer for all frames: it checks the time of the last frame when it fires.
     this.#timer ??= setTimeout(() => this.#check(), this.#limitMs)
   }
 
-  /** The robot has been told to stop: there is nothing to watch. */
+  /** Reports a stop: the watchdog waits for the next obeyed frame. */
   disarm(): void {
     this.#moving = false
     clearTimeout(this.#timer)

@@ -1,6 +1,6 @@
 import type { StandardWebSocketConstructor, WebSocketConstructor } from './link-socket.ts'
 
-/** In the place of `websocket.ts` where a bundler builds for browsers: their own WebSocket, and nothing of `ws`. */
+/** The browser's WebSocket. Bundlers for browsers use this file instead of `websocket.ts`, and so leave out `ws`. */
 export const defaultWebSocket: StandardWebSocketConstructor = globalThis.WebSocket
-/** Browsers set no headers, so that no robot can live in them. */
+/** Undefined: a robot sends its token in a header, and browsers cannot set headers. */
 export const robotWebSocket: WebSocketConstructor | undefined = undefined

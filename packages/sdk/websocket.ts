@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 import type { StandardWebSocketConstructor, WebSocketConstructor } from './link-socket.ts'
 
-/** What links dial with outside of browsers: `ws` sets headers, and tells why an upgrade was refused. */
+/** The WebSocket of links outside browsers. `ws` can set headers and exposes why an upgrade was refused. */
 export const defaultWebSocket: StandardWebSocketConstructor = WebSocket
-/** What robots dial with: their token goes in a header. */
+/** The WebSocket of robots, which send their token in a header. */
 export const robotWebSocket: WebSocketConstructor | undefined = WebSocket

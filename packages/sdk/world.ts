@@ -6,22 +6,22 @@ export interface Rectangle {
   readonly heightM: number
 }
 
-/** Something that stands in a room. How it looks is for those who draw the room; a robot only bumps into it. */
+/** An obstacle in a room. Height and colour only affect drawings of the room. */
 export interface Obstacle extends Rectangle {
-  /** How far it reaches up from the floor, in metres. Default: to the ceiling. */
+  /** Height above the floor, in metres. Default: to the ceiling. */
   readonly tallM?: number
   /** `#rrggbb`. Default: grey. */
   readonly colour?: string
 }
 
-/** A room from (0, 0) to (widthM, heightM) with things standing in it. */
+/** A room from (0, 0) to (widthM, heightM) with obstacles. */
 export interface World {
   readonly widthM: number
   readonly heightM: number
   readonly obstacles: readonly Obstacle[]
 }
 
-/** Distance and direction of something, seen from the robot. */
+/** Distance and direction of a surface, seen from the robot. */
 export interface Sighting {
   readonly distanceM: number
   /** Relative to the heading, counter-clockwise, in (-π, π]. */
@@ -39,14 +39,14 @@ export const demoWorld: World = {
   ],
 }
 
-/** The angle brought into (-π, π]. */
+/** Returns the angle normalized to (-π, π]. */
 export function normalAngle(angleRad: number): number {
   const turned = angleRad % (2 * Math.PI)
   if (turned > Math.PI) return turned - 2 * Math.PI
   return turned <= -Math.PI ? turned + 2 * Math.PI : turned
 }
 
-/** The point of the rectangle that is nearest to (xM, yM). */
+/** Returns the point of the rectangle that is nearest to (xM, yM). */
 function nearestPoint(box: Rectangle, xM: number, yM: number): { xM: number; yM: number } {
   return {
     xM: Math.min(Math.max(xM, box.xM), box.xM + box.widthM),
@@ -54,7 +54,7 @@ function nearestPoint(box: Rectangle, xM: number, yM: number): { xM: number; yM:
   }
 }
 
-/** Whether a disc of `radiusM` around (xM, yM) lies inside the room and touches no obstacle. */
+/** Returns whether a disc of `radiusM` around (xM, yM) is inside the room and touches no obstacle. */
 export function isFree(world: World, xM: number, yM: number, radiusM: number): boolean {
   const inside =
     xM >= radiusM && yM >= radiusM && xM <= world.widthM - radiusM && yM <= world.heightM - radiusM
@@ -67,7 +67,7 @@ export function isFree(world: World, xM: number, yM: number, radiusM: number): b
   )
 }
 
-/** The wall or obstacle nearest to a robot of `radiusM`; the distance is from its rim. */
+/** Returns the wall or obstacle nearest to a robot of `radiusM`. The distance is from the rim of the robot. */
 export function nearestSurface(
   world: World,
   pose: { readonly xM: number; readonly yM: number; readonly headingRad: number },

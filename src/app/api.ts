@@ -2,40 +2,23 @@ import type { RequestListener } from 'node:http'
 import type { Middleware } from 'koa'
 import { createApp } from '../core/http/app.ts'
 import type { Endpoint } from '../core/http/endpoint.ts'
-import { createRequestAuthorization, limitLogins } from '../core/http/request-authorization.ts'
+import {
+  createRequestAuthorization,
+  createRequestLimits,
+  limitLogins,
+} from '../core/http/request-authorization.ts'
 import { metricsRoute } from '../core/metrics/metrics-http.ts'
 import { auditEndpoints, overviewEndpoint } from '../modules/admin/index.ts'
 import { billingEndpoints } from '../modules/billing/index.ts'
-import { clientProfileEndpoints, clientStatsEndpoints } from '../modules/clients/index.ts'
+import { clientsEndpoints } from '../modules/clients/index.ts'
 import { datasetEndpoints } from '../modules/datasets/index.ts'
-import {
-  accountEndpoints,
-  avatarEndpoints,
-  cliLoginEndpoint,
-  loginRoutes,
-} from '../modules/identity/index.ts'
+import { identityEndpoints, loginRoutes } from '../modules/identity/index.ts'
 import { notificationEndpoints, unsubscribePage } from '../modules/notifications/index.ts'
-import {
-  certificationEndpoints,
-  operatorProfileEndpoints,
-  operatorStatsEndpoints,
-  scheduleEndpoints,
-} from '../modules/operators/index.ts'
+import { operatorsEndpoints } from '../modules/operators/index.ts'
 import { onboardingPage, paymentEndpoints } from '../modules/payments/index.ts'
-import {
-  createRobotViews,
-  robotEndpoints,
-  robotLogEndpoint,
-  robotModelEndpoints,
-} from '../modules/robots/index.ts'
-import {
-  exportEndpoints,
-  extensionEndpoints,
-  ratingEndpoints,
-  sessionEndpoints,
-  ticketEndpoints,
-} from '../modules/sessions/index.ts'
-import { contactEndpoints, inboxEndpoints, robotRequestEndpoints } from '../modules/support/index.ts'
+import { robotsEndpoints } from '../modules/robots/index.ts'
+import { sessionsEndpoints } from '../modules/sessions/index.ts'
+import { supportEndpoints } from '../modules/support/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
@@ -48,87 +31,68 @@ import { probes, type Readiness } from '../web/site/probes.ts'
 import { statsEndpoint } from '../web/site/stats.ts'
 import type { Platform } from './container.ts'
 
-/** Every route of the REST API. */
+/** Returns every route of the REST API. */
 export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endpoint[] {
-  const { db, now, users, robots, robotTokens, certifications, notifications } = platform
+  const { core, identity, sessions, robots, operators, clients, billing } = platform
   const endpoints = [
-    ...accountEndpoints(platform),
-    cliLoginEndpoint(platform),
-    ...avatarEndpoints(platform),
-    ...clientProfileEndpoints(platform),
-    ...operatorProfileEndpoints(platform),
-    ...scheduleEndpoints(platform),
-    ...robotEndpoints({ robots, views: createRobotViews(gatewayUrl), tokens: robotTokens }),
-    robotLogEndpoint(platform),
-    ...datasetEndpoints(platform),
-    ...certificationEndpoints({ certifications }),
-    ...sessionEndpoints({
-      queries: platform.sessionQueries,
-      starts: platform.starts,
-      lifecycle: platform.lifecycle,
-      messages: platform.messages,
-      isOperator: users.isOperator,
-      now,
-    }),
-    ...extensionEndpoints(platform),
-    ...ratingEndpoints(platform),
-    ...ticketEndpoints(platform),
-    ...exportEndpoints({ ...platform, exports: platform.sessionExports }),
-    ...notificationEndpoints({ notifications }),
-    ...streamEndpoints(platform),
-    ...webhookEndpoints(platform),
-    ...auditEndpoints({ db }),
-    ...billingEndpoints(platform),
+    ...identityEndpoints(identity, core),
+    ...clientsEndpoints(clients),
+    ...operatorsEndpoints(operators),
+    ...robotsEndpoints(robots, core, gatewayUrl),
+    ...datasetEndpoints(platform.datasets),
+    ...sessionsEndpoints(sessions, identity.users, core),
+    ...notificationEndpoints(platform.notifications),
+    ...streamEndpoints(platform.webhooks),
+    ...webhookEndpoints({ ...platform.webhooks, now: core.now }),
+    ...auditEndpoints(core),
+    ...billingEndpoints(billing),
     ...paymentEndpoints(platform),
-    ...clientStatsEndpoints(platform),
-    ...operatorStatsEndpoints(platform),
-    healthEndpoint({ db, now }),
-    statsEndpoint({ db, now }),
-    ...robotModelEndpoints({ db }),
-    ...contactEndpoints(platform),
-    ...robotRequestEndpoints(platform),
-    ...inboxEndpoints({ db }),
-    overviewEndpoint({ db }),
+    healthEndpoint(core),
+    statsEndpoint(core),
+    ...supportEndpoints(platform.support, core),
+    overviewEndpoint(core),
   ]
-  return withDescription(endpoints, platform.baseUrl)
+  return withDescription(endpoints, core.baseUrl)
 }
 
-/** The api role as a request handler. */
+/** Creates the api role as a request handler. */
 export function createApi(
   platform: Platform,
   options: { gatewayUrl: () => string; readiness: Readiness; pages: readonly Middleware[] },
 ): RequestListener {
-  const { config, log, baseUrl, auth } = platform
+  const { core, identity, sessions } = platform
+  const { config, baseUrl, idempotency, metrics, rateLimits } = core
+  const { auth } = identity
   const endpoints = apiEndpoints(platform, options.gatewayUrl)
+  const requestLimits = createRequestLimits({
+    limits: rateLimits,
+    isParticipant: sessions.queries.isParticipant,
+  })
   const app = createApp({
-    log,
+    log: core.log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
     endpoints,
-    authenticate: createRequestAuthorization({
-      ...auth,
-      limits: platform.rateLimits,
-      requestLimits: platform.requestLimits,
-    }),
-    interceptor: platform.idempotency.around,
-    observe: platform.metrics.request,
-    diskIsFull: () => platform.diskWatch.full,
+    authenticate: createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits }),
+    interceptor: idempotency.around,
+    observe: metrics.request,
+    diskIsFull: () => core.diskWatch.full,
     validateResponses: config.validateOutput,
     before: [
       probes(options.readiness),
-      metricsRoute(platform.metricsPage),
+      metricsRoute(core.metricsPage),
       homePage(),
       consolePage(),
       downloadsPage({ baseUrl }),
-      unsubscribePage(platform),
+      unsubscribePage({ ...platform.notifications, ...core }),
       docsPage(),
       ...options.pages,
-      ...mcpEndpoint(platform, endpoints),
-      limitLogins(platform.rateLimits, platform.report),
+      ...mcpEndpoint({ ...core, ...identity, requestLimits }, endpoints),
+      limitLogins(rateLimits, core.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
-      loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
-      ...(platform.builtIn ? [platform.builtIn.middleware] : []),
+      loginRoutes({ ...core, ...identity, corsOrigins: config.corsOrigins }),
+      ...(identity.builtIn ? [identity.builtIn.middleware] : []),
     ],
   })
   return app.callback()

@@ -1,20 +1,16 @@
 import type { Middleware } from 'koa'
-import { startGateway } from '../../gateway/index.ts'
-import { startHub } from '../../hub/server.ts'
 import { singleFlight, withTimeout } from '../core/concurrency/concurrency.ts'
 import { type Listener, listen } from '../core/http/listener.ts'
 import { type Job, startWorker } from '../core/jobs/worker.ts'
 import type { Log } from '../core/log.ts'
 import { measureGateway, measureHub } from '../core/metrics/role-metrics.ts'
-import { createMonthlyClose } from '../modules/billing/index.ts'
 import type { Payments } from '../modules/payments/index.ts'
 import { createPresence, createPresenceStore, createSweep } from '../modules/presence/index.ts'
-import { createAbandonmentWorker, createSchedule } from '../modules/sessions/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
 import type { Config } from './config.ts'
-import { createPlatform, type Platform } from './container.ts'
+import { createPlatform, type OfferedAccount, type Platform } from './container.ts'
 import { checkDevelopmentAccess } from './exposure.ts'
 
 /** Longest a step of the shutdown may take; then the next one begins. */
@@ -46,18 +42,23 @@ interface ShutdownSteps {
   close: (() => Promise<unknown>)[]
 }
 
-/**
- * Starts the roles of this process. What has been started is closed again when a later part fails.
- * @param pages what the api serves besides its own
- * @param beforeHandler called before every guarded handler; tests throw from it
- */
+export interface RolesOptions {
+  readonly now?: () => Date
+  /** Pages that the api serves in addition to its own. */
+  readonly pages?: readonly Middleware[]
+  /** Accounts that the built-in identity provider offers. */
+  readonly accounts?: readonly OfferedAccount[]
+  /** Runs before every guarded handler. Tests throw from it. */
+  readonly beforeHandler?: ((handler: string) => void) | undefined
+}
+
+/** Starts the roles of this process. Closes what it has started when a later part fails. */
 export async function startRoles(
   config: Config,
   log: Log,
-  now: () => Date = () => new Date(),
-  pages: readonly Middleware[] = [],
-  beforeHandler?: (handler: string) => void,
+  options: RolesOptions = {},
 ): Promise<RunningPlatform> {
+  const { now = () => new Date(), pages = [], accounts = [], beforeHandler } = options
   const shutdown: ShutdownSteps = { drain: [], close: [] }
   const failure = Promise.withResolvers<Error>()
   let notReadyReason: string | undefined = 'starting'
@@ -77,27 +78,28 @@ export async function startRoles(
       baseUrl,
       insecure: exposure !== undefined,
       fail: failure.resolve,
+      accounts,
       beforeHandler,
     })
     shutdown.close.push(platform.close)
-    shutdown.drain.push(() => platform.longPolling.close())
-    shutdown.drain.push(() => platform.webhookSender.close())
-    shutdown.drain.push(async () => platform.contactDelivery?.close())
-    shutdown.drain.push(async () => platform.notificationMails?.close())
+    shutdown.drain.push(() => platform.webhooks.longPolling.close())
+    shutdown.drain.push(() => platform.webhooks.webhookSender.close())
+    shutdown.drain.push(async () => platform.support.contactDelivery?.close())
+    shutdown.drain.push(async () => platform.notifications.mail?.mails.close())
 
     const gatewayUrl = config.roles.includes('gateway')
       ? await runGateway(platform, shutdown)
       : config.gatewayUrl
     if (http) {
-      platform.longPolling.listen()
+      platform.webhooks.longPolling.listen()
       http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
     }
     if (hubHttp) {
-      if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.metricsPage))
+      if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.core.metricsPage))
       await runHub(platform, hubHttp, shutdown)
     }
     if (config.roles.includes('worker')) runWorker(platform, shutdown)
-    workerHttp?.serve(probeHandler(readiness, platform.metricsPage))
+    workerHttp?.serve(probeHandler(readiness, platform.core.metricsPage))
 
     notReadyReason = undefined
     watchReadiness(platform, shutdown, (found) => {
@@ -127,19 +129,20 @@ async function openListeners(config: Config, shutdown: ShutdownSteps) {
 }
 
 async function runGateway(platform: Platform, shutdown: ShutdownSteps): Promise<string> {
-  const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId, metrics } =
-    platform
+  const { startGateway } = await import('../../gateway/index.ts') // loads the uWebSockets binary
+  const { core, identity, sessions, robots } = platform
+  const { config, log, bus, databaseUrl, baseUrl, processId } = core
   const store = createPresenceStore({
     databaseUrl,
     poolSize: PRESENCE_POOL_SIZE,
-    onPoolCreated: platform.diskWatch.attach,
+    onPoolCreated: core.diskWatch.attach,
   })
   shutdown.close.push(() => store.close())
   const presence = createPresence({
     store,
     nodeId: processId,
     bus,
-    sessions: sessionPresence,
+    sessions: sessions.presence,
     log,
     heartbeatTimeoutMs: config.heartbeatTimeoutMs,
     handoverMs: handoverMs(config),
@@ -149,60 +152,68 @@ async function runGateway(platform: Platform, shutdown: ShutdownSteps): Promise<
     {
       presence,
       store,
-      episodeStore: platform.episodeStore,
-      logStore: platform.robotLogStore,
-      driving: platform.driving,
-      ticketStore: platform.ticketStore,
-      accounts: platform,
-      tickets: platform.tickets,
-      tokens: robotTokens,
+      episodeStore: platform.datasets.episodeStore,
+      logStore: robots.robotLogStore,
+      controlPersistence: sessions.controlPersistence,
+      ticketStore: sessions.ticketStore,
+      accounts: identity,
+      tickets: sessions.tickets,
+      tokens: robots.robotTokens,
       bus,
       log,
-      guard: platform.guards.gateway,
+      guard: core.guards.gateway,
       nodeId: processId,
       settings: config,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
-      metricsPage: platform.metricsPage,
+      metricsPage: core.metricsPage,
       urlFor,
     },
     config.host,
     config.gatewayPort,
   )
-  measureGateway(metrics, gateway)
+  measureGateway(core.metrics, gateway)
   shutdown.drain.push(gateway.drain)
   shutdown.close.push(gateway.close)
   return urlFor(gateway.port)
 }
 
 async function runHub(platform: Platform, http: Listener, shutdown: ShutdownSteps): Promise<void> {
-  const { config, baseUrl, users, sessionQueries, hubRedis } = platform
+  const { startHub } = await import('../../hub/server.ts')
+  const { core, identity, sessions } = platform
+  const { config, baseUrl, hubRedis, metrics } = core
   const hub = await startHub(
     {
-      ...platform,
-      guard: platform.guards.hub,
-      queries: sessionQueries,
+      ...core,
+      ...identity,
+      ...platform.notifications,
+      ...platform.robots,
+      ...sessions,
+      guard: core.guards.hub,
       redis: hubRedis,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
       trustedProxies: config.trustedProxies,
       handshakesPerMinute: config.rateLimits.publicPerMinute,
-      authFailed: platform.metrics.hubAuthFailed,
-      currentCaller: async (caller) => ({ ...caller, roles: await users.currentRoles(caller.userId) }),
+      authFailed: metrics.hubAuthFailed,
+      currentCaller: async (caller) => ({
+        ...caller,
+        roles: await identity.users.currentRoles(caller.userId),
+      }),
     },
     http.server,
   )
-  measureHub(platform.metrics, hub)
+  measureHub(metrics, hub)
   shutdown.drain.push(hub.close)
 }
 
 function runWorker(platform: Platform, shutdown: ShutdownSteps): void {
-  const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
-  const { idempotency, payments } = platform
-  const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: platform.diskWatch.attach })
+  const { core, sessions, billing, payments } = platform
+  const { config, log, now, databaseUrl } = core
+  const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: core.diskWatch.attach })
   shutdown.close.push(() => store.close())
   const sweep = createSweep({
     store,
-    sessions: sessionPresence,
-    lifecycle,
+    sessions: sessions.presence,
+    lifecycle: sessions.lifecycle,
     log,
     nodeTimeoutMs: config.heartbeatTimeoutMs,
     handoverMs: handoverMs(config),
@@ -210,63 +221,60 @@ function runWorker(platform: Platform, shutdown: ShutdownSteps): void {
     now,
     monotonicMs: () => performance.now(),
   })
-  const schedule = createSchedule({ db, starts, lifecycle, now, log })
-  const { operatorJoinMs, pauseLimitMs } = config
-  const limits = { operatorJoinMs, pauseLimitMs }
-  const abandonment = createAbandonmentWorker({ db, transact, lifecycle, now, log, ...limits })
-  const monthlyClose = createMonthlyClose({ db, transact, now, log })
   const worker = startWorker(
     [
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
-      { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
-      { name: 'abandoned sessions', everyMs: 1_000, run: abandonment.run },
-      { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
-      ...robotJobs(platform),
-      { name: 'earnings release', everyMs: 10_000, run: platform.earningsRelease.runDue },
-      ...eventDeliveryJobs(platform),
+      { name: 'scheduled starts', everyMs: 1_000, run: sessions.schedule.run },
+      { name: 'abandoned sessions', everyMs: 1_000, run: sessions.abandonment.run },
+      { name: 'monthly close', everyMs: 10_000, run: billing.monthlyClose.run },
+      ...robotJobs(platform.robots),
+      { name: 'earnings release', everyMs: 10_000, run: billing.earningsRelease.runDue },
+      ...eventDeliveryJobs(platform.webhooks),
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),
-      { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
+      { name: 'idempotency clean-up', everyMs: 60_000, run: core.idempotency.removeExpired },
     ],
     log,
-    platform.metrics.job,
+    core.metrics.job,
   )
   shutdown.drain.push(worker.close)
 }
 
-const paymentJobs = ({ payoutTransfers, collections, facts: stripeEvents }: Payments): Job[] => [
+const paymentJobs = ({ payoutTransfers, collections, stripeSync }: Payments): Job[] => [
   { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
   { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
-  { name: 'payment events clean-up', everyMs: 3_600_000, run: stripeEvents.removeExpired },
+  { name: 'payment events clean-up', everyMs: 3_600_000, run: stripeSync.removeExpired },
 ]
 
-const robotJobs = ({ robotLogJobs, batteryJob }: Platform): Job[] => [
+const robotJobs = ({ robotLogJobs, batteryJob }: Platform['robots']): Job[] => [
   { name: 'robot log events', everyMs: 1_000, run: robotLogJobs.publishEvents },
   { name: 'robot log clean-up', everyMs: 60_000, run: robotLogJobs.clean },
   { name: 'low batteries', everyMs: 1_000, run: batteryJob.run },
 ]
 
-const eventDeliveryJobs = ({ fanOut, webhookSender, outboundRetention: eventRetention }: Platform): Job[] => [
+const eventDeliveryJobs = ({ fanOut, webhookSender, retention }: Platform['webhooks']): Job[] => [
   { name: 'outbound events', everyMs: 250, run: fanOut.run },
   { name: 'webhooks', everyMs: 250, run: webhookSender.run },
-  { name: 'outbound clean-up', everyMs: 60_000, run: eventRetention.removeOld },
-  { name: 'outbound bounds', everyMs: 600_000, run: eventRetention.removeSurplus },
+  { name: 'outbound clean-up', everyMs: 60_000, run: retention.removeOld },
+  { name: 'outbound bounds', everyMs: 600_000, run: retention.removeSurplus },
 ]
 
-/** Only where there is a mail server; what waits for one waits in the database. */
-function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Job[] {
-  if (!contactDelivery) return []
+/** Mail is sent only with a mail server. Without one it stays in the database. */
+function mailJobs({ support, notifications }: Platform): Job[] {
+  const { contactDelivery } = support
+  if (!contactDelivery || !notifications.mail) return []
+  const { digests, mails } = notifications.mail
   return [
     { name: 'mail', everyMs: 1_000, run: contactDelivery.runDue },
     { name: 'notification digests', everyMs: 1_000, run: digests.run },
-    { name: 'notification mail', everyMs: 1_000, run: notificationMails.runDue },
+    { name: 'notification mail', everyMs: 1_000, run: mails.runDue },
     { name: 'notification mail clean-up', everyMs: 60_000, run: digests.removeDelivered },
   ]
 }
 
 /** Readiness follows the database, so that a load balancer sends no requests to a process that can only say 503. */
 function watchReadiness(
-  { db, diskWatch, guards }: Platform,
+  { core: { db, diskWatch, guards } }: Platform,
   shutdown: ShutdownSteps,
   report: (notReadyReason: string | undefined) => void,
 ): void {

@@ -7,7 +7,7 @@ import { type HubAddress, HubSocket } from '../../tools/bench/hub/hub-socket.ts'
 import { eventOf, isSessionEvent, seqOf } from '../../tools/bench/hub/packets.ts'
 import { createReturning } from '../../tools/bench/hub/reconnect-load.ts'
 
-// The parts of the hub's load generator that would lie without anybody noticing.
+// Tests of the hub's load generator, whose errors would otherwise be unnoticed.
 
 const SESSION = '0197a7f0-5a4e-7c4b-8f5e-000000000001'
 const noListener = { event() {}, closed() {} }
@@ -25,7 +25,7 @@ afterEach(async () => {
   await io.close()
 })
 
-/** A follower of everything a real Socket.IO server emits, and how to make it emit. */
+/** A follower of a real Socket.IO server, and a function that emits events there. */
 async function follow() {
   const deliveries = new Deliveries()
   const follower = deliveries.follow(0)
@@ -37,7 +37,7 @@ async function follow() {
   return {
     deliveries,
     socket,
-    /** Emits these numbers and waits until all that was emitted before has arrived. */
+    /** Emits these numbers and waits until all earlier events have arrived. */
     async emits(...numbers: number[]) {
       for (const seq of numbers) io.emit('session:event', eventOf(SESSION, seq))
       expect(await socket.ask('done?', {})).toBe('done')
@@ -46,7 +46,7 @@ async function follow() {
 }
 
 describe('deliveries', () => {
-  test('are complete when every number came once, in order', async () => {
+  test('are complete when every number arrived once, in order', async () => {
     const { deliveries, emits, socket } = await follow()
     await emits(1, 2, 3)
     expect(deliveries.report(3)).toMatchObject({ delivered: 3, lost: 0, strange: 0 })
@@ -56,18 +56,18 @@ describe('deliveries', () => {
   })
 
   test.each([
-    { name: 'one that is missing in the middle', numbers: [1, 2, 4], lost: 1, strange: 0 },
-    { name: 'one that is missing at the end', numbers: [1, 2, 3], lost: 1, strange: 0 },
-    { name: 'one that comes twice', numbers: [1, 2, 2, 3, 4], lost: 0, strange: 1 },
-    { name: 'one that comes too late', numbers: [1, 3, 2, 4], lost: 1, strange: 1 },
-  ])('tell of $name', async ({ numbers, lost, strange }) => {
+    { name: 'a gap', numbers: [1, 2, 4], lost: 1, strange: 0 },
+    { name: 'a missing end', numbers: [1, 2, 3], lost: 1, strange: 0 },
+    { name: 'a duplicate', numbers: [1, 2, 2, 3, 4], lost: 0, strange: 1 },
+    { name: 'a late number', numbers: [1, 3, 2, 4], lost: 1, strange: 1 },
+  ])('count $name', async ({ numbers, lost, strange }) => {
     const { deliveries, emits, socket } = await follow()
     await emits(...numbers)
     expect(deliveries.report(4)).toMatchObject({ lost, strange })
     socket.destroy()
   })
 
-  test('begin anew with a mark, where the numbers were left', async () => {
+  test('are counted from a mark on', async () => {
     const { deliveries, emits, socket } = await follow()
     await emits(1, 1, 3)
     deliveries.mark()
@@ -77,19 +77,19 @@ describe('deliveries', () => {
   })
 })
 
-test('the number of an event is its own, however the message in it is numbered', () => {
+test('the number of an event is its own, not that of the message in it', () => {
   const domainEvent = { ...eventOf(SESSION, 7), data: { ...eventOf(SESSION, 7).data, seq: 9_999 } }
   const packet = Buffer.from(`42${JSON.stringify(['session:event', domainEvent])}`)
   expect(isSessionEvent(packet, 0)).toBe(true)
   expect(seqOf(packet, 0, packet.length)).toBe(7)
   const other = Buffer.from('42["notification",{"id":"3"}]')
   expect(isSessionEvent(other, 0)).toBe(false)
-  // What follows in the same read is not looked at.
+  // The rest of the same read is ignored.
   const both = Buffer.concat([other, packet])
   expect(seqOf(both, 0, other.length)).toBeNaN()
 })
 
-test('a refusal by the server is told, not taken for a connection', async () => {
+test('a refusal by the server is reported, not counted as a connection', async () => {
   io.use((socket, next) => next(socket.handshake.auth.token === 'good' ? undefined : new Error('not you')))
   await expect(HubSocket.connect({ ...endpoint, auth: { token: 'bad' } }, noListener)).rejects.toThrow(
     'not you',
@@ -98,9 +98,9 @@ test('a refusal by the server is told, not taken for a connection', async () => 
   socket.destroy()
 })
 
-describe('clients that return', () => {
+describe('clients that reconnect', () => {
   const HEAD = 7
-  /** Answers `session:watch` with these numbers after the one asked for, three at a time. */
+  /** Answers `session:watch` with these numbers after the requested one, three at a time. */
   function createServerLog(numbers: readonly number[]) {
     io.on('connection', (socket) =>
       socket.on('session:watch', ({ session_id, after }, answer) => {
@@ -112,7 +112,7 @@ describe('clients that return', () => {
   const observer = { token: 'any', sessionId: SESSION }
   const all = Array.from({ length: HEAD }, (_, index) => index + 1)
 
-  test('come back after a cut, read page by page and are complete', async () => {
+  test('read the missed log page by page', async () => {
     createServerLog(all)
     const returning = createReturning()
     await returning.connectAll([observer, observer], [endpoint], 1)
@@ -123,7 +123,7 @@ describe('clients that return', () => {
     returning.leave()
   })
 
-  test('try again until they are let in, and tell why they were not', async () => {
+  test('retry until they are accepted, and report the refusals', async () => {
     createServerLog(all)
     const returning = createReturning()
     await returning.connectAll([observer], [endpoint], 1)
@@ -139,9 +139,9 @@ describe('clients that return', () => {
   })
 
   test.each([
-    { name: 'a hole in the log', numbers: [1, 2, 3, 5, 6, 7] },
-    { name: 'an entry that comes twice', numbers: [1, 2, 2, 3, 4, 5, 6, 7] },
-    { name: 'a log that ends before its head', numbers: [1, 2, 3, 4, 5, 6] },
+    { name: 'a gap in the log', numbers: [1, 2, 3, 5, 6, 7] },
+    { name: 'a duplicate entry', numbers: [1, 2, 2, 3, 4, 5, 6, 7] },
+    { name: 'a log that ends too early', numbers: [1, 2, 3, 4, 5, 6] },
   ])('notice $name', async ({ numbers }) => {
     createServerLog(numbers)
     const returning = createReturning()

@@ -178,7 +178,7 @@ describe('available robots', LONG, () => {
     await page.unroute('**/api/sessions')
     await cardOf(page, 'Wanted').waitFor()
     await owner.patch(`/api/client/robots/${id}`, { require_certification: true })
-    await world.platform.db.deleteFrom('certifications').where('operator_id', '=', operator.id).execute()
+    await world.platform.core.db.deleteFrom('certifications').where('operator_id', '=', operator.id).execute()
     await page.getByRole('button', { name: 'Plan a session with Wanted' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Plan' }).click()
     await page.getByRole('dialog').getByText('requires an approved certification').waitFor()
@@ -370,7 +370,7 @@ describe('the weekly schedule', LONG, () => {
 describe('earnings', LONG, () => {
   /** What only many sessions would earn. */
   const earn = (user: TestUser, cents: number) =>
-    world.platform.transact((tx) =>
+    world.platform.core.transact((tx) =>
       post(tx, {
         kind: 'test_earnings',
         at: new Date(),

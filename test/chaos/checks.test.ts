@@ -8,7 +8,7 @@ import { createValidEnvironment, type ValidEnvironment } from '../support/chaos/
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { connectTo } from '../support/database/sql.ts'
 
-// The checks of the fault bench: one that cannot fail would be worse than none.
+// The checks of the fault bench must detect violations.
 
 let database: TestDatabase
 let db: Awaited<ReturnType<typeof connectTo>>
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What the checks find, by name; nothing else is changed by the planted statements. */
+/** Returns the violations by check; the planted statements are rolled back. */
 async function violationsAfter(
   plant: (seen: Ground) => Promise<unknown> | unknown,
 ): Promise<Record<string, string[]>> {
@@ -44,7 +44,7 @@ const sql =
   () =>
     db.query(text, values)
 
-test('a sound world offends nothing', async () => {
+test('a valid environment has no violations', async () => {
   expect(await violationsAfter(() => {})).toEqual({})
 })
 
@@ -56,19 +56,19 @@ const another = (columns: string) => () =>
     [environment.session],
   )
 
-const chat = 'acknowledged chat messages are there once'
-const starts = 'acknowledged starts are there once'
-const logs = 'logs have no gap and no double'
-const views = "every watcher's view is the log"
+const chat = 'acknowledged chat messages are stored once'
+const starts = 'acknowledged starts are stored once'
+const logs = 'logs have no gap and no duplicate'
+const views = "every observer's view equals the log"
 const notificationLogs = 'every notification arrived'
 const single = 'one open session at a time'
 const statuses = "robots' statuses are true"
 const ledger = 'the ledger is balanced and equal to the sessions'
 const stops = 'acknowledged stops are recorded and obeyed'
-const leftovers = 'nothing is left over'
+const leftovers = 'no remnants of the faults exist'
 
 describe('a planted violation is found:', () => {
-  test('a message that is there twice', async () => {
+  test('a message that is stored twice', async () => {
     const double = `insert into messages (id, session_id, seq, sender_id, sender_name, sender_role, body, created_at)
       select gen_random_uuid(), session_id, 6, sender_id, sender_name, sender_role, body, created_at from messages`
     const wrong = await violationsAfter(sql(double))
@@ -76,7 +76,7 @@ describe('a planted violation is found:', () => {
     expect(wrong[logs]).toEqual([expect.stringMatching(/entry 6 .*without its entry/)])
   })
 
-  test('an acknowledged message that is gone, has another id, or that nobody said', async () => {
+  test('an acknowledged message that is missing or has another id, and a message that nobody sent', async () => {
     expect((await violationsAfter(sql('delete from messages')))[chat]).toEqual([
       expect.stringMatching(/acknowledged and is not/),
     ])
@@ -86,7 +86,7 @@ describe('a planted violation is found:', () => {
     expect(foreign[chat]).toEqual([expect.stringMatching(/said by nobody/)])
   })
 
-  test('a message whose outcome is unknown may be there or not, but not twice', async () => {
+  test('a message with unknown outcome may be stored or not, but not twice', async () => {
     const unknown = ({ evidence }: Ground) => {
       for (const message of evidence.messages) message.answer = null
     }
@@ -98,7 +98,7 @@ describe('a planted violation is found:', () => {
     expect(missing[chat]).toBeUndefined()
   })
 
-  test('an acknowledged start that is gone, and a session that nobody started', async () => {
+  test('an acknowledged start that is missing, and a session that nobody started', async () => {
     const missing = await violationsAfter(
       ({ evidence }) => void evidence.starts.push({ ...evidence.starts[0]!, sessionId: randomUUID() }),
     )
@@ -109,7 +109,7 @@ describe('a planted violation is found:', () => {
     expect(twice[starts]).toEqual([expect.stringMatching(/1 sessions .*0 were asked for/)])
   })
 
-  test('a start that was carried out and is not there, and one unknown start for two sessions', async () => {
+  test('a confirmed start that is missing, and one unknown start for two sessions', async () => {
     const kept = await violationsAfter(
       ({ evidence }) => void evidence.starts.push({ ...evidence.starts[0]!, sessionId: 'kept' }),
     )
@@ -121,16 +121,16 @@ describe('a planted violation is found:', () => {
     expect(both[starts]).toEqual([expect.stringMatching(/2 sessions .*1 were asked for/)])
   })
 
-  test('a rating that is not there', async () => {
+  test('a rating that was not stored', async () => {
     const wrong = await violationsAfter(sql('update sessions set rating = 2'))
-    expect(wrong['acknowledged ratings are there']).toEqual([expect.stringMatching(/rated 4, and has 2/)])
+    expect(wrong['acknowledged ratings are stored']).toEqual([expect.stringMatching(/rated 4, and has 2/)])
   })
 
   test.each([
     ['a gap', 'delete from session_events where seq = 3'],
     ['a missing end', 'delete from session_events where seq = 5'],
     [
-      'an entry too many',
+      'an additional entry',
       'insert into session_events select session_id, 6, type, data, at from session_events where seq = 1',
     ],
     ['a log that begins late', 'update session_events set seq = seq + 10'],
@@ -139,7 +139,7 @@ describe('a planted violation is found:', () => {
     expect(wrong[logs]?.join()).toContain(`session ${environment.session} counts 5`)
   })
 
-  test('a view with a gap, with a double, out of order, or cut short', async () => {
+  test('a view with a gap, with a duplicate, out of order, or truncated', async () => {
     const corrupt = (change: (lines: string[]) => void) =>
       violationsAfter(({ evidence }) => change((evidence.views[0] as { lines: string[] }).lines))
     for (const change of [
@@ -153,7 +153,7 @@ describe('a planted violation is found:', () => {
     }
   })
 
-  test('who left may have been given the beginning only', async () => {
+  test('an observer that left may have only the beginning', async () => {
     const left = (cut: number) =>
       violationsAfter(({ evidence }) => {
         const view = evidence.views[0]!
@@ -164,7 +164,7 @@ describe('a planted violation is found:', () => {
     expect((await left(2))[views]).toHaveLength(1)
   })
 
-  test('a notification that did not arrive, or is not there', async () => {
+  test('a notification that did not arrive, or is not stored', async () => {
     const undelivered = await violationsAfter(
       ({ evidence }) => void Object.assign(evidence.notificationLogs[0]!, { received: 0 }),
     )
@@ -190,7 +190,7 @@ describe('a planted violation is found:', () => {
     expect(wrong[statuses]).toEqual([expect.stringMatching(/in an open session, and AVAILABLE/)])
   })
 
-  test('a wrong status of a robot, in the database and as it is shown', async () => {
+  test('a wrong status of a robot, in the database and at the hub', async () => {
     const offline = await violationsAfter(sql("update robots set status = 'OFFLINE'"))
     expect(offline[statuses]).toEqual([
       expect.stringMatching(/is connected, and OFFLINE/),
@@ -206,7 +206,7 @@ describe('a planted violation is found:', () => {
 
   test.each([
     [
-      'a line too much',
+      'an additional line',
       "insert into ledger_entries (posting_id, account, amount_cents, kind) values (gen_random_uuid(), 'provider_cash', 5, 'x')",
     ],
     ['a changed amount', "update ledger_entries set amount_cents = 101 where account = 'client_receivable'"],
@@ -218,12 +218,12 @@ describe('a planted violation is found:', () => {
        from (values ('provider_cash', 1), ('payout_reserved', -1)) as v (account, cents), sessions s, ledger_entries l
        where l.account = 'platform_revenue'`,
     ],
-    ['a charge that does not fit the time', 'update sessions set active_ms = 200000'],
+    ['a charge that does not match the time', 'update sessions set active_ms = 200000'],
     [
-      'money moved between people',
+      'money moved between users',
       "update ledger_entries set user_id = gen_random_uuid() where account = 'operator_payable'",
     ],
-    ['a posting for a session that is not over', "update sessions set status = 'CANCELLED'"],
+    ['a posting for a session that is not completed', "update sessions set status = 'CANCELLED'"],
   ])('in the ledger, %s', async (_what, plant) => {
     expect((await violationsAfter(sql(plant)))[ledger]?.length).toBeGreaterThan(0)
   })
@@ -242,7 +242,7 @@ describe('a planted violation is found:', () => {
     expect(cleared[stops]).toHaveLength(1)
   })
 
-  test('driving over a new connection before the stop was cleared', async () => {
+  test('control over a new connection before the stop was cleared', async () => {
     const { robot: robotId, session: sessionId, at } = environment
     const driven = (second: number) =>
       violationsAfter(({ evidence }) => {
@@ -253,7 +253,7 @@ describe('a planted violation is found:', () => {
     expect(await driven(45)).toEqual({})
   })
 
-  test('a fact that waits, a robot at no gateway, a session and a robot that disagree', async () => {
+  test('an unpublished event, a robot at an unknown gateway, a session and a robot that disagree', async () => {
     const waiting = await violationsAfter(sql("insert into outbox (name, payload) values ('x', '{}')"))
     expect(waiting[leftovers]).toEqual([expect.stringMatching(/outbox row/)])
     const nowhere = await violationsAfter(sql('delete from gateway_nodes'))
@@ -266,7 +266,7 @@ describe('a planted violation is found:', () => {
     expect(odd[leftovers]).toEqual([expect.stringMatching(/is COMPLETED, its robot IN_SESSION/)])
   })
 
-  test('a transaction that is left open', async () => {
+  test('an open transaction', async () => {
     await using other = await connectTo(database.url)
     await other.query('begin')
     await other.query('select 1')
@@ -280,9 +280,9 @@ describe('a planted violation is found:', () => {
     )
   })
 
-  test('whatever was seen while it went on, and a check that cannot be carried out', async () => {
+  test('violations during the run, and a check that fails itself', async () => {
     const seen = await violationsAfter(({ evidence }) => evidence.violations.add('a unicorn'))
-    expect(seen).toEqual({ 'nothing was seen that must never be': ['a unicorn'] })
+    expect(seen).toEqual({ 'no violation was recorded during the run': ['a unicorn'] })
     const broken = await violationsAfter(
       async () => void (await db.query('alter table ledger_entries rename to gone')),
     )
@@ -290,7 +290,7 @@ describe('a planted violation is found:', () => {
   })
 })
 
-describe('what a robot is told', () => {
+describe('the frames of a robot', () => {
   const sessionId = randomUUID()
   const session = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Operator' } as const
   const times = { heartbeat_interval_ms: 1, heartbeat_timeout_ms: 1, deadman_ms: 1 }
@@ -313,7 +313,7 @@ describe('what a robot is told', () => {
     return { violations: evidence.violations.all(), releases: evidence.releases }
   }
 
-  test('must not be control between a latched stop and its clear', () => {
+  test('must not contain control between a latched stop and its clear', () => {
     expect(hear(welcome(null), latched, control).violations).toEqual([
       expect.stringMatching(/1 ms after a latched stop/),
     ])
@@ -322,7 +322,7 @@ describe('what a robot is told', () => {
     expect(hear(welcome(null), { ...latched, latched: false }, control).violations).toEqual([])
   })
 
-  test('counts as released when a new connection says that there is no stop, once control has come', () => {
+  test('release a stop with the welcome of a new connection and later control', () => {
     expect(hear(welcome(latched), welcome(null)).releases).toEqual([])
     const { violations, releases } = hear(welcome(latched), welcome(null), control, control)
     expect(violations).toEqual([])
@@ -330,7 +330,7 @@ describe('what a robot is told', () => {
     expect(hear(welcome(latched), welcome(null), latched, control).violations).toHaveLength(1)
   })
 
-  test('is another matter in another session', () => {
+  test('are checked per session', () => {
     const next = { ...session, session_id: randomUUID(), type: 'session' } as const
     const driven = { ...control, session_id: next.session_id }
     expect(hear(welcome(latched), next, driven)).toEqual({ violations: [], releases: [] })

@@ -14,7 +14,7 @@ import { createRandom } from '../../tools/chaos/random.ts'
 import { createRest } from '../../tools/chaos/rest.ts'
 import type { ClusterNode, NodeKind } from '../../tools/cluster/cluster.ts'
 
-// What the fault bench looks with while faults go on.
+// Tests of the fault bench's instruments.
 
 function fakeNode(kind: NodeKind, name: string, done: string[], logFile = '/nowhere') {
   const node = {
@@ -52,7 +52,7 @@ async function run(plan: Fault[], nodes: ClusterNode[]) {
 }
 const at = { waitMs: 1, together: false }
 
-test('a fault strikes the node it names, and every node is brought back', async () => {
+test('a fault affects the node that it names, and every node is restored', async () => {
   const done: string[] = []
   const nodes = [
     fakeNode('hub', 'hub-1', done),
@@ -87,7 +87,7 @@ test('a fault strikes the node it names, and every node is brought back', async 
   ])
 })
 
-test('faults that belong together overlap, others wait for them', async () => {
+test('faults that belong together overlap; others wait for them', async () => {
   const done: string[] = []
   const nodes = (['hub', 'api', 'worker'] as const).map((kind) => fakeNode(kind, kind, done))
   await run(
@@ -102,14 +102,14 @@ test('faults that belong together overlap, others wait for them', async () => {
   expect(done.indexOf('stop worker')).toBeGreaterThan(done.indexOf('resume hub'))
 })
 
-test('a node that does not survive a pause, and one that ends by itself, are seen', async () => {
+test('a node that ends during a pause, and one that ends without a fault, are reported', async () => {
   const paused = fakeNode('hub', 'hub-1', [])
   paused.running = false
   const { violations } = await run(
     [{ number: 1, ...at, what: 'pause', kind: 'hub', which: 0, forMs: 1 }],
     [paused],
   )
-  expect(violations).toEqual(['hub-1 ended when it was paused'])
+  expect(violations).toEqual(['hub-1 ended while it was paused'])
 
   const evidence = createEvidence()
   const [struck, crashing] = [fakeNode('api', 'api-1', []), fakeNode('api', 'api-2', [])]
@@ -124,7 +124,7 @@ test('a node that does not survive a pause, and one that ends by itself, are see
   expect(evidence.violations.all()).toHaveLength(1)
 })
 
-test('what no log line is, fatal lines and failures that nothing excuses are found in the logs', async () => {
+test('lines that are not log lines, fatal lines and unexcused failures are found in the logs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'chaos-logs-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const logFile = join(folder, 'api-1.log')
@@ -152,7 +152,7 @@ test('what no log line is, fatal lines and failures that nothing excuses are fou
   ])
 })
 
-test('answers are what they say; a start is repeated with one key until its outcome is known', async () => {
+test('answers are classified, and a start is repeated with one key until its outcome is known', async () => {
   const answers: [number, string][] = []
   const keys: (string | string[] | undefined)[] = []
   const server = createServer((request, response) => {
@@ -187,7 +187,7 @@ test('answers are what they say; a start is repeated with one key until its outc
     '{"error":"The robot is not available: it is in another session. Try again when it is free."}',
   ])
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({ outcome: 'refused', settled: true })
-  // Free to be taken again once it is refused, the key does not hold off an attempt that is still on its way.
+  // A key becomes free after a refusal, so an earlier attempt may still be executed.
   answers.push(
     [503, '{"error":"away"}'],
     [409, '{"error":"The robot is not available: it is in another session. Try again when it is free."}'],

@@ -109,7 +109,7 @@ describe.concurrent('wheelhouse events', () => {
     const user = await atCommandLine(world, owner)
     const head = (await eventsOf()).at(-1).seq
     await sql`update event_streams set pruned_to = ${head} where user_id = ${owner.id}`.execute(
-      world.platform.db,
+      world.platform.core.db,
     )
     const old = await Promise.all(
       [

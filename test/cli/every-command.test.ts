@@ -291,7 +291,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     await client.patch(`/api/sessions/${id}`, { action: 'end' })
     link.send(episodeFrame())
     const inTwoMonths = () => new Date(Date.now() + 62 * 24 * 3_600_000)
-    await createMonthlyClose({ ...world.platform, now: inTwoMonths }).run()
+    await createMonthlyClose({ ...world.platform.core, now: inTwoMonths }).run()
     const invoices = await json(asOwner, 'invoices list')
     expect(invoices).toMatchObject([{ session_count: 1, month: expect.any(String) }])
     const [{ id: invoice, month }] = invoices

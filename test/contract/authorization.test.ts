@@ -164,7 +164,7 @@ async function uploadedAvatar(): Promise<string> {
 /** An invoice of the client's, of a month of its own. */
 async function invoiced(): Promise<string> {
   const id = crypto.randomUUID()
-  await world.platform.db
+  await world.platform.core.db
     .insertInto('invoices')
     .values({
       id,
@@ -460,7 +460,7 @@ async function perform(route: string, authorization: string | undefined): Promis
 async function badCredentials(): Promise<Record<string, string | undefined>> {
   const [revoked, expired] = [await client.key(), await client.key()]
   await client.delete(`/api/auth/api-keys/${revoked.id}`)
-  await world.platform.db
+  await world.platform.core.db
     .updateTable('api_keys')
     .set({ expires_at: new Date(Date.now() - 1_000) })
     .where('id', '=', expired.id)
@@ -468,7 +468,7 @@ async function badCredentials(): Promise<Record<string, string | undefined>> {
   const key = generateApiKey()
   const [head, payload, signature] = client.token.split('.') as [string, string, string]
   const ofOperator = operator.token.split('.')[1]
-  const late = await world.platform.builtIn!.issueDevToken({
+  const late = await world.platform.identity.builtIn!.issueDevToken({
     email: 'client1@test.local',
     expiresInSeconds: -60,
   })

@@ -183,14 +183,14 @@ describe('docs/specification.md', () => {
   })
 
   test('lists every action and every status of a session', () => {
-    const steps = section(page, 'Moves of a session')
+    const steps = section(page, 'Session transitions')
     expect(firstCells(steps).sort()).toEqual([...SessionAction.options].sort())
     for (const status of SessionStatus.options) expect(steps).toContain(status)
   })
 
   test('lists every status that a route declares as a refusal', () => {
     const declared = new Set(endpoints.flatMap((spec) => [...errorResponsesOf(spec).keys()]))
-    const listed = [...section(page, 'Refusals').matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) =>
+    const listed = [...section(page, 'Errors').matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) =>
       Number(status),
     )
     expect([...declared].filter((status) => !listed.includes(status))).toEqual([])
@@ -258,7 +258,7 @@ describe('docs/webhooks.md', () => {
 describe('docs/protocol.md', () => {
   const page = 'docs/protocol.md'
   const robots = section(page, 'Robots: WebSocket at the gateway')
-  const users = section(page, 'Operators and watchers: WebSocket at the gateway')
+  const users = section(page, 'Operators and observers: WebSocket at the gateway')
   const typesOf = (union: { options: readonly { shape: { type: { value: string } } }[] }) =>
     union.options.map(({ shape }) => shape.type.value)
   /** The first word of the first cells of the rows under a heading of the third rank. */
@@ -275,12 +275,12 @@ describe('docs/protocol.md', () => {
   test('lists every frame, either way, and no other', () => {
     expect(words(robots, 'Robot → gateway').sort()).toEqual(typesOf(RobotFrame).sort())
     expect(words(robots, 'Gateway → robot').sort()).toEqual(typesOf(ToRobotFrame).sort())
-    expect(words(users, 'Operator or watcher → gateway').sort()).toEqual(typesOf(OperatorFrame).sort())
-    expect(words(users, 'Gateway → operator or watcher').sort()).toEqual(typesOf(ToDriverFrame).sort())
+    expect(words(users, 'Operator or observer → gateway').sort()).toEqual(typesOf(OperatorFrame).sort())
+    expect(words(users, 'Gateway → operator or observer').sort()).toEqual(typesOf(ToDriverFrame).sort())
   })
 
   test('lists every reason for which control is dropped', () => {
-    expect(words(users, 'The rules of the relay').sort()).toEqual([...DropReason.options].sort())
+    expect(words(users, 'The rules of the control relay').sort()).toEqual([...DropReason.options].sort())
   })
 
   test('says of every close code whether to come back', () => {

@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 }, 60_000)
 
-/** Somebody who signs in at the dashboard; every step of it may reach another api process. */
+/** Signs in at the dashboard; every step may reach another api process. */
 async function signIn(email: string, role: string): Promise<TestUser> {
   const browser = createBrowser(cluster.baseUrl)
   const page = await browser.go('/auth/login')
@@ -53,13 +53,13 @@ async function signIn(email: string, role: string): Promise<TestUser> {
 const nodesOf = (kind: NodeKind) => cluster.nodes.filter((node) => node.kind === kind)
 const nodeNamed = (name: string) => cluster.nodes.find((node) => node.name === name) as ClusterNode
 
-/** What a node says of itself under this name. */
+/** Returns a metric of a node. */
 async function metric(node: ClusterNode, name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${node.port}/metrics`)).text()
   return Number(new RegExp(`^wheelhouse_${name} (\\d+)$`, 'm').exec(text)?.[1])
 }
 
-/** A watcher at whichever hub the proxy chooses; keeps the session's log. */
+/** An observer at any hub; records the session's log. */
 async function watch(user: TestUser, sessionId: string) {
   const log: SessionLogEvent[] = []
   const reconnect = { baseMs: 20, maxMs: 200 }
@@ -70,7 +70,7 @@ async function watch(user: TestUser, sessionId: string) {
   return { client, log }
 }
 
-/** A session over the proxy: a robot at one of the gateways, its operator at the same one. */
+/** A session through the proxy: a robot at one of the gateways, its operator at the same one. */
 async function openSession() {
   const registered = await owner.post('/api/client/robots', {
     name: 'Robot',
@@ -133,15 +133,15 @@ test('every part of it answers through the one public origin', async () => {
   expect((await fetch(`${baseUrl}/robots/none/control`)).headers.get('uwebsockets')).not.toBeNull()
   const polling = await fetch(`${baseUrl}/socket.io/?EIO=4&transport=polling`)
   expect([polling.status, (await polling.json()).code]).toEqual([403, 4])
-  expect((await fetch(`${baseUrl}/metrics`)).status, 'of some node, to everybody').toBe(404)
+  expect((await fetch(`${baseUrl}/metrics`)).status, 'metrics are not public').toBe(404)
 
   for (const api of nodesOf('api')) {
     const text = await (await fetch(`http://127.0.0.1:${api.port}/metrics`)).text()
-    expect(text, `${api.name} takes part`).toMatch(/^wheelhouse_http_requests_total\{[^}]*\/api\//m)
+    expect(text, `${api.name} serves requests`).toMatch(/^wheelhouse_http_requests_total\{[^}]*\/api\//m)
   }
 })
 
-test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and gateway may die', {
+test('chat crosses hubs, operators reach the gateway of the robot, and api, hub and gateway can be killed', {
   timeout: 60_000,
 }, async () => {
   const session = await openSession()
@@ -157,7 +157,7 @@ test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and
   await everyoneHas(3)
   await expectControl(session)
 
-  // The robot's gateway dies: robot and operator meet again at the other one.
+  // After a kill of the robot's gateway, robot and operator reconnect to the other one.
   const held = await Promise.all(nodesOf('gateway').map((gateway) => metric(gateway, 'gateway_robots')))
   expect([...held].sort()).toEqual([0, 1])
   const gateway = nodesOf('gateway')[held.indexOf(1)] as ClusterNode
@@ -171,7 +171,7 @@ test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and
   }, soon)
   await expectControl(session)
 
-  // A hub and an api die while people talk; whoever was there goes on elsewhere.
+  // After a kill of a hub and an api during a chat, their clients continue at the other ones.
   await nodeNamed('hub-1').kill()
   await nodeNamed('api-1').kill()
   for (let count = 0; count < 10; count++) {
@@ -186,7 +186,7 @@ test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and
   await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
 })
 
-test('the stores can be killed, held up and brought back, on the same data', {
+test('the stores can be killed, paused and restarted with the same data', {
   timeout: 60_000,
 }, async () => {
   const robots = async () => (await owner.get('/api/client/robots')).body.length
@@ -195,7 +195,7 @@ test('the stores can be killed, held up and brought back, on the same data', {
   const [postgres, redis] = [nodeNamed('postgres'), nodeNamed('redis')]
   await postgres.kill()
   expect((await owner.get('/api/client/robots')).status).toBe(503)
-  expect(await (await fetch(`${cluster.baseUrl}/api/health`)).json(), 'told by an api').toMatchObject({
+  expect(await (await fetch(`${cluster.baseUrl}/api/health`)).json(), 'answered by an api').toMatchObject({
     db: 'error',
   })
   await postgres.start()
@@ -210,7 +210,7 @@ test('the stores can be killed, held up and brought back, on the same data', {
   expect(await robots()).toBe(before)
 })
 
-test('a cluster on ports that are taken is refused, and told which', async () => {
+test('a cluster with ports in use does not start, and the error names the ports', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const port = (server.address() as { port: number }).port
@@ -220,11 +220,11 @@ test('a cluster on ports that are taken is refused, and told which', async () =>
   await rm(location, { recursive: true })
 })
 
-test('its end leaves no process', { timeout: 60_000 }, async () => {
+test('a stopped cluster leaves no process', { timeout: 60_000 }, async () => {
   for (const close of closers.splice(0).reverse()) await close()
   const pids = cluster.nodes.map(({ pid }) => pid as number)
   expect(pids.every(isAlive)).toBe(true)
-  nodeNamed('api-2').pause() // whoever hangs is no obstacle
+  nodeNamed('api-2').pause() // a paused process must not prevent the end
   await cluster.stop()
   expect(pids.filter(isAlive)).toEqual([])
   expect(cluster.nodes.filter(({ running }) => running)).toEqual([])
@@ -232,13 +232,13 @@ test('its end leaves no process', { timeout: 60_000 }, async () => {
 })
 
 test.each(['SIGKILL', 'SIGINT'] as const)(
-  'npm run cluster leaves nothing behind when %s ends it halfway',
+  'npm run cluster leaves no process when %s ends it during its start',
   {
     timeout: 60_000,
   },
   async (signal) => {
     const program = fileURLToPath(new URL('../../tools/cluster/main.ts', import.meta.url))
-    const args = [program, '--port', '0', '--data-dir', dataDir] // of the cluster that has ended
+    const args = [program, '--port', '0', '--data-dir', dataDir] // the directory of the stopped cluster
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const ended = once(child, 'exit')
     for await (const line of createInterface({ input: child.stdout })) if (line.includes('two each')) break

@@ -11,7 +11,7 @@ import { type Answer, ask } from '../support/network/http-request.ts'
 import { imageDifference, openMjpegStream } from '../support/network/mjpeg-client.ts'
 import { type Serving, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 
-// The program as people start it, looked at through its cameras.
+// The program as users start it, seen through its cameras.
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -55,7 +55,7 @@ async function robotNamed(name: string): Promise<{ id: string; stream_url: strin
   return found
 }
 
-/** Drives as an operator with a held key, until told to let go. */
+/** Drives as an operator that holds a key, until the test ends it. */
 async function driveOn(sessionId: string, command: unknown) {
   const link = new OperatorLink({
     getTicket: ticketsOf({ baseUrl: serving.baseUrl, token: keys.operator, sessionId, part: 'control' }),
@@ -68,7 +68,7 @@ async function driveOn(sessionId: string, command: unknown) {
   }
 }
 
-test('two who look see the robot drive, and the sign of a stop while it holds', async () => {
+test('two viewers see the robot drive, and the banner of a stop while it is latched', async () => {
   const robot = await robotNamed('Ronja')
   expect(new URL(robot.stream_url).origin).toBe(serving.baseUrl)
   const viewers = [await openMjpegStream(robot.stream_url), await openMjpegStream(robot.stream_url)] as const
@@ -84,7 +84,7 @@ test('two who look see the robot drive, and the sign of a stop while it holds', 
     const { format, width, height } = await sharp(item.newest()).metadata()
     expect({ format, width, height }).toEqual({ format: 'jpeg', width: 640, height: 360 })
   }
-  expect(await imageDifference(first, await fresh()), 'it stands').toBeLessThan(0.5)
+  expect(await imageDifference(first, await fresh()), 'the robot has halted').toBeLessThan(0.5)
 
   const { body } = await api('/api/sessions', keys.operator, 'POST', { robotId: robot.id })
   const session = `/api/sessions/${body.sessionId}`
@@ -95,7 +95,7 @@ test('two who look see the robot drive, and the sign of a stop while it holds', 
   )
   expect(await imageDifference(first, viewers[1].newest())).toBeGreaterThan(4)
   await letGo()
-  // Standing again: the same picture twice.
+  // Halted again: two equal pictures.
   await vi.waitFor(
     async () => expect(await imageDifference(await fresh(), await fresh())).toBeLessThan(0.5),
     10_000,
@@ -119,7 +119,7 @@ test('two who look see the robot drive, and the sign of a stop while it holds', 
   for (const item of viewers) await item.leave()
 })
 
-test('a still, heads, wrong methods, unknown robots, and room for so many viewers', async () => {
+test('single pictures, HEAD, wrong methods, unknown robots, and the maximum number of viewers', async () => {
   const { stream_url } = await robotNamed('Bolt')
   const halted = await fetch(`${stream_url}.jpg`)
   expect([halted.status, halted.headers.get('Content-Type')]).toEqual([200, 'image/jpeg'])
@@ -142,7 +142,10 @@ test('a still, heads, wrong methods, unknown robots, and room for so many viewer
   const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, () => openMjpegStream(stream_url)))
   expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
   const late = await ask(stream_url)
-  expect([late.status, late.body.error]).toEqual([503, 'Too many people watch this camera. Try again later.'])
+  expect([late.status, late.body.error]).toEqual([
+    503,
+    'Too many viewers watch this camera. Try again later.',
+  ])
   expect(late.headers.get('Retry-After')).toBe('1')
   for (const viewer of viewers) await viewer.leave()
   await vi.waitFor(async () => {
@@ -152,7 +155,7 @@ test('a still, heads, wrong methods, unknown robots, and room for so many viewer
   }, 10_000)
 })
 
-test('an end with somebody looking is orderly, and after a start on another port the address is right', async () => {
+test('a shutdown with viewers is orderly, and a start on another port updates the address', async () => {
   const before = await robotNamed('Ronja')
   const own = 'https://cam.example.com/bolt'
   const bolt = await robotNamed('Bolt')
@@ -162,7 +165,7 @@ test('an end with somebody looking is orderly, and after a start on another port
   const startedAt = performance.now()
   expect(await app.end('SIGTERM')).toMatchObject({ code: 0 })
   expect(await viewer.ended).toBe('complete')
-  // The server cuts off after four seconds what does not end by itself.
+  // The server destroys connections that are still open after four seconds.
   expect(performance.now() - startedAt).toBeLessThan(3_500)
 
   await start()

@@ -31,7 +31,7 @@ const scenario: readonly Step[] = [
   [
     'An operator sets up a payout account',
     'payout_ready false',
-    'still wanted: nothing',
+    'still required: nothing',
     'payout_ready true',
   ],
   [
@@ -56,18 +56,18 @@ const scenario: readonly Step[] = [
     '0.00 EUR available, 0.00 EUR pending, payout PAID',
     'made one transfer of 21.00 EUR',
   ],
-  ['Stripe takes a part back', 'notification payout.reversed', 'the second one changed nothing'],
-  ['The ledger', '30.00 EUR came from clients, 16.00 left for operators, in both books'],
+  ['Stripe reverses a part', 'notification payout.reversed', 'the repeated event changed nothing'],
+  ['The ledger', 'both show 30.00 EUR from clients and 16.00 EUR to operators'],
 ]
 
-/** A row of a table by its first cell; its other cells that are not empty. */
+/** Returns the other non-empty cells of the table row with this first cell. */
 const cellsOf = (output: string, title: string) =>
   output
     .split('\n')
     .filter((line) => line.trim().startsWith(`${title} `))
     .map((line) => line.trim().split(/ +/).slice(1))
 
-test('plays the money flows, ends by itself, and every cent is where it should be', {
+test('runs the money flows, ends by itself, and accounts for every cent', {
   timeout: 2 * PROCESS_LIMIT_MS,
 }, async () => {
   const { code, output, steps } = await start().done
@@ -81,7 +81,7 @@ test('plays the money flows, ends by itself, and every cent is where it should b
   expect(cellsOf(output, 'balance')).toEqual([['-5.00', '-9.00', '14.00', '0.00']])
   expect(cellsOf(output, 'invoice_paid')).toEqual([['-30.00', '30.00', '0.00']])
   expect(output).toMatch(/tr_\d+ +21\.00 +5\.00 +acct_\d+/)
-  expect(output).toContain('Every cent is where it should be.')
+  expect(output).toContain('Every cent is accounted for.')
   expect(output).not.toContain('\u001b')
 })
 
@@ -97,6 +97,6 @@ test('an interrupted demo ends cleanly, with a message and exit code 1', {
     child.kill('SIGINT') // while it waits for the hub
   })
   const { code, output } = await done
-  expect(output).toContain('It got SIGINT.')
+  expect(output).toContain('The demo received SIGINT.')
   expect(code).toBe(1)
 })

@@ -6,14 +6,15 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { loadConfig } from '../../src/app/config.ts'
 import { startRoles } from '../../src/app/roles.ts'
 import { createLog } from '../../src/core/log.ts'
+import { demoAccounts } from '../../tools/demo/accounts.ts'
 import { seedDemo } from '../../tools/demo/seed.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { expectSteps, type Step, startDemo } from '../support/processes/demo-process.ts'
 
 const program = fileURLToPath(new URL('../../tools/demo/run-scenario.ts', import.meta.url))
-/** A stray pause or a step that waits for its patience would exceed this; loading the program does not count. */
+/** An additional pause, or a step that waits for its timeout, would exceed this; loading the program does not count. */
 const DEMO_LIMIT_S = 10
-/** Far more than it takes: four of them start at once here, on a machine that may be busy with other tests. */
+/** Far more than it needs: four of them start at once here, on a machine that may be busy with other tests. */
 const PROCESS_LIMIT_MS = 45_000
 
 vi.setConfig({ testTimeout: 2 * PROCESS_LIMIT_MS })
@@ -41,7 +42,7 @@ const scenario: readonly Step[] = [
     'OWNER    ← robot:status AVAILABLE',
   ],
   [
-    'An operator takes the robot',
+    'An operator starts a session',
     'OPERATOR ← 200 available: Pip',
     'OPERATOR ← 201 session ACTIVE',
     'ROBOT    ← session ACTIVE, operator Pat Pilot',
@@ -76,14 +77,14 @@ const scenario: readonly Step[] = [
     "The owner's connection breaks",
     'OWNER    ← hub disconnected',
     'OPERATOR ← acknowledged, stored as #11',
-    'OWNER    ✓ got exactly what it had missed, in order: 9, 10, 11',
+    'OWNER    ✓ received exactly the missed entries, in order: 9, 10, 11',
   ],
   [
     'The operator ends the session',
     'ROBOT    ← session COMPLETED',
     'OWNER    ← robot:status AVAILABLE',
-    'OWNER    ✓ heard entries 1 to 12 over the hub, each once, in order',
-    'OPERATOR ✓ heard entries 1 to 12 over the hub, each once, in order',
+    'OWNER    ✓ received entries 1 to 12 over the hub, each once, in order',
+    'OPERATOR ✓ received entries 1 to 12 over the hub, each once, in order',
     'client_charge_cents      50',
     'operator_earnings_cents  –',
   ],
@@ -94,7 +95,7 @@ const scenario: readonly Step[] = [
   ],
 ]
 
-test('plays the main job, shows what every side sees, and ends by itself', async () => {
+test('runs the main scenario, shows what every side sees, and ends by itself', async () => {
   const env = { DATABASE_URL: database.url, DEMO: 'true', DATA_DIR: dataDir }
   const { code, output, steps } = await start([], env).done
 
@@ -112,17 +113,19 @@ test('an interrupted demo ends cleanly, with a message and exit code 1', async (
     child.stdout.once('data', () => child.kill('SIGINT'))
     const { code, output } = await done
     expect(output).toContain('✗ The demo failed.')
-    expect(output).toContain('It got SIGINT.')
+    expect(output).toContain('The demo received SIGINT.')
     expect(code).toBe(1)
   } finally {
     await own.drop()
   }
 })
 
-test('plays with a Wheelhouse that runs, and leaves no robot behind', async () => {
+test('uses a running Wheelhouse, and deletes its robot at the end', async () => {
   const own = await createTestDatabase()
   const env = { DATABASE_URL: own.url, DATA_DIR: dataDir, PORT: '0', GATEWAY_PORT: '0', DEMO: 'true' }
-  const running = await startRoles(loadConfig(env), createLog({ level: 'silent', pretty: false }))
+  const running = await startRoles(loadConfig(env), createLog({ level: 'silent', pretty: false }), {
+    accounts: demoAccounts,
+  })
   try {
     const { keys } = await seedDemo(running.platform)
     const onboarded = async (key: string) => {
@@ -157,7 +160,7 @@ test('plays with a Wheelhouse that runs, and leaves no robot behind', async () =
   }
 })
 
-test('says what is wrong with its arguments', async () => {
+test('describes errors of its arguments', async () => {
   const keys = { OWNER: 'a', OPERATOR: 'b' }
   const runs = await Promise.all([
     start(['--url', 'http://127.0.0.1:1'], keys).done,
@@ -169,7 +172,7 @@ test('says what is wrong with its arguments', async () => {
   const expectedErrors = [
     'http://127.0.0.1:1 did not answer GET',
     'must be an http:// URL',
-    'set OWNER and',
+    'Set OWNER and',
     '--speed',
   ]
   for (const [index, run] of runs.entries()) expect(run.output).toContain(expectedErrors[index])

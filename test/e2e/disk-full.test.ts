@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-/** What the process says when it does not start. */
+/** Returns the error of a process that does not start. */
 async function refusal(env: Record<string, string>, wrapper?: readonly string[]): Promise<string> {
   await using app = startWheelhouse({ ...ports, ...env }, wrapper)
   expect(await app.exited).toMatchObject({ code: 1 })
@@ -53,7 +53,7 @@ describe('DATA_DIR is refused in one sentence', () => {
 
 describe('the disk of the embedded database', () => {
   test.skipIf(cannotMount)(
-    'fills up: requests, metrics and readiness say so, until there is room again',
+    'fills up: requests, metrics and readiness report it, until space is free again',
     {
       timeout: START_LIMIT_MS,
     },
@@ -95,7 +95,7 @@ describe('the disk of the embedded database', () => {
     },
   )
 
-  test('a database that dies is started again; one that cannot be ends the process with a message', {
+  test('a database that ends is restarted; if that fails, the process ends with a message', {
     timeout: START_LIMIT_MS,
   }, async () => {
     await using app = startWheelhouse({ ...ports, DATA_DIR: folder })

@@ -18,13 +18,13 @@ beforeAll(async () => {
 afterAll(async () => {
   // The sweep has found every gateway that was killed.
   await vi.waitFor(async () => {
-    const nodes = await world.platform.db.selectFrom('gateway_nodes').select('id').execute()
+    const nodes = await world.platform.core.db.selectFrom('gateway_nodes').select('id').execute()
     expect(nodes).toHaveLength(1)
   }, waitOptions)
   await world[Symbol.asyncDispose]()
 })
 
-/** A gateway in a process of its own, where the robot of a new session is driven. */
+/** A gateway in a process of its own, and a new session whose robot is driven there. */
 async function drivenElsewhere() {
   const gateway = startWheelhouse({
     ROLES: 'gateway',
@@ -50,10 +50,10 @@ async function drivenElsewhere() {
   const session = async () => (await client.get(`/api/sessions/${id}`)).body
   const log = async (): Promise<{ type: string; data: Record<string, unknown> }[]> =>
     (await client.get(`/api/sessions/${id}/events?limit=200`)).body.events
-  /** Settles once the database knows that the session is driven. */
+  /** Settles when the database has recorded that the session is driven. */
   const isDriven = () =>
     vi.waitFor(async () => {
-      const { driven } = await world.platform.db
+      const { driven } = await world.platform.core.db
         .selectFrom('sessions')
         .select('driven')
         .where('id', '=', id)
@@ -64,7 +64,7 @@ async function drivenElsewhere() {
 }
 
 describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
-  test('under a latched stop: robot and operator find it at the next gateway, and it is cleared there', async () => {
+  test('under a latched stop: the stop is in force at the next gateway, and is cleared there', async () => {
     const { gateway, operator, robot, link, id, console } = await drivenElsewhere()
     console.send({ type: 'stop', reason: 'smoke' })
     await console.state(({ stop }) => stop?.recorded)
@@ -73,7 +73,7 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
     expect(await console.closed).toBe(1006)
 
     const back = (await world.connect(robot)).beat()
-    expect((await back.next('stop')).reason).toBe('smoke') // said again, since nothing said that it stands
+    expect((await back.next('stop')).reason).toBe('smoke') // repeated, because no frame reported that it has halted
     const again = await world.drive(operator, id)
     expect((await again.state()).stop).toEqual({
       reason: 'smoke',
@@ -92,21 +92,21 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
     await back.next('control')
   })
 
-  test('while it is driven: everybody is back at another one, and drives on after a resumption at most', async () => {
+  test('during control: participants reconnect to another gateway and continue, after a resume at most', async () => {
     const { gateway, operator, robot, id, session } = await drivenElsewhere()
     await gateway.end('SIGKILL')
     const back = (await world.connect(robot)).beat()
     const again = await world.drive(operator, id)
     await again.state()
     await vi.waitFor(async () => {
-      // It was away for as long as this machine took: perhaps too long to go on unasked.
+      // The outage took as long as this machine needed, perhaps too long to continue without a resume.
       if ((await session()).status === 'PAUSED') await performAction(operator, id, 'resume')
       again.control()
       await back.next('control', 200)
     }, waitOptions)
   })
 
-  test('in the middle of the operator’s grace: the session pauses, though its robot is back at once', async () => {
+  test('during the operator’s grace: the session pauses, although its robot reconnects at once', async () => {
     const { gateway, robot, console, session, log, isDriven } = await drivenElsewhere()
     await isDriven()
     console.destroy()
@@ -118,7 +118,7 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
     expect(back.socket.readyState).toBe(WebSocket.OPEN)
   })
 
-  test('in the middle of the robot’s grace: the session ends after it, and not before', async () => {
+  test('during the robot’s grace: the session ends when the grace is over', async () => {
     const { gateway, link, session, log } = await drivenElsewhere()
     link.destroy()
     await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)
@@ -131,7 +131,7 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
     expect(entries.at(-1)).toMatchObject({ type: 'session.ended', data: { reason: 'robot_lost' } })
   })
 
-  test('in the middle of the robot’s grace: back within it at another gateway, the session goes on', async () => {
+  test('during the robot’s grace: the session continues after a reconnection to another gateway', async () => {
     const { gateway, operator, robot, link, id, session } = await drivenElsewhere()
     link.destroy()
     await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)

@@ -69,7 +69,7 @@ afterAll(async () => {
 
 const urlAt = (gatewayUrl: string) => `${gatewayUrl}/robots/${robot.id}/control`
 
-test('kill -9 of the gateway between commit and acknowledgement: sent again, acknowledged, counted once', {
+test('kill -9 of the gateway between commit and acknowledgement: the repeated episode is counted once', {
   timeout: 60_000,
 }, async () => {
   await query(
@@ -87,7 +87,7 @@ test('kill -9 of the gateway between commit and acknowledgement: sent again, ack
   await link.next('welcome')
   for (const frame of frames) link.send(frame)
   await hasRead(link)
-  // The gateway has said commit, and waits for the answer.
+  // The gateway has sent commit, and waits for the answer.
   await vi.waitFor(async () => {
     const waiting = await query(
       database.url,
@@ -99,7 +99,7 @@ test('kill -9 of the gateway between commit and acknowledgement: sent again, ack
 
   await gateways[0].end('SIGKILL')
   expect(await link.closed).toBe(1006)
-  await keeper.end() // now the commit goes through, with nobody left to acknowledge it
+  await keeper.end() // now the commit succeeds, and no process acknowledges it
   await vi.waitFor(async () => {
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: expect.any(Number) }])
   }, 10_000)
@@ -114,7 +114,7 @@ test('kill -9 of the gateway between commit and acknowledgement: sent again, ack
   await again.close()
 })
 
-test('a robot of the SDK whose gateway is killed while it reports loses no episode', {
+test('a robot of the SDK loses no episode when its gateway is killed', {
   timeout: 60_000,
 }, async () => {
   const victim = start('gateway')
@@ -131,7 +131,7 @@ test('a robot of the SDK whose gateway is killed while it reports loses no episo
   })
   await acknowledged[100]
   await victim.end('SIGKILL')
-  expect(answered, 'killed in the middle').toBeLessThan(500)
+  expect(answered, 'the gateway was killed during the reports').toBeLessThan(500)
   proxy.point(gatewayUrls[1])
   await Promise.all(acknowledged)
   const { datasets } = await totals(database.url)

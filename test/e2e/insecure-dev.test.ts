@@ -33,7 +33,7 @@ const start = (env: Record<string, string>) =>
 const signInPage = async (baseUrl: string) => (await createBrowser(baseUrl).go('/auth/login')).text
 
 describe('the built-in identity provider and the demo', () => {
-  test('refuse to start where other machines can connect, and name the ways out', async () => {
+  test('refuse to start where other machines can connect, and name the alternatives', async () => {
     await using app = start({ HOST: '0.0.0.0' })
 
     expect(await app.exited).toMatchObject({ code: 1 })
@@ -45,53 +45,56 @@ describe('the built-in identity provider and the demo', () => {
   test('start there with ALLOW_INSECURE_DEV=true; log, banner and sign-in page carry a warning', async () => {
     await using app = start({ HOST: '0.0.0.0', ALLOW_INSECURE_DEV: 'true' })
     const { baseUrl } = await app.serving()
-    await app.line((text) => text.includes('Ctrl-C ends it'))
+    await app.line((text) => text.includes('Ctrl-C stops Wheelhouse'))
 
     expect(app.lines.find((line) => line.includes('INSECURE: '))).toContain('"level":40')
     expect(app.lines.find((line) => line.includes('WARNING: ALLOW_INSECURE_DEV=true'))).toBeDefined()
     expect(await signInPage(baseUrl)).toContain('open to the network')
   })
 
-  test('need no permission and carry no warning on this machine alone', async () => {
+  test('need no permission and carry no warning on a loopback address', async () => {
     await using app = start({ HOST: '127.0.0.1' })
     const { baseUrl } = await app.serving()
-    await app.line((text) => text.includes('Ctrl-C ends it'))
+    await app.line((text) => text.includes('Ctrl-C stops Wheelhouse'))
 
     expect(app.output()).not.toMatch(/INSECURE|WARNING/)
     expect(await signInPage(baseUrl)).not.toContain('open to the network')
   })
 })
 
-describe('what decides', () => {
+describe('the decision', () => {
   const check = (env: Record<string, string>, address: string) =>
     checkDevelopmentAccess(loadConfig(env), address)
 
-  test.each(['127.0.0.1', '127.3.2.1', '::1', '::ffff:127.0.0.1'])('%s is this machine alone', (address) => {
-    expect(check({}, address)).toBeUndefined()
-  })
+  test.each(['127.0.0.1', '127.3.2.1', '::1', '::ffff:127.0.0.1'])(
+    '%s is reachable from this machine only',
+    (address) => {
+      expect(check({}, address)).toBeUndefined()
+    },
+  )
 
   test.each(['0.0.0.0', '::', '192.168.1.4', 'fe80::1', '::ffff:10.0.0.1'])(
-    '%s is open to others',
+    '%s is reachable from other machines',
     (address) => {
       expect(() => check({}, address)).toThrow(`listens on ${address}`)
       expect(check({ ALLOW_INSECURE_DEV: 'true' }, address)).toContain(address)
     },
   )
 
-  test('a proxy in front and a public BASE_URL are other machines too', () => {
+  test('a proxy and a public BASE_URL count as reachable from other machines', () => {
     expect(() => check({ TRUST_PROXY: '1' }, '127.0.0.1')).toThrow('TRUST_PROXY')
     expect(() => check({ BASE_URL: 'https://hub.example' }, '127.0.0.1')).toThrow(
       'BASE_URL is https://hub.example',
     )
   })
 
-  test('an identity provider of your own is safe anywhere, the demo is not', () => {
+  test('an external identity provider is safe on any address, the demo is not', () => {
     const provider = { IDP_ISSUER: 'https://id.example', IDP_AUDIENCE: 'wheelhouse' }
     expect(check(provider, '0.0.0.0')).toBeUndefined()
     expect(() => check({ ...provider, DEMO: 'true' }, '0.0.0.0')).toThrow('DEMO=false')
   })
 
-  test('production refuses ALLOW_INSECURE_DEV', () => {
+  test('production rejects ALLOW_INSECURE_DEV', () => {
     expect(() => loadConfig({ NODE_ENV: 'production', ALLOW_INSECURE_DEV: 'true' })).toThrow(
       'ALLOW_INSECURE_DEV cannot be on in production',
     )

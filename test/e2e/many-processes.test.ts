@@ -17,9 +17,9 @@ import {
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 
 const TIMEOUT_MS = 2_000
-/** The sweep's own rhythm and a busy machine, beyond the timeout. */
+/** The interval of the sweep and a busy machine, in addition to the timeout. */
 const SWEEP_MS = 8_000
-/** Between two messages of one person; the hub takes many, but not without end. */
+/** Time between two messages of one user; the hub limits their rate. */
 const RHYTHM_MS = 40
 /** A whole shutdown, on a busy machine. */
 const STOP_LIMIT_MS = 20_000
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** One of several processes over the same database and Redis. */
+/** One of several processes with the same database and Redis. */
 function startNode(database: { url: string }, roles: string, env: Record<string, string> = {}): Wheelhouse {
   const node = startWheelhouse({
     ROLES: roles,
@@ -57,7 +57,7 @@ function startNode(database: { url: string }, roles: string, env: Record<string,
   return node
 }
 
-/** A watcher that comes back by itself and must end up with the whole log, each entry once. */
+/** An observer that reconnects by itself and must receive the whole log, each entry once. */
 async function watch(url: string, user: TestUser, sessionId: string) {
   const log: SessionLogEvent[] = []
   const client = new HubClient({ url, token: user.token, reconnect: { baseMs: 10, maxMs: 200 } })
@@ -101,7 +101,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     const api = startNode(database, 'api')
-    const debug = { LOG_LEVEL: 'debug' } // says which hub relays
+    const debug = { LOG_LEVEL: 'debug' } // logs which hub runs the outbox relay
     const worker = startNode(database, 'worker')
     hubs = [startNode(database, 'hub', debug), startNode(database, 'hub', debug)]
     gateways = [startNode(database, 'gateway'), startNode(database, 'gateway')]
@@ -123,7 +123,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     await database?.drop()
   })
 
-  test('the main job goes through all of them, and survives the death of the gateway and of the relaying hub', {
+  test('a session uses all of them, and survives a kill of the gateway and of the hub with the outbox relay', {
     timeout: 120_000,
   }, async () => {
     const robot = await register(owner)
@@ -146,7 +146,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
       operator: await watch(hubUrls[1], operator, sessionId),
     }
 
-    // Both talk, each at their own hub, from now until everything is over.
+    // Both users chat, each at another hub, until the end of the test.
     const acknowledged: string[] = []
     let chatting = true
     const keepChatting = async (name: 'owner' | 'operator') => {
@@ -172,7 +172,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
       expect(await session()).toMatchObject({ status: 'PAUSED', pause_reason: 'robot_lost' })
       expect(await statusOf(owner, idle)).toBe('OFFLINE')
     }, inTime)
-    expect(performance.now() - killedMs).toBeGreaterThan(TIMEOUT_MS - 1_000) // it might have lived
+    expect(performance.now() - killedMs).toBeGreaterThan(TIMEOUT_MS - 1_000) // until then it counted as alive
     await board.saw('robot:status', { robot_id: idle.id, status: 'OFFLINE' })
     const back = new TestRobot(`${gatewayUrls[1]}/robots/${robot.id}/control`, robot.token).beat()
     closers.push(() => back.destroy())
@@ -184,7 +184,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     expect((await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })).status).toBe(200)
     expect(await back.next('session')).toMatchObject({ status: 'ACTIVE' })
 
-    // kill -9 of the hub that relays the outbox; the other takes over.
+    // kill -9 of the hub that runs the outbox relay; the other one continues.
     const relaying = hubs.findIndex((hub) => hub.output().includes('relaying the outbox')) as 0 | 1
     expect([0, 1]).toContain(relaying)
     await expectMessages(acknowledged.length + 10)
@@ -192,10 +192,10 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     const remaining = relaying === 0 ? 'operator' : 'owner'
     const remainingUrl = hubUrls[relaying === 0 ? 1 : 0]
     const sofar = observers[remaining].log.length
-    await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Anybody there?' })
+    await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Is anyone there?' })
     await vi.waitFor(() => expect(observers[remaining].log.length).toBeGreaterThan(sofar), 10_000)
     chatting = false
-    // Who was at the other hub cannot be heard any more: what they were just sending is not acknowledged.
+    // Messages of the killed hub's client are no longer acknowledged.
     observers[relaying === 0 ? 'owner' : 'operator'].client.close()
     await conversation
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
@@ -215,12 +215,12 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     expect(acknowledged.filter((body) => !bodies.includes(body))).toEqual([])
     await vi.waitFor(() => expect(seqs(observers[remaining].log)).toEqual(seqs(log)), 10_000)
 
-    // Somebody who comes only now, to the hub that is left, gets it all as well.
+    // A new observer at the remaining hub receives the whole log as well.
     const late = await watch(remainingUrl, owner, sessionId)
     await vi.waitFor(() => expect(late.log).toEqual(log), 10_000)
   })
 
-  test('SIGTERM of a gateway: robots are told to come again, what was acknowledged is kept, code 0', {
+  test('SIGTERM of a gateway: robots are asked to reconnect, acknowledged beats are stored, exit code 0', {
     timeout: 60_000,
   }, async () => {
     const robots = await Promise.all(Array.from({ length: 20 }, () => register(owner)))
@@ -254,7 +254,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
   }
 })
 
-test('processes that start at once on an empty database all come up, and one of them makes the schema', {
+test('concurrent starts on an empty database all succeed, and one process creates the schema', {
   timeout: 60_000,
 }, async () => {
   const database = await createEmptyDatabase()

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database/datab
 import { startWheelhouse } from '../support/processes/processes.ts'
 
 const run = promisify(execFile)
-/** The whole of a shutdown, on a busy machine. */
+/** A whole shutdown, on a busy machine. */
 const STOP_LIMIT_MS = 20_000
 const freePorts = { PORT: '0', HUB_PORT: '0', GATEWAY_PORT: '0' }
 
@@ -24,14 +24,14 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** A listener on a port of its own, as another program would have one. */
+/** A listener on a port, like that of another program. */
 async function takenPort() {
   const server = createServer()
   const port = await new Promise<number>((resolve, reject) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
       if (typeof address === 'object' && address) resolve(address.port)
-      else reject(new Error('no port'))
+      else reject(new Error('The listener has no port.'))
     })
   })
   return {
@@ -40,7 +40,7 @@ async function takenPort() {
   }
 }
 
-/** The commands the introduction prints, in order. */
+/** Returns the commands in the welcome text, in order. */
 const printedCommands = (lines: readonly string[]) =>
   lines.map((line) => line.trim()).filter((line) => /^(export API|curl |SESSION=)/.test(line))
 
@@ -51,8 +51,8 @@ const endedBy = async (app: ReturnType<typeof startWheelhouse>, signal: 'SIGINT'
   return end
 }
 
-describe('everything in one process, with nothing but a folder', () => {
-  test('it serves, the printed commands play the main job, Ctrl-C ends it, and the next start has its data', {
+describe('all roles in one process, with only a data folder', () => {
+  test('it serves, the printed commands run the main scenario, Ctrl-C ends it, and the next start has its data', {
     timeout: 120_000,
   }, async () => {
     const env = { ...freePorts, DATA_DIR: dataDir }
@@ -61,7 +61,7 @@ describe('everything in one process, with nothing but a folder', () => {
     {
       await using app = startWheelhouse(env)
       const { baseUrl } = await app.serving()
-      await app.line((text) => text.includes('Ctrl-C ends it'))
+      await app.line((text) => text.includes('Ctrl-C stops Wheelhouse'))
       expect(await (await fetch(`${baseUrl}/api/health`)).json()).toMatchObject({ status: 'ok', db: 'ok' })
 
       commands = printedCommands(app.lines)
@@ -90,7 +90,7 @@ describe('everything in one process, with nothing but a folder', () => {
     }
     await using again = startWheelhouse(env)
     const { baseUrl } = await again.serving()
-    await again.line((text) => text.includes('Ctrl-C ends it'))
+    await again.line((text) => text.includes('Ctrl-C stops Wheelhouse'))
     const keys = (lines: string[]) => /OWNER=(\S+) OPERATOR=(\S+)/.exec(lines[0] ?? '')?.slice(1)
     const [owner] = keys(commands) as [string]
     expect(keys(printedCommands(again.lines))).toEqual(keys(commands))
@@ -99,7 +99,7 @@ describe('everything in one process, with nothing but a folder', () => {
     })
     expect(await reply.json()).toMatchObject({ id: session, status: 'COMPLETED' })
 
-    // The gateway's port is taken now; somebody else must not share it in silence.
+    // The gateway's port is in use now; another process must not share it silently.
     const { gatewayUrl } = JSON.parse(await again.line((text) => text.includes('"Wheelhouse is serving"')))
     await using second = startWheelhouse({
       ...freePorts,
@@ -109,7 +109,10 @@ describe('everything in one process, with nothing but a folder', () => {
       DATA_DIR: dataDir,
       DEMO: 'false',
     })
-    const outcome = await Promise.race([second.serving().then(() => 'serves beside it'), second.exited])
+    const outcome = await Promise.race([
+      second.serving().then(() => 'serves on the same port'),
+      second.exited,
+    ])
     expect(outcome).toEqual({ code: 1, signal: null })
     expect(second.errorOutput).toContain(new URL(gatewayUrl).port)
 
@@ -117,8 +120,8 @@ describe('everything in one process, with nothing but a folder', () => {
   })
 })
 
-describe('a start that cannot work ends with code 1 and says why', () => {
-  test.each(['PORT', 'GATEWAY_PORT'])('%s is taken', { timeout: 60_000 }, async (name) => {
+describe('an impossible start ends with code 1 and a reason', () => {
+  test.each(['PORT', 'GATEWAY_PORT'])('%s is in use', { timeout: 60_000 }, async (name) => {
     await using taken = await takenPort()
     await using app = startWheelhouse({
       ...freePorts,
@@ -135,7 +138,7 @@ describe('a start that cannot work ends with code 1 and says why', () => {
     expect(app.errorOutput).not.toMatch(/^\s+at /m) // a message, not a stack trace
   })
 
-  test('the environment is wrong: every problem is listed at once', { timeout: 60_000 }, async () => {
+  test('the environment is invalid: every problem is listed at once', { timeout: 60_000 }, async () => {
     await using app = startWheelhouse({
       PORT: 'http',
       LOG_LEVEL: 'loud',
@@ -147,7 +150,7 @@ describe('a start that cannot work ends with code 1 and says why', () => {
     expect(app.errorOutput).not.toMatch(/^\s+at /m)
   })
 
-  test('some roles without what joins them: both are asked for, with the reason', {
+  test('some roles without shared stores: the error names both, with the reason', {
     timeout: 60_000,
   }, async () => {
     await using app = startWheelhouse({ ROLES: 'gateway', DATA_DIR: dataDir })
@@ -156,7 +159,7 @@ describe('a start that cannot work ends with code 1 and says why', () => {
     expect(app.errorOutput).toMatch(/REDIS_URL is required .*Redis carries/)
   })
 
-  test('there is no database where DATABASE_URL points', { timeout: 60_000 }, async () => {
+  test('no database answers at DATABASE_URL', { timeout: 60_000 }, async () => {
     await using nobody = await takenPort()
     const { port } = nobody
     await nobody[Symbol.asyncDispose]()

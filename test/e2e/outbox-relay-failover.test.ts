@@ -9,11 +9,11 @@ import { TestRobot } from '../support/gateway/frame-socket.ts'
 import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 
-/** Within which facts must flow again when the relaying hub is lost. */
-const FAILOVER_MS = 2_000 + 4_000 // and time for a busy machine: nobody would take over without being made to
+/** Time in which events must be published again when the hub with the outbox relay is lost. */
+const FAILOVER_MS = 2_000 + 4_000 // and time for a busy machine; without a failover the relay would never continue
 const WAIT_OPTIONS = { timeout: 20_000, interval: 5 }
 
-/** One process for all but the hub, two hubs, a session that runs, and everything ended in the end. */
+/** One process for all roles except the hub, two hubs, and an open session. */
 async function openFixture() {
   const closers: (() => unknown)[] = []
   const database = await createTestDatabase()
@@ -80,7 +80,7 @@ async function openFixture() {
 }
 type Fixture = Awaited<ReturnType<typeof openFixture>>
 
-/** Follows the session and the owner's robots through one hub, whatever happens to it. */
+/** Follows the session and the owner's robots through one hub, across its failures. */
 async function follow(fixture: Fixture, url: string) {
   const log: SessionLogEvent[] = []
   const statuses = new Map<string, string>()
@@ -117,24 +117,24 @@ async function storedLog({ owner, sessionId }: Fixture): Promise<SessionLogEvent
 const reaches = (log: readonly SessionLogEvent[], seq: number) =>
   vi.waitFor(() => expect(log.at(-1)?.seq).toBe(seq), WAIT_OPTIONS)
 
-test('kill -9 of the relaying hub: facts flow through the other within two seconds, complete and in order', {
+test('kill -9 of the hub with the outbox relay: the other publishes within two seconds, completely and in order', {
   timeout: 90_000,
 }, async () => {
   await using fixture = await openFixture()
   const relaying = await relayingHub(fixture)
   const remaining = await follow(fixture, fixture.hubUrls[1 - relaying] as string)
-  await reaches(remaining.log, await sendMessage(fixture, 'both are there'))
+  await reaches(remaining.log, await sendMessage(fixture, 'both hubs run'))
 
   const sending = Array.from({ length: 20 }, (_, index) => sendMessage(fixture, `before ${index}`))
   await fixture.hubs[relaying].end('SIGKILL')
   const killedMs = performance.now()
   await reaches(remaining.log, Math.max(...(await Promise.all(sending))))
   expect(performance.now() - killedMs).toBeLessThan(FAILOVER_MS)
-  await reaches(remaining.log, await sendMessage(fixture, 'one is left'))
+  await reaches(remaining.log, await sendMessage(fixture, 'one hub runs'))
   expect(remaining.log).toEqual(await storedLog(fixture))
 })
 
-test('SIGSTOP of the relaying hub: the other takes over within two seconds; woken, it doubles and mixes up nothing', {
+test('SIGSTOP of the hub with the outbox relay: the other continues within two seconds; after SIGCONT no event is duplicated or reordered', {
   timeout: 90_000,
 }, async () => {
   await using fixture = await openFixture()
@@ -161,15 +161,15 @@ test('SIGSTOP of the relaying hub: the other takes over within two seconds; woke
   await robot.connect()
 
   process.kill(paused.pid, 'SIGCONT')
-  const last = await sendMessage(fixture, 'all are back')
+  const last = await sendMessage(fixture, 'all hubs run again')
   const stored = await storedLog(fixture)
   for (const { log, statuses } of everyone) {
     await reaches(log, last)
     expect(log).toEqual(stored)
     await vi.waitFor(() => expect(statuses.get(robot.id)).toBe('AVAILABLE'), WAIT_OPTIONS)
   }
-  // The woken one has become a candidate: it leads again once the other is gone.
+  // The resumed hub is a candidate again: it leads after the other one has ended.
   await other.end('SIGKILL')
-  await reaches(atPaused.log, await sendMessage(fixture, 'the other way round'))
+  await reaches(atPaused.log, await sendMessage(fixture, 'the roles are swapped'))
   expect(atPaused.log).toEqual(await storedLog(fixture))
 })

@@ -53,7 +53,7 @@ async function startFailing() {
 
 const logged = (text: string) => (line: string) => line.includes('"level":60') && line.includes(text)
 
-test('a rejection that nothing handles is logged and counted, and the process goes on', async () => {
+test('an unhandled rejection is logged and counted, and the process continues', async () => {
   const { wheelhouse, serving, robot } = await startFailing()
   process.kill(wheelhouse.pid, 'SIGUSR2')
   await wheelhouse.line(logged('injected rejection'))
@@ -67,7 +67,7 @@ test('a rejection that nothing handles is logged and counted, and the process go
   expect(await wheelhouse.end('SIGTERM')).toMatchObject({ code: 0 })
 })
 
-test('an exception that nothing catches ends the process in order, with exit code 1', async () => {
+test('an uncaught exception ends the process in order, with exit code 1', async () => {
   const { wheelhouse, robot } = await startFailing()
   robot.beat()
   process.kill(wheelhouse.pid, 'SIGHUP')

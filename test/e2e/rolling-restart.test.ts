@@ -15,7 +15,7 @@ const ROLES = ['api', 'hub', 'gateway', 'worker'] as const
 type Role = (typeof ROLES)[number]
 const CONTROL_EVERY_MS = 50
 const CHAT_EVERY_MS = 60
-/** Generous: what is asserted is that everything goes on, not how fast this machine is. */
+/** Generous: the test asserts that all work continues, not the speed of this machine. */
 const waitOptions = { timeout: 30_000, interval: 20 }
 
 const closers: (() => unknown)[] = []
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Two processes of each role, each on a port of its own that it keeps, behind one address for each role. */
+/** Two processes of each role, each on a fixed port, behind one address for each role. */
 async function startPlatform() {
   const ports = Object.fromEntries(
     await Promise.all(ROLES.map(async (role) => [role, [await freePort(), await freePort()]] as const)),
@@ -75,7 +75,7 @@ async function startPlatform() {
     hubUrl,
     robotsUrl,
     nodes,
-    /** Ends a process in good order and starts it again at its place. */
+    /** Ends a process in order and starts it again on the same port. */
     async restart(node: (typeof nodes)[number]): Promise<void> {
       const end = await node.process.end('SIGTERM')
       expect(end, `${node.role} on ${node.port}\n${node.process.output()}`).toEqual({ code: 0, signal: null })
@@ -101,7 +101,7 @@ async function createActors({ baseUrl, hubUrl }: Platform) {
   }
 }
 
-/** Asks again when the connection breaks, as programs do: the key makes that harmless. */
+/** Repeats a request when the connection breaks, as programs do; its idempotency key makes that safe. */
 async function ask(user: TestUser, baseUrl: string, method: string, path: string, body?: unknown) {
   const key = crypto.randomUUID()
   for (let attempt = 1; ; attempt++) {
@@ -134,7 +134,7 @@ type Step =
   | { what: 'control'; atMs: number; sentMs: number }
   | { what: 'stop'; atMs: number; reason: string }
 
-/** A robot that writes down what it is told. */
+/** A robot that records its frames. */
 async function startRobot({ robotsUrl }: Platform, { id, token }: { id: string; token: string }) {
   const steps: Step[] = []
   const link = new RobotLink({
@@ -158,7 +158,7 @@ async function startRobot({ robotsUrl }: Platform, { id, token }: { id: string; 
   const controls = () => steps.filter(({ what }) => what === 'control').length
   return {
     steps,
-    /** Settles once the robot has been driven on. */
+    /** Settles when the robot has received further control. */
     async isDriven(): Promise<void> {
       const before = controls()
       await vi.waitFor(() => expect(controls()).toBeGreaterThan(before + 3), waitOptions)
@@ -175,7 +175,7 @@ async function follow(url: string, user: TestUser, sessionId: string) {
   return { client, log }
 }
 
-/** Does something again and again, one after the other, until it is told to end. */
+/** Repeats an action, one run after another, until the test ends it. */
 function repeat(everyMs: number, work: () => Promise<unknown>): () => Promise<void> {
   let on = true
   const run = (async () => {
@@ -190,7 +190,7 @@ function repeat(everyMs: number, work: () => Promise<unknown>): () => Promise<vo
   }
 }
 
-test('every process is restarted, one after the other, while a robot is driven: nobody pauses, nothing is lost', {
+test('a rolling restart of all processes under control neither pauses the session nor loses an event', {
   timeout: 240_000,
 }, async () => {
   const platform = await startPlatform()
@@ -229,11 +229,11 @@ test('every process is restarted, one after the other, while a robot is driven: 
   const sessions: string[] = []
   const endStarts = repeat(100, async () => {
     const { status, body } = await ask(other, baseUrl, 'POST', '/api/sessions', { robotId: busy.id })
-    if (status === 409) return // its robot is between two gateways
+    if (status === 409) return // its robot changes gateways
     expect(status, JSON.stringify(body)).toBe(201)
     sessions.push(body.sessionId)
     const end = () => ask(other, baseUrl, 'PATCH', `/api/sessions/${body.sessionId}`, { action: 'end' })
-    // Asked again after its connection broke, an end that has happened is refused.
+    // A repetition after a broken connection is refused, because the session has ended.
     expect([200, 409]).toContain((await end()).status)
   })
   await robot.isDriven()
@@ -257,7 +257,7 @@ test('every process is restarted, one after the other, while a robot is driven: 
   const log = await wholeLog(owner, sessionId)
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1))
   const actions = log.filter(({ type }) => type !== 'chat.message').map(({ type }) => type)
-  expect(actions, 'nothing but its start and its end').toEqual(['session.started', 'session.ended'])
+  expect(actions, 'only its start and its end').toEqual(['session.started', 'session.ended'])
   for (const follower of followers) await vi.waitFor(() => expect(follower.log).toEqual(log), waitOptions)
   const messages = log.filter(({ type }) => type === 'chat.message').map(({ data }) => data.body)
   expect(messages.toSorted()).toEqual(acknowledged.toSorted())
@@ -270,14 +270,14 @@ test('every process is restarted, one after the other, while a robot is driven: 
   }
 })
 
-/** The robot stood whenever it changed gateways, and moved again only on what was sent to the new one. */
+/** Checks that the robot halted when it changed gateways, and moved again only after control from the new one. */
 function checkGatewayHandovers(steps: readonly Step[]): void {
   const offline = steps.flatMap((step, index) => (step.what === 'offline' ? [index] : []))
   expect(offline.length).toBeGreaterThanOrEqual(2)
   for (const index of offline) {
     expect(steps[index]).toMatchObject({ code: 4503 })
     const before = steps.slice(0, index).findLast(({ what }) => what === 'control' || what === 'stop')
-    expect(before?.what, 'the last that it was told').toBe('stop')
+    expect(before?.what, 'the last frame before the change').toBe('stop')
     const after = steps.slice(index).find(({ what }) => what === 'control')
     if (after?.what !== 'control') continue
     const welcome = steps.slice(index).find(({ what }) => what === 'welcome')

@@ -70,7 +70,7 @@ async function availableRobot(owner: TestUser): Promise<{ id: string }> {
   return { id: body.id }
 }
 
-/** One start, at one of the two processes by turns. */
+/** One start, alternately at both processes. */
 async function start(turn: number, operator: TestUser, robotId: string, key?: string) {
   const response = await fetch(`${apis[turn % apis.length]}/api/sessions`, {
     method: 'POST',
@@ -87,7 +87,7 @@ async function start(turn: number, operator: TestUser, robotId: string, key?: st
 const sessionsOf = (robotId: string) =>
   query(database.url, 'select id, status from sessions where robot_id = $1', [robotId])
 
-test('1,000 concurrent starts of one robot at two api processes: one 201, the rest 409, one session', {
+test('1,000 concurrent starts of one robot at two api processes give one 201, 999 times 409, and one session', {
   timeout: 60_000,
 }, async () => {
   const robot = await availableRobot(await user('owner', 'client'))
@@ -105,7 +105,7 @@ test('1,000 concurrent starts of one robot at two api processes: one 201, the re
   expect(await sessionsOf(robot.id)).toEqual([{ id: started[0]?.body.sessionId, status: 'ACTIVE' }])
 })
 
-test('1,000 identical starts with one Idempotency-Key at two api processes: one session, one answer', {
+test('1,000 identical starts with one Idempotency-Key at two api processes give one session and one answer', {
   timeout: 60_000,
 }, async () => {
   const robot = await availableRobot(await user('other owner', 'client'))

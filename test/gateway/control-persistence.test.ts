@@ -21,7 +21,7 @@ let store: PresenceStore
 let clockMs = Date.now()
 beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs) })
-  driving = world.platform.driving
+  driving = world.platform.sessions.controlPersistence
   store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 1 })
 })
 afterAll(async () => {
@@ -52,7 +52,7 @@ async function gaplessLog(fixture: SessionFixture) {
 /** What gateways hear of stops from now on. */
 function listenToStops() {
   const received: RobotStop[] = []
-  const stop = world.platform.bus.subscribe('robot.stop', (message) => received.push(message))
+  const stop = world.platform.core.bus.subscribe('robot.stop', (message) => received.push(message))
   return { heard: received, [Symbol.dispose]: stop }
 }
 
@@ -172,7 +172,7 @@ describe('a stop that was pressed at the gateway', () => {
     try {
       await using behind = await createWorld({ env: { DATABASE_URL: proxy.url } })
       const fixture = await openSessionFixture(behind)
-      const stop = () => behind.platform.driving.recordStop(by(fixture, fixture.client), 'now')
+      const stop = () => behind.platform.sessions.controlPersistence.recordStop(by(fixture, fixture.client), 'now')
       proxy.cut()
       await expect(stop()).rejects.toSatisfy(isDatabaseUnreachable)
       proxy.restore()
@@ -221,7 +221,7 @@ describe('the gateway', () => {
   test('is told when the stop is in the database', async () => {
     const fixture = await openSessionFixture(world)
     const found: Promise<unknown>[] = []
-    const unsubscribe = world.platform.bus.subscribe('robot.stop', () => found.push(seenByGateway(fixture)))
+    const unsubscribe = world.platform.core.bus.subscribe('robot.stop', () => found.push(seenByGateway(fixture)))
     await fixture.performAction(fixture.client, 'emergency_stop', 'smoke')
     await vi.waitFor(() => expect(found).toHaveLength(1), 10_000)
     unsubscribe()
@@ -242,7 +242,7 @@ describe('the gateway', () => {
       stopReason: null,
     }
     const { platform } = world
-    const { node_id } = await platform.db
+    const { node_id } = await platform.core.db
       .selectFrom('robot_presence')
       .select('node_id')
       .where('robot_id', '=', fixture.robot.id)
@@ -250,10 +250,10 @@ describe('the gateway', () => {
     expect(await seenByGateway(fixture)).toMatchObject({ connected: true, nodeId: node_id, session })
 
     const changed: string[] = []
-    const unsubscribe = platform.bus.subscribe('robots.changed', ({ robotIds }) => changed.push(...robotIds))
+    const unsubscribe = platform.core.bus.subscribe('robots.changed', ({ robotIds }) => changed.push(...robotIds))
     const marked = async () =>
       (await store.changedWithin(node_id as string, 60_000)).includes(fixture.robot.id)
-    await platform.db
+    await platform.core.db
       .updateTable('robots')
       .set({ link_changed_at: new Date(0) })
       .where('id', '=', fixture.robot.id)
@@ -459,7 +459,7 @@ describe('the latency of a session', () => {
       frames: 80,
       dropped: 45,
     })
-    const { buckets } = await world.platform.db
+    const { buckets } = await world.platform.core.db
       .selectFrom('session_latency')
       .select('buckets')
       .where('session_id', '=', fixture.id)
@@ -499,7 +499,7 @@ test('keys that do not work any more are told from those that do', async () => {
   const [valid, revoked, expired, later] = await Promise.all(times(4).map(() => user.key()))
   await user.delete(`/api/auth/api-keys/${revoked!.id}`)
   const setExpiry = (id: string, at: Date) =>
-    world.platform.db.updateTable('api_keys').set({ expires_at: at }).where('id', '=', id).execute()
+    world.platform.core.db.updateTable('api_keys').set({ expires_at: at }).where('id', '=', id).execute()
   await setExpiry(expired!.id, new Date(Date.now() - 1_000))
   await setExpiry(later!.id, new Date(Date.now() + 3_600_000))
   const unknown = randomUUID()

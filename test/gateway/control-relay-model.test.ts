@@ -12,7 +12,7 @@ const server = vi.hoisted(() => ({ parts: undefined as unknown }))
 vi.mock('../../gateway/server.ts', async (original) => ({
   ...(await original<typeof import('../../gateway/server.ts')>()),
   // Who connects is played by the test; everything behind the sockets is real.
-  listenForLinks: async (parts: unknown) => {
+  listenForConnections: async (parts: unknown) => {
     server.parts = parts
     return { port: 1, stopListening() {}, close() {} }
   },

@@ -6,7 +6,7 @@ import { UNRELATED_USER_ID } from '../support/gateway/fake-session-store.ts'
 const server = vi.hoisted(() => ({ parts: undefined as unknown }))
 vi.mock('../../gateway/server.ts', async (original) => ({
   ...(await original<typeof import('../../gateway/server.ts')>()),
-  listenForLinks: async (parts: unknown) => {
+  listenForConnections: async (parts: unknown) => {
     server.parts = parts
     return { port: 1, stopListening() {}, close() {} }
   },

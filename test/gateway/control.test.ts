@@ -201,7 +201,7 @@ describe('an operator who is lost', () => {
       expect(rows).toBe(true)
     }, 10_000)
     async function driven() {
-      const row = await world.platform.db
+      const row = await world.platform.core.db
         .selectFrom('sessions')
         .select('driven')
         .where('id', '=', (await read()).id)

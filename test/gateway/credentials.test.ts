@@ -184,6 +184,6 @@ describe('a robot that was deleted', () => {
 
 test('a well-signed token of a robot that never existed is closed with 4401', async () => {
   const id = randomUUID()
-  const token = world.platform.robotTokens.issue({ robotId: id, tokenVersion: 1 })
+  const token = world.platform.robots.robotTokens.issue({ robotId: id, tokenVersion: 1 })
   expect(await new TestRobot(urlOf({ id }), token).closed).toBe(4401)
 })

@@ -147,7 +147,7 @@ describe('a frame that is nested too deep', () => {
   test('is not taken as a message of the bus', async () => {
     const publisher = new Redis(inject('redisUrl'))
     const received = vi.fn()
-    const stop = world.platform.bus.subscribe('robots.changed', received)
+    const stop = world.platform.core.bus.subscribe('robots.changed', received)
     await publisher.publish(
       'wheelhouse:bus:robots.changed',
       `{"from":"another","message":{"robotIds":[],"x":${nested(4_200)}}}`,

@@ -23,7 +23,7 @@ test('a second process on the port of a gateway does not start, and says what to
     `Cannot listen on 127.0.0.1:${GATEWAY_PORT}: it is in use; end the other program or set GATEWAY_PORT`,
   )
   await vi.waitFor(async () => {
-    const nodes = await world.platform.db.selectFrom('gateway_nodes').selectAll().execute()
+    const nodes = await world.platform.core.db.selectFrom('gateway_nodes').selectAll().execute()
     expect(nodes).toHaveLength(1)
   })
 })

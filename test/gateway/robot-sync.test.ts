@@ -95,8 +95,8 @@ describe('a robot whose gateway did not see every state', () => {
 
   test('is not sent away for what was looked up before it came', async () => {
     const [old, newer] = [new RobotConnection('robot', 1, 1), new RobotConnection('robot', 1, 1)]
-    Object.assign(old, { epoch: 5 })
-    Object.assign(newer, { epoch: 6 })
+    old.admit(5)
+    newer.admit(6)
     let current = old
     const closed: string[] = []
     const close = (reason: string) => void closed.push(reason)
@@ -120,7 +120,7 @@ describe('a robot whose gateway did not see every state', () => {
       log: createLog({ level: 'silent', pretty: false }),
       clockMs: () => 1,
     })
-    sync.want(['robot'])
+    sync.requestLookup(['robot'])
     current = newer
     lookups[0]?.([{ ...state, epoch: 5 }])
     await expect.poll(() => lookups.length, { message: 'looked up anew' }).toBe(2)

@@ -155,7 +155,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
       expect(Object.keys(reply.body).sort()).toEqual(['expires_at', 'ticket', 'url'])
       expect(reply.body.url).toBe(`${world.gatewayUrl}/sessions/${fixture.id}/${part}`)
       expect(reply.headers.get('Cache-Control')).toBe('no-store')
-      const read = world.platform.tickets.read(reply.body.ticket)
+      const read = world.platform.sessions.tickets.read(reply.body.ticket)
       expect(read).toMatchObject({ sessionId: fixture.id, userId: user.id, part })
       expect(reply.body.expires_at).toBe(read?.expiresAt.toISOString())
       const leftMs = Date.parse(reply.body.expires_at) - Date.now()
@@ -169,10 +169,10 @@ describe('POST /api/sessions/{id}/ticket', () => {
     const { id, key } = await fixture.operator.key()
     const path = `${fixture.path}/ticket`
     const withKey = await fixture.operator.request('POST', path, { part: 'control' }, key)
-    const read = world.platform.tickets.read(withKey.body.ticket)
+    const read = world.platform.sessions.tickets.read(withKey.body.ticket)
     expect(read).toMatchObject({ userId: fixture.operator.id, part: 'control', apiKeyId: id })
     const withToken = await ask(fixture.operator, fixture.path, 'control')
-    expect(world.platform.tickets.read(withToken.body.ticket)).not.toHaveProperty('apiKeyId')
+    expect(world.platform.sessions.tickets.read(withToken.body.ticket)).not.toHaveProperty('apiKeyId')
   })
 
   test('gives control to the operator of the session alone', async () => {

@@ -16,7 +16,7 @@ beforeEach(async () => {
   proxy = await createTcpProxy(database.url)
   world = await createWorld({ env: { DATABASE_URL: proxy.url } })
   stops = []
-  world.platform.bus.subscribe('robot.stop', (message) => stops.push(message))
+  world.platform.core.bus.subscribe('robot.stop', (message) => stops.push(message))
 })
 afterEach(async () => {
   proxy.restore()

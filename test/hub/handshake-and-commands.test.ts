@@ -66,7 +66,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       const robot = await world.robot(owner)
       const { id, key } = await owner.key()
       expect((await owner.delete(`/api/auth/api-keys/${id}`)).status).toBe(204)
-      const expired = await world.platform.builtIn!.issueDevToken({
+      const expired = await world.platform.identity.builtIn!.issueDevToken({
         email: 'late@test.local',
         expiresInSeconds: -60,
       })
@@ -347,7 +347,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
     const ids = Array.from({ length: 101 }, () => randomUUID())
-    await world.platform.db
+    await world.platform.core.db
       .insertInto('sessions')
       .values(
         ids.map((id) => ({
@@ -408,9 +408,9 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
   test('a session token that expires ends its socket, and only that one', async () => {
     const expiresInSeconds = 2
     const email = `brief-${bus}@test.local`
-    const brief = await world.platform.builtIn!.issueDevToken({ email, expiresInSeconds })
+    const brief = await world.platform.identity.builtIn!.issueDevToken({ email, expiresInSeconds })
     const expiresAtMs = JSON.parse(Buffer.from(brief.split('.')[1]!, 'base64url').toString()).exp * 1_000
-    const lasting = await world.platform.builtIn!.issueDevToken({ email })
+    const lasting = await world.platform.identity.builtIn!.issueDevToken({ email })
     const [first, other] = [
       await dial({ auth: { token: brief } }),
       await dial({ auth: { token: lasting }, forceNew: true }),

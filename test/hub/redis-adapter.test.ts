@@ -26,10 +26,10 @@ const burst = (owner_id: string, robotId?: string, status = 'OFFLINE') => ({
 
 /** Writes facts as a process does whose hint is lost. */
 const write = ({ platform }: World, domainEvents: readonly { name: string; payload: string }[]) =>
-  platform.db.insertInto('outbox').values(domainEvents.slice()).execute()
+  platform.core.db.insertInto('outbox').values(domainEvents.slice()).execute()
 
 const waiting = async ({ platform }: World) =>
-  (await platform.db.selectFrom('outbox').select('id').execute()).length
+  (await platform.core.db.selectFrom('outbox').select('id').execute()).length
 
 test('a burst many times as large as what may be on its way to Redis reaches the other hub whole, and cuts nobody off', {
   timeout: 60_000,

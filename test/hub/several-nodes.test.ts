@@ -51,7 +51,7 @@ function closers() {
 
 /** Waiting facts, so that a test may know whether anybody relays. */
 const waiting = async (world: World) =>
-  (await world.platform.db.selectFrom('outbox').select('id').execute()).length
+  (await world.platform.core.db.selectFrom('outbox').select('id').execute()).length
 
 test('what is said at one hub is heard at the other, in order', async () => {
   await using world = await createWorld({ bus: 'redis' })

@@ -18,7 +18,7 @@ async function happen(
   from: number,
   count: number,
 ): Promise<void> {
-  const { db } = platform
+  const { core: { db } } = platform
   const at = new Date()
   const entries = Array.from({ length: count }, (_, index) => ({
     session_id: id,

@@ -20,7 +20,7 @@ describe('tickets of the platform', () => {
     const tickets = ticketsOf({ ...options, token })
     const [first, second] = [await tickets(), await tickets()]
     expect(first.url).toBe(`${world.gatewayUrl}/sessions/${fixture.id}/control`)
-    expect(world.platform.tickets.read(first.ticket)).toMatchObject({
+    expect(world.platform.sessions.tickets.read(first.ticket)).toMatchObject({
       userId: fixture.operator.id,
       part: 'control',
     })

@@ -9,16 +9,16 @@ export interface Child {
   readonly process: ChildProcess
   /** Settles when it has ended. */
   readonly ended: Promise<void>
-  /** The last of what it wrote. */
+  /** The end of its output. */
   output(): string
   onLine(listener: (line: string) => void): void
-  /** SIGTERM, and SIGKILL for one that does not end. */
+  /** Sends SIGTERM, and SIGKILL if it does not end. */
   stop(): Promise<void>
-  /** SIGKILL: it ends without a word to anybody. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
 }
 
-/** Every process the benchmark starts, so that every way out ends them: by their own pids and no others. */
+/** All processes that the benchmark starts, so that it can end them by their process ids, however it ends itself. */
 export function createChildren() {
   const running = new Set<Child>()
 
@@ -52,7 +52,7 @@ export function createChildren() {
   }
 
   return {
-    /** Runs a TypeScript file of this repository with an IPC channel, and without our own environment. */
+    /** Runs a TypeScript file of this repository with an IPC channel, and without this process's environment. */
     run(file: string, options: { env?: Record<string, string>; nodeFlags?: readonly string[] } = {}): Child {
       const { env = {}, nodeFlags = [] } = options
       const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env

@@ -10,23 +10,23 @@ import { startRedis } from './redis.ts'
 import { type Seeded, seed } from './seed.ts'
 import { createStores, type Stores } from './stores.ts'
 
-/** What every measurement works with: a real PostgreSQL with robots in it, Redis, and processes. */
+/** The environment of all measurements: PostgreSQL with robots, Redis, and processes. */
 export interface Lab extends Seeded {
   readonly dataDir: string
   readonly databaseUrl: string
   readonly postgresVersion: string
-  /** Undefined when there is no redis-server here. */
+  /** Undefined when redis-server is not installed. */
   readonly redisUrl: string | undefined
-  /** Processes of PostgreSQL and Redis, for holding them up. */
+  /** Pauses the processes of PostgreSQL and Redis. */
   readonly stores: Stores
-  /** The benchmark's own connection, for looking. */
+  /** The benchmark's own connection, for queries. */
   readonly db: Client
   readonly children: Children
-  /** Ends everything that was started and removes every file. Safe to call twice, and at any moment. */
+  /** Ends every process and removes every file. Safe to call twice, and at any moment. */
   close(): Promise<void>
 }
 
-/** Opens the lab step by step; what has been opened is closed again when a later step fails. */
+/** Opens the lab step by step; closes the opened parts when a later step fails. */
 export async function openLab(robotCount: number, onClosable: (close: Lab['close']) => void): Promise<Lab> {
   const children = createChildren()
   const closers: (() => Promise<unknown>)[] = [() => children.stopAll()]
@@ -52,7 +52,7 @@ export async function openLab(robotCount: number, onClosable: (close: Lab['close
 
   const db = new Client({ connectionString: databaseUrl })
   await db.connect()
-  db.on('error', () => {}) // the query in hand reports it
+  db.on('error', () => {}) // the running query reports it
   closers.push(() => db.end())
   const { rows } = await db.query('show server_version')
   const stores = createStores(db, redis?.child.process.pid)
@@ -71,7 +71,7 @@ export async function openLab(robotCount: number, onClosable: (close: Lab['close
   }
 }
 
-/** Newest first, and all of them whatever happens. */
+/** Closes all parts, newest first, even if one fails. */
 async function closeAll(closers: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const close of closers.toReversed()) {
     await close().catch((cause) => console.error(`not cleaned up: ${cause}`))

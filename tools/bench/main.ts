@@ -15,9 +15,9 @@ import { reportMarkdown, type Section, sectionText } from './report.ts'
 import { describeMachine, robotsPerProcess, waitForQuiet } from './system.ts'
 
 const REPORT = new URL('../../docs/benchmarks.md', import.meta.url)
-/** Share of the machine that others may use before a missed goal is measured once more. */
+/** Share of the machine that other programs may use before a missed goal is measured again. */
 const DISTURBED_SHARE = 0.15
-/** Since the start; later than this nothing is measured again. */
+/** Time since the start, after which no measurement is repeated. */
 const REPEAT_UNTIL_MS = 300_000
 
 const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> = {
@@ -41,11 +41,14 @@ function checkedPlan(): Plan {
     process.exit(0)
   }
   const most = robotsPerProcess()
-  if (plan.robots > most) throw new Error(`A process has files for ${most} robots here; see ulimit -n`)
+  if (plan.robots > most)
+    throw new Error(
+      `A process can open files for only ${most} robots. Raise the limit (ulimit -n), or lower --robots.`,
+    )
   return plan
 }
 
-/** Measures when the machine is quiet, and once more when it was not and a goal was missed. */
+/** Measures when the machine is quiet; repeats a measurement that missed its goal on a busy machine. */
 async function undisturbed(plan: Plan, work: () => Promise<Section>) {
   for (let attempt = 1; ; attempt++) {
     const busyBefore = await waitForQuiet(plan.quietLimitMs)
@@ -60,7 +63,7 @@ async function undisturbed(plan: Plan, work: () => Promise<Section>) {
     const missed = section.rows.some((row) => row.met === false)
     const timeLeft = performance.now() + tookMs < REPEAT_UNTIL_MS
     if (attempt > 1 || plan.quick || !missed || busy <= DISTURBED_SHARE || !timeLeft) return { section, busy }
-    print('    Disturbed by other programs: once more.\n')
+    print('    Other programs disturbed the measurement: repeating it.\n')
   }
 }
 
@@ -70,7 +73,7 @@ async function run(plan: Plan, lab: Lab): Promise<void> {
   if (!lab.redisUrl) {
     print(
       'redis-server is not on the PATH: the gateway is measured together with all other roles, and nothing with\n' +
-        'gateway and hub apart. Install it (Debian: apt-get install redis-server; macOS: brew install redis).\n',
+        'gateway and hub in separate processes. Install it (Debian: apt-get install redis-server; macOS: brew install redis).\n',
     )
   }
   const sections: Section[] = []
@@ -93,7 +96,7 @@ async function main(): Promise<void> {
   const plan = checkedPlan()
   let close: Lab['close'] = async () => {}
   const interrupted = async () => {
-    print('\nInterrupted, cleaning up.')
+    print('\nInterrupted. Cleaning up.')
     await close()
     process.exit(130)
   }

@@ -9,53 +9,53 @@ export const measurements = [
   'hub',
   'relay',
   'console',
-  'rest', // last: what PostgreSQL has to clear away after a million sessions takes its time
+  'rest', // last: after a million sessions PostgreSQL has much to clean up
 ] as const
 export type Measurement = (typeof measurements)[number]
 
 /** Control from operators to robots. */
 export interface RelayPlan {
-  /** Pairs, and how often a second each of them sends a control frame. */
+  /** Numbers of pairs, with the control frames a second of each. */
   readonly rates: readonly { pairs: number; hz: number }[]
   readonly warmUpMs: number
   readonly steadySeconds: number
   readonly floodPairs: number
   readonly floodSeconds: number
-  /** Driven with PostgreSQL and Redis for so long, and as long without. */
+  /** Duration of control with PostgreSQL and Redis, and of control without. */
   readonly outageSeconds: number
-  /** Operators who fall silent, and how often each of them does. */
+  /** Operators that fall silent, and how often each of them does. */
   readonly stallingPairs: number
   readonly stallsEach: number
-  /** Stops pressed, half of them by watchers, a pair each. */
+  /** Requested stops, half of them by observers, each for another pair. */
   readonly stopRequests: number
 }
 
 /** The hub's events on their way to watching clients. */
 export interface HubPlan {
-  /** Processes behind one Redis that share the connections, one number after the other. */
+  /** Numbers of processes behind one Redis that share the connections. */
   readonly processes: readonly number[]
   /** Rooms, and connections that watch each of them. */
   readonly fanOut: readonly { rooms: number; observers: number }[]
-  /** Deliveries of one run, and how many runs of every contender. */
+  /** Deliveries of one run, and the number of runs of every contender. */
   readonly deliveries: number
   readonly runs: number
-  /** Messages a second over REST, one rate after the other, and for how long. */
+  /** Rates of messages over REST a second, and the duration of each. */
   readonly commitRates: readonly number[]
   readonly commitSeconds: number
   readonly idleSockets: number
   readonly returning: number
-  /** Facts that wait in the outbox when their relaying begins. */
+  /** Number of unpublished events when the outbox relay begins. */
   readonly backlog: number
 }
 
 /** The cockpit in a browser. */
 export interface ConsolePlan {
-  /** Driven before anything is counted, and then for so long. */
+  /** Duration of the warm-up, and of the measurement. */
   readonly warmUpSeconds: number
   readonly seconds: number
 }
 
-/** How much is measured; everything else is the same in a quick run and a full one. */
+/** Amounts and durations; everything else is the same in a quick run and a full one. */
 export interface Plan {
   readonly quick: boolean
   readonly only: readonly Measurement[]
@@ -63,23 +63,23 @@ export interface Plan {
   readonly robots: number
   readonly steadySeconds: number
   readonly floodSeconds: number
-  /** Flooded before anything is counted. */
+  /** Duration of the flood before the measurement. */
   readonly warmUpMs: number
   readonly idleRobots: number
   readonly flips: number
   readonly droppedRobots: number
   readonly silentRobots: number
-  /** REST: how often every contender is measured, for how long, and with how many sessions to start. */
+  /** REST: number of rounds, duration of each, and number of sessions to start. */
   readonly restRounds: number
   readonly restSeconds: number
   readonly restStarts: number
-  /** Sessions in the database when the list is measured once more. */
+  /** Sessions in the database for the second measurement of the list. */
   readonly manySessions: number
   readonly exportedSessions: number
   readonly relay: RelayPlan
   readonly hub: HubPlan
   readonly console: ConsolePlan
-  /** Longest wait for other programs to leave the machine alone, before each measurement. */
+  /** Longest wait for a quiet machine, before each measurement. */
   readonly quietLimitMs: number
   readonly command: string
 }
@@ -170,10 +170,10 @@ const quick: typeof full = {
 }
 
 export const usage = `npm run bench -- [options]
-  --quick        small and short: six minutes, docs/benchmarks.md stays as it is
+    --quick        small and short: six minutes, without writing docs/benchmarks.md
   --robots N     robots on one gateway process (${full.robots})
-  --seconds S    how long they beat at 1 Hz (${full.steadySeconds})
-  --only NAME    one of ${measurements.join(', ')}; may be given several times
+    --seconds S    duration of their heartbeats at 1 Hz (${full.steadySeconds})
+    --only NAME    one of ${measurements.join(', ')}; can be repeated
   --help`
 
 /** @throws Error that says what is wrong with the arguments. */

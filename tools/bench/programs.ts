@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 
-/** Linux tells processor time in these, whatever the kernel's own tick is. */
+/** Linux reports processor time in this unit, independent of the kernel's own tick. */
 const TICKS_PER_SECOND = 100
-/** Fields of /proc/<pid>/stat, counted from the one after the program's name. */
+/** Fields of /proc/<pid>/stat, counted from the field after the program's name. */
 const USER_TICKS = 11
 const SYSTEM_TICKS = 12
 
-/** What a process of another make uses, as Linux tells it; undefined elsewhere. CPU time to 10 ms. */
+/** Returns the usage of any process, as Linux reports it; undefined elsewhere. CPU time to 10 ms. */
 export async function processUsage(pid: number): Promise<{ cpuUs: number; rssBytes: number } | undefined> {
   try {
     const [stat, status] = await Promise.all(

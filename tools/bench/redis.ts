@@ -5,7 +5,7 @@ import type { Child, Children } from './children.ts'
 
 const START_LIMIT_MS = 10_000
 
-/** A Redis of the benchmark's own, or undefined when none is installed. */
+/** Starts a Redis for the benchmark; returns undefined when none is installed. */
 export async function startRedis(children: Children): Promise<{ url: string; child: Child } | undefined> {
   const program = findProgram('redis-server')
   if (!program) return undefined

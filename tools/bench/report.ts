@@ -2,7 +2,7 @@
 export interface Row {
   readonly what: string
   readonly measured: string
-  /** The goal, and whether the figure meets it; rows without are there for comparison. */
+  /** The goal, and whether the figure meets it; rows without a goal are there for comparison. */
   readonly goal?: string
   readonly met?: boolean
 }
@@ -10,13 +10,13 @@ export interface Row {
 export interface Section {
   readonly title: string
   readonly rows: readonly Row[]
-  /** How it was measured, what was odd. */
+  /** Method and anomalies. */
   readonly notes: readonly string[]
 }
 
 const mark = (row: Row) => (row.met === undefined ? '' : row.met ? '✓' : '✗')
 
-/** A section as text for the terminal. */
+/** Formats a section for the terminal. */
 export function sectionText({ title, rows, notes }: Section): string {
   const widest = (of: (row: Row) => string) => Math.max(0, ...rows.map((row) => of(row).length))
   const whatWidth = widest((row) => row.what)
@@ -27,7 +27,7 @@ export function sectionText({ title, rows, notes }: Section): string {
   return [title, ...lines, ...notes.map((note) => `    ${note}`), ''].join('\n')
 }
 
-/** A section as Markdown. */
+/** Formats a section as Markdown. */
 function sectionMarkdown({ title, rows, notes }: Section): string {
   const lines = rows.map((row) => `| ${row.what} | ${row.measured} | ${row.goal ?? ''} | ${mark(row)} |`)
   const table = ['| | Measured | Goal | |', '|---|---|---|---|', ...lines].join('\n')
@@ -36,18 +36,18 @@ function sectionMarkdown({ title, rows, notes }: Section): string {
 
 const preface = `# Benchmarks
 
-Written by \`npm run bench\`; do not edit. The benchmark measures the limit, peers and Wheelhouse one after the other in
-one run on one machine, so the ratios mean more than the figures: yours will differ, and so will two runs of ours.
+Written by \`npm run bench\`; do not edit. The benchmark measures the limit, peers and Wheelhouse one after another in
+one run on one machine. The ratios mean more than the figures, which differ between machines and between runs.
 `
 
 const disclaimers = `## What is not claimed
 
-* Clients, server, PostgreSQL and Redis share one machine and its loopback interface. There is no network, no TLS and
-  no proxy in these figures, and the load generator takes its share of the processors.
-* The robots of the generators only send and answer frames, and do nothing else. Video is not part of this.
-* A figure is from one run of a few seconds to half a minute, not a distribution over many runs or a soak.
-* The peers are the ones in the table, doing what the notes say; nothing is said about other products.
-* Memory is what the server's process holds. The kernel's socket buffers come on top, for every contender alike.
+* Clients, server, PostgreSQL and Redis share one machine and its loopback interface. The figures include no network,
+  TLS or proxy, and the load generator uses part of the processors.
+* The robots of the generators only send and answer frames. Video is not measured.
+* A figure comes from one run of a few seconds to half a minute, not from a distribution over many runs or a soak test.
+* The peers are the ones in the table, configured as the notes say; the report makes no claim about other products.
+* Memory is that of the server's process. The kernel's socket buffers are not included, for any contender.
 `
 
 export function reportMarkdown(parts: {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** What one process offers another over its IPC channel. */
+/** Functions that one process offers to another over its IPC channel. */
 export type Offer = Record<string, (...input: never[]) => unknown>
 
 export type Call<A extends Offer> = <N extends keyof A & string>(
@@ -24,7 +24,7 @@ const isRequest = (message: unknown): message is Request =>
 const isAnswer = (message: unknown): message is Answer =>
   typeof message === 'object' && message !== null && 'answered' in message
 
-/** Child side: answers calls of the parent. Calls by other names are left to whoever else offers them. */
+/** Child side: answers calls of the parent. Ignores calls by other names. */
 export function offer<A extends Offer>(handlers: A): void {
   process.on('message', async (message: unknown) => {
     if (!isRequest(message)) return
@@ -40,12 +40,12 @@ export function offer<A extends Offer>(handlers: A): void {
   })
 }
 
-/** Child side: tells the parent that everything is offered now. */
+/** Child side: notifies the parent that all functions are registered. */
 export function sendReady(port: number): void {
   process.send?.({ ready: port })
 }
 
-/** Parent side: settles with the port of a child that said it is ready. */
+/** Parent side: settles with the port of a child that is ready. */
 export function readyPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: unknown) => {
@@ -53,11 +53,11 @@ export function readyPort(child: ChildProcess): Promise<number> {
         resolve(Number(message.ready))
       }
     })
-    child.once('exit', () => reject(new Error('a process of the benchmark ended before it was ready')))
+    child.once('exit', () => reject(new Error('A process of the benchmark ended before it was ready.')))
   })
 }
 
-/** Parent side: how to call a child. */
+/** Parent side: returns a function that calls a child. */
 export function callerOf<A extends Offer>(child: ChildProcess): Call<A> {
   const waiting = new Map<number, (answer: Answer) => void>()
   child.on('message', (message: unknown) => {
@@ -79,7 +79,7 @@ export function callerOf<A extends Offer>(child: ChildProcess): Call<A> {
     })
 }
 
-/** One count for each child: two callers of the same child must not take each other's answers. */
+/** One count for each child, so that two callers of the same child do not mix up their answers. */
 const callsOf = new WeakMap<ChildProcess, number>()
 function nextCall(child: ChildProcess): number {
   const call = (callsOf.get(child) ?? 0) + 1

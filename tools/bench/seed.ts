@@ -12,7 +12,7 @@ export interface Seeded {
   readonly robots: readonly RobotIdentity[]
 }
 
-/** Makes one owner with an API key and so many robots, straight in the database. */
+/** Creates one owner with an API key and robots, directly in the database. */
 export async function seed(db: Client, robotCount: number): Promise<Seeded> {
   const secretKey = randomBytes(32).toString('base64url')
   const tokens = createRobotTokens(createSecrets(secretKey))
@@ -40,7 +40,7 @@ export async function seed(db: Client, robotCount: number): Promise<Seeded> {
   return { secretKey, ownerKey, robots }
 }
 
-/** The same database for every contender: nobody connected, or for those without presence, everybody. */
+/** Resets the database for every contender: no robot is connected, or all are, for contenders without presence. */
 export async function resetPresence(db: Client, everyone: 'away' | 'connected'): Promise<void> {
   const connected = everyone === 'connected'
   await db.query(

@@ -1,4 +1,4 @@
-/** The value that the given share of the sample does not exceed; NaN of nothing. */
+/** Returns the value that the given share of the sample does not exceed; NaN for an empty sample. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
@@ -6,7 +6,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-/** Three digits that matter, thousands grouped. */
+/** Formats a number with three significant digits, thousands grouped. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const decimals = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))

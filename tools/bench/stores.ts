@@ -2,13 +2,13 @@ import type { Client } from 'pg'
 
 /** The lab's own PostgreSQL and Redis, as processes. */
 export interface Stores {
-  /** Holds both up: connections stay open and nothing is answered, as by a machine that hangs. */
+  /** Pauses both: connections stay open and nothing is answered, as by a machine that hangs. */
   block(): Promise<void>
-  /** Lets them go on. Safe to call at any time, and more than once. */
+  /** Resumes both. Safe to call at any time, and more than once. */
   release(): void
 }
 
-/** Works by signals to the very processes that the lab has started; PostgreSQL's backends are processes too. */
+/** Sends signals to the processes that the lab has started, including PostgreSQL's backends. */
 export function createStores(db: Client, redisPid: number | undefined): Stores {
   let held: number[] = []
   const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
@@ -16,13 +16,13 @@ export function createStores(db: Client, redisPid: number | undefined): Stores {
       try {
         process.kill(pid, name)
       } catch {
-        // A backend that has ended meanwhile.
+        // The backend has ended.
       }
     }
   }
   return {
     async block() {
-      // The first line of the file is the process that begins all others: held first, so that none begins meanwhile.
+      // The first line of the file is the process that starts all others: paused first, so that it starts no more.
       const { rows } = await db.query<{ pid: number }>(
         `select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid
          union all select pid from pg_stat_activity`,

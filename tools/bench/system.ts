@@ -6,10 +6,10 @@ import type { Lab } from './lab.ts'
 const LOAD_SAMPLE_MS = 500
 /** Share of the whole machine that other programs may use before a measurement counts as disturbed. */
 const QUIET_SHARE = 0.1
-/** Files a server holds besides its robots' sockets. */
+/** Files that a server opens in addition to its robots' sockets. */
 const OTHER_OPEN_FILES = 500
 
-/** Lines that say what the figures were measured on. */
+/** Returns lines that describe the machine of the figures. */
 export function describeMachine(lab: Lab): string[] {
   const processors = cpus()
   return [
@@ -18,17 +18,17 @@ export function describeMachine(lab: Lab): string[] {
   ]
 }
 
-/** Robots that one process has files for. Node raises the soft limit by itself, so the hard one counts. */
+/** Returns how many robots one process has files for. Node raises the soft limit, so the hard one counts. */
 export function robotsPerProcess(): number {
   try {
     const limit = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return limit ? Number(limit) - OTHER_OPEN_FILES : Number.POSITIVE_INFINITY
   } catch {
-    return Number.POSITIVE_INFINITY // not Linux: the system will say so itself
+    return Number.POSITIVE_INFINITY // not Linux: an error of the system will report it
   }
 }
 
-/** How much of the machine is busy right now, 0 to 1. */
+/** Returns how much of the machine is busy right now, 0 to 1. */
 async function busyShare(): Promise<number> {
   const before = processorTimes()
   await delay(LOAD_SAMPLE_MS)
@@ -47,8 +47,8 @@ function processorTimes(): { idleMs: number; totalMs: number } {
 }
 
 /**
- * Waits, within a limit, until other programs leave the machine alone. Returns how busy it still was: what is
- * measured next must be read with that in mind.
+ * Waits, within a limit, until other programs use little of the machine. Returns how busy it still was, which qualifies
+ * the next measurement.
  */
 export async function waitForQuiet(limitMs: number): Promise<number> {
   const untilMs = performance.now() + limitMs

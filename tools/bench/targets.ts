@@ -8,7 +8,7 @@ import type { Probe } from './servers/probe.ts'
 
 const START_LIMIT_MS = 30_000
 
-/** A server that robots can connect to, and what can be asked of its process. */
+/** A server that robots can connect to, with the probe of its process. */
 export interface Target {
   readonly destination: Destination
   readonly child: Child
@@ -39,7 +39,7 @@ const targetOf = (child: Child, destination: Destination): Target => ({
   stop: () => child.stop(),
 })
 
-/** `alone`: one process with all roles, as `npm start` is. `split`: a gateway, and a process with the rest. */
+/** `alone`: one process with all roles, as `npm start`. `split`: a gateway, and a process with the other roles. */
 export type Shape = 'alone' | 'split'
 
 /** The target's process is the one with the gateway. */
@@ -48,7 +48,7 @@ export interface Wheelhouse extends Target {
   readonly hubUrl: string
 }
 
-/** Starts Wheelhouse as anybody would, `src/main.ts` with an environment. */
+/** Starts Wheelhouse: `src/main.ts` with an environment. */
 export async function startWheelhouse(
   lab: Lab,
   shape: Shape,
@@ -69,7 +69,7 @@ export async function startWheelhouse(
           RATE_LIMIT_PER_MINUTE: '0',
           RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
           ROBOT_CONNECTS_PER_MINUTE: '0',
-          OPERATOR_JOIN_MS: '0', // sessions of benches have no operators at the gateway
+          OPERATOR_JOIN_MS: '0', // sessions of the benchmark have no operators at the gateway
           PORT: '0',
           HUB_PORT: '0',
           GATEWAY_PORT: '0',
@@ -99,7 +99,7 @@ export interface RestTarget {
   stop(): Promise<void>
 }
 
-/** A peer of the REST measurements. */
+/** Starts a peer of the REST measurements. */
 export async function startRestPeer(
   lab: Lab,
   file: 'tools/bench/servers/koa-raw.ts' | 'tools/bench/servers/koa-orm.ts',
@@ -111,13 +111,13 @@ export async function startRestPeer(
   return { port, child, probe: callerOf<Probe>(child.process), stop: () => child.stop() }
 }
 
-/** Wheelhouse's api role in a process of its own. */
+/** Starts Wheelhouse's api role in a process of its own. */
 export async function startApi(lab: Lab, redisUrl: string): Promise<RestTarget> {
   const { child, baseUrl } = await startRole(lab, redisUrl, 'api')
   return ofRole(child, baseUrl)
 }
 
-/** Wheelhouse's hub role in a process of its own. */
+/** Starts Wheelhouse's hub role in a process of its own. */
 export async function startHub(
   lab: Lab,
   redisUrl: string,
@@ -153,7 +153,7 @@ const ofRole = (child: Child, url: string): RestTarget => ({
   stop: () => child.stop(),
 })
 
-/** Waits for the line in which Wheelhouse says where it serves. */
+/** Waits for the line in which Wheelhouse logs its addresses. */
 function serving(
   child: Child,
 ): Promise<{ child: Child; baseUrl: string; hubUrl: string; gatewayUrl: string }> {
@@ -170,5 +170,5 @@ function serving(
   })
 }
 
-/** The shape in which the gateway has a process to itself, if there is a Redis. */
+/** Returns the shape in which the gateway has a separate process, if there is a Redis. */
 export const gatewayShape = (lab: Lab): Shape => (lab.redisUrl ? 'split' : 'alone')

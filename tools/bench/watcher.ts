@@ -3,15 +3,15 @@ import { io } from 'socket.io-client'
 import type { Lab } from './lab.ts'
 
 export interface Observer {
-  /** Calls back for every robot that is shown OFFLINE, with the moment in `performance.now()` time. */
+  /** Calls back for every robot that turns OFFLINE, with the time of `performance.now()`. */
   onOffline(listener: (robotId: string, atMs: number) => void): void
   close(): void
 }
 
-/** The owner's browser, without the browser: a Socket.IO client that watches its robots. */
+/** The owner's browser as a Socket.IO client that watches its robots. */
 export async function startObserver(lab: Lab, hubUrl: string): Promise<Observer> {
   const url = new URL(hubUrl)
-  url.hostname = '127.0.0.1' // where the server listens; resolving `localhost` is not what is measured
+  url.hostname = '127.0.0.1' // the server's address; name resolution is not measured
   const socket = io(url.href, { auth: { token: lab.ownerKey }, transports: ['websocket'] })
   let listener = (_robotId: string, _atMs: number) => {}
   socket.on('robot:status', ({ robot_id, status }: RobotStatusEvent) => {

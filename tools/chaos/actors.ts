@@ -9,16 +9,16 @@ import { runOperator, startSession } from './workload/operator.ts'
 import { runOwner } from './workload/owner.ts'
 import { LoadRobot } from './workload/robot.ts'
 
-/** A session with the credentials of those who may chat in it. */
+/** A session with the credentials of the users who may chat in it. */
 export interface OpenSession {
   readonly id: string
   readonly tokens: readonly string[]
 }
 
-/** The robot may be in a session yet whose end is on its way. */
+/** The robot may still be in a session that is about to end. */
 const START_ATTEMPTS = 10
 
-/** Everybody who plays: robots, operators and owners, each over the wires on which they can be cut. */
+/** All actors of a run: robots, operators and owners, each over wires that can be cut. */
 export async function assemble(parts: {
   cluster: Cluster
   fixtures: Fixtures
@@ -73,12 +73,12 @@ export async function assemble(parts: {
       for (const owner of owners) workloads.push(runOwner(context(owner)))
       for (const operator of operators) workloads.push(runOperator(context(operator), robots))
     },
-    /** Nobody begins anything new; settles when everybody has done what they were at. */
+    /** Stops all actors after their current action; settles when all have stopped. */
     async end(): Promise<void> {
       finished.abort()
       await Promise.all(workloads)
     },
-    /** Operators start sessions on these robots and leave them open; nobody drives. Once the play is over. */
+    /** Starts sessions on these robots and leaves them open, without control. Call it after `stop`. */
     async openSessions(on: readonly LoadRobot[]): Promise<OpenSession[]> {
       const open: OpenSession[] = []
       for (const [index, robot] of on.entries()) {
@@ -87,7 +87,7 @@ export async function assemble(parts: {
         for (let attempt = 1; attempt <= START_ATTEMPTS && id === null; attempt++)
           id = await startSession(context(operator), robot)
         if (id === null)
-          evidence.violations.add(`no session could be started on robot ${robot.fixture.id} in the end`)
+          evidence.violations.add(`no session could be started on robot ${robot.fixture.id} after the faults`)
         else open.push({ id, tokens: [operator.user.apiKey, robot.fixture.owner.apiKey] })
       }
       return open

@@ -2,20 +2,20 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface BreakableLink {
-  /** Where a client connects; behind it is one of the hubs, another one with every connection. */
+  /** The address for a client; each connection leads to another one of the hubs. */
   readonly url: string
-  /** Connections that were broken so far. */
+  /** Number of connections that were broken. */
   readonly breaks: number
-  /** Breaks what is connected, without a farewell to either side; answers with whether something was. */
+  /** Breaks the connection without a close frame to either side; returns whether there was one. */
   cut(): boolean
-  /** Breaks the connection once so many more bytes have come from the hub: in the middle of whatever that is. */
+  /** Breaks the connection after this many more bytes from the hub: in the middle of a packet. */
   cutAfter(bytes: number): void
-  /** Breaks nothing any more of its own accord. */
+  /** Cancels a planned break. */
   spare(): void
   remove(): Promise<void>
 }
 
-/** The network between one client and the hubs; it can break at any moment, in the middle of anything. */
+/** The network between one client and the hubs; it can break at any moment, also inside a packet. */
 export async function createBreakableLink(pickHub: () => URL): Promise<BreakableLink> {
   const clients = new Set<Socket>()
   let breaks = 0

@@ -4,19 +4,19 @@ import type { StandardWebSocketConstructor } from '@wheelhouse/sdk'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { Random } from './random.ts'
 
-/** Connections of clients, to be cut. */
+/** Connections of clients that can be cut. */
 export interface Wire {
-  /** Resets about this share of the connections; answers how many there were of them. */
+  /** Resets about this share of the connections; returns their number. */
   cut(share: number, random: Random): number
 }
 
-/** A wire in front of the hub: clients connect to it in the hub's place. */
+/** A wire in front of the hub: clients connect to it instead of the hub. */
 export interface HubWire extends Wire {
   readonly url: string
   close(): Promise<void>
 }
 
-/** Passes TCP connections on to `serviceUrl`, byte for byte. */
+/** Forwards TCP connections to `serviceUrl`, byte for byte. */
 export async function createHubWire(serviceUrl: string): Promise<HubWire> {
   const service = new URL(serviceUrl)
   const pairs = new Set<() => void>()
@@ -44,7 +44,7 @@ export async function createHubWire(serviceUrl: string): Promise<HubWire> {
   }
 }
 
-/** WebSockets that can be cut, as long as they are open. */
+/** WebSockets that can be cut while they are open. */
 export interface SocketWire extends Wire {
   add(socket: WebSocket): void
 }
@@ -61,7 +61,7 @@ export function createSocketWire(): SocketWire {
   }
 }
 
-/** The constructor for links of operators and watchers whose sockets hang on this wire. */
+/** The constructor for connections of operators and observers over this wire. */
 export function driverSocket(wire: SocketWire): StandardWebSocketConstructor {
   return class extends WebSocket {
     constructor(url: string, protocols: string[], options: ClientOptions) {

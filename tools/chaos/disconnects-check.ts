@@ -4,11 +4,11 @@ import type { SessionLogEvent } from '@wheelhouse/protocol'
 import type { HubClient } from '@wheelhouse/sdk'
 import type { BreakableLink } from './breakable-link.ts'
 
-/** What everybody has at the end to become complete. */
+/** Time that all clients have at the end to receive the whole log. */
 const COMPLETE_MS = 60_000
 const PAGE = 200
 
-/** A watcher of a session behind a cable of its own. It remembers a sum of what it was given, not all of it. */
+/** An observer of a session with a link of its own. It stores a checksum of the log it received. */
 export interface Observer {
   readonly link: BreakableLink
   readonly client: HubClient
@@ -20,11 +20,11 @@ export interface Scenario {
   readonly id: string
   readonly token: string
   readonly observers: Observer[]
-  /** What was acknowledged, by its number in the log. */
+  /** Acknowledged messages, by their number in the log. */
   readonly acknowledged: Map<number, string>
 }
 
-/** Holds what everybody was given against the stored log; answers with its length. */
+/** Compares the log that every client received with the stored log; returns its length. */
 export async function check(baseUrl: string, scenario: Scenario, problems: string[]): Promise<number> {
   let [last, sum] = [0, '']
   const bodies = new Set<unknown>()
@@ -50,7 +50,7 @@ export async function check(baseUrl: string, scenario: Scenario, problems: strin
   for (const [number, observer] of scenario.observers.entries()) {
     while (observer.last < last && performance.now() < deadlineMs) await delay(10)
     if (observer.last !== last) problems.push(`client ${number} has ${observer.last} of ${last}`)
-    else if (observer.sum !== sum) problems.push(`client ${number} was given something else than the log`)
+    else if (observer.sum !== sum) problems.push(`client ${number} received something else than the log`)
   }
   return last
 }
@@ -58,7 +58,7 @@ export async function check(baseUrl: string, scenario: Scenario, problems: strin
 const readLog = async (baseUrl: string, scenario: Scenario, after: number): Promise<SessionLogEvent[]> =>
   (await rest<{ events: SessionLogEvent[] }>(baseUrl, scenario, `events?limit=${PAGE}&after=${after}`)).events
 
-/** Says something in a session over REST. */
+/** Sends a chat message over REST. */
 export const post = (baseUrl: string, scenario: Scenario, body: string) =>
   rest<{ seq: number }>(baseUrl, scenario, 'messages', { body })
 
@@ -74,13 +74,13 @@ async function rest<T>(baseUrl: string, { id, token }: Scenario, path: string, b
   return (await response.json()) as T
 }
 
-/** The sum of a log and its next entry. */
+/** Returns the checksum of a log with its next entry. */
 export const added = (sum: string, { session_id, seq, type, data, at }: SessionLogEvent) =>
   createHash('sha1')
     .update(`${sum} ${JSON.stringify([session_id, seq, type, data, at], inOrder)}`)
     .digest('base64')
 
-/** Objects are the same whatever the order of their keys. */
+/** Sorts keys, so that equal objects have equal texts. */
 const inOrder = (_key: string, value: unknown) =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([item], [other]) => (item < other ? -1 : 1)))

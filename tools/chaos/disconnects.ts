@@ -6,23 +6,23 @@ import { added, check, type Observer, post, type Scenario } from './disconnects-
 
 /** Clients of each session. */
 const OBSERVERS = 4
-/** Longest moment between two breaks of one client: enough to come back and catch up, now and then. */
+/** Longest time between two breaks of one client: sometimes enough to reconnect and catch up. */
 const MAX_BREAK_PAUSE_MS = 200
-/** Between two messages of one speaker; a session has two. */
+/** Time between two messages of one sender; a session has two senders. */
 const CHAT_PAUSE_MS = 20
-/** Somewhere in the handshake, the answer to a question, or a page of the log. */
+/** A position in the handshake, an answer, or a page of the log. */
 const MAX_BYTES = 20_000
 
 export interface DisconnectsOptions {
-  /** Origins of the hubs; every connection goes to one of them, by chance. */
+  /** Origins of the hubs; every connection uses a random one. */
   readonly hubs: readonly string[]
-  /** Origin of the REST API, which has the truth. */
+  /** Origin of the REST API, whose log is the reference. */
   readonly baseUrl: string
-  /** Sessions that are open, each with the tokens of people who may chat in it. */
+  /** Open sessions, each with the tokens of users who may chat in it. */
   readonly sessions: readonly { readonly id: string; readonly tokens: readonly string[] }[]
-  /** How often a connection breaks, all clients together, at least. */
+  /** Minimum number of broken connections, of all clients together. */
   readonly breaks: number
-  /** The same seed makes the same plan; what it meets depends on the moment. */
+  /** The same seed gives the same plan; its effects depend on timing. */
   readonly seed: number
   readonly onProgress?: (breaks: number) => void
 }
@@ -31,17 +31,17 @@ export interface DisconnectsReport {
   readonly seed: number
   readonly clients: number
   readonly breaks: number
-  /** Chat messages that were acknowledged. */
+  /** Number of acknowledged chat messages. */
   readonly acknowledged: number
-  /** Entries of all logs. */
+  /** Number of entries of all logs. */
   readonly entries: number
-  /** Every gap, double, disorder and loss; nothing else matters. */
+  /** Every gap, duplicate, reordering and loss. */
   readonly problems: readonly string[]
 }
 
 /**
- * Breaks connections of clients at random moments while people chat, moving them between hubs, and looks whether every
- * client was given exactly the log: no gap, no double, no disorder; and whether what was acknowledged is there once.
+ * Breaks connections of clients at random moments while users chat, moves them between hubs, and checks that every
+ * client received exactly the log, without gap, duplicate or reordering, and that acknowledged messages are stored once.
  */
 export async function runDisconnects(options: DisconnectsOptions): Promise<DisconnectsReport> {
   const problems: string[] = []
@@ -113,13 +113,13 @@ async function openScenario(
         observer.last = event.seq
         observer.sum = added(observer.sum, event)
       },
-      onReset: () => problems.push(`session ${index}, client ${number}: the log began anew`),
+      onReset: () => problems.push(`session ${index}, client ${number}: the log was reset`),
     })
   }
   return { id, token: tokens[0] as string, observers, acknowledged: new Map() }
 }
 
-/** Somebody says something, waits until it is acknowledged, and goes on. */
+/** Sends a message, waits until it is acknowledged, and continues with the next. */
 async function sendMessages(
   scenario: Scenario,
   send: (body: string) => Promise<{ seq: number }>,
@@ -132,14 +132,14 @@ async function sendMessages(
       const { seq } = await send(body)
       scenario.acknowledged.set(seq, body)
     } catch (cause) {
-      // Its outcome is unknown then, which is no problem as long as it is not there twice.
-      if (!(cause instanceof UnacknowledgedError)) problems.push(`not sent: ${cause}`)
+      // Its outcome is unknown. That is correct unless it is stored twice.
+      if (!(cause instanceof UnacknowledgedError)) problems.push(`a message was not sent: ${cause}`)
     }
     await delay(CHAT_PAUSE_MS)
   }
 }
 
-/** Breaks one client's connection, now or in the middle of what comes next, again and again. */
+/** Breaks one client's connection repeatedly, either at once or inside the next packet. */
 async function breakRepeatedly({ link, client }: Observer, random: () => number, isEnough: () => boolean) {
   while (!isEnough()) {
     const patient = random() < 0.5
@@ -153,7 +153,7 @@ async function breakRepeatedly({ link, client }: Observer, random: () => number,
 
 const pick = <T>(all: readonly T[], random: () => number): T => all[Math.floor(random() * all.length)] as T
 
-/** Numbers from 0 to 1, the same ones for the same seed and purpose. */
+/** Random numbers from 0 to 1, reproducible by seed and purpose. */
 function randomFrom(seed: number, purpose: string): () => number {
   let count = 0
   return () => {

@@ -1,34 +1,34 @@
 import type { ChatMessage } from '@wheelhouse/protocol'
 
-/** How an act ended, as far as who did it could see. */
+/** Outcome of an action, as far as its actor could see. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown'
 
-/** A chat message that somebody sent. */
+/** A chat message that an actor sent. */
 export interface SentMessage {
   readonly sessionId: string
   readonly senderId: string
-  /** Unlike any other in the run. */
+  /** Unique in the run. */
   readonly body: string
-  /** What the platform answered; 'kept' when all it said is that the message is there; null when nothing is known. */
+  /** The platform's answer; 'kept' when it only confirmed that the message is stored; null when the outcome is unknown. */
   answer: Pick<ChatMessage, 'id' | 'seq'> | 'kept' | null
 }
 
-/** A start that somebody asked for, with one idempotency key for all attempts. */
+/** A start that an operator requested, with one idempotency key for all attempts. */
 export interface AskedStart {
   readonly operatorId: string
   readonly robotId: string
-  /** The session; 'kept' when all that is known is that it was started; null when nothing is known. */
+  /** The session; 'kept' when the platform only confirmed the start; null when the outcome is unknown. */
   sessionId: string | 'kept' | null
 }
 
-/** A latched stop of which somebody was told that it holds. */
+/** An acknowledged latched stop. */
 export interface RequestedStop {
   readonly sessionId: string
   readonly requestedAtMs: number
   readonly reportedAtMs: number
 }
 
-/** Control that reached a robot after it had been told of a stop, and then, by a new connection, that there is none. */
+/** Control that reached a robot after a stop, on a new connection whose welcome reported no stop. */
 export interface Release {
   readonly robotId: string
   readonly sessionId: string
@@ -36,27 +36,27 @@ export interface Release {
   readonly drivenAtMs: number
 }
 
-/** While somebody wants to drive, silence of so long is a gap. */
+/** While an operator drives, a silence of this length is a gap. */
 export const GAP_MS = 600
 
-/** While somebody wanted to drive, nothing was obeyed between these times. */
+/** A time in which an operator drove and the robot received no control. */
 export interface Gap {
   readonly robotId: string
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** What a client of the hub was given of one session's log, from the beginning. */
+/** The log of one session as a client of the hub received it, from the beginning. */
 export interface View {
   readonly who: string
   readonly sessionId: string
-  /** One line an entry, as `lineOf` makes them. */
+  /** One line per entry, in the format of `lineOf`. */
   readonly lines: string[]
-  /** It is not watched any more: what came after that is not missing. */
+  /** The client has stopped watching: later entries may be missing. */
   ended: boolean
 }
 
-/** The notifications that a person was given; numbers count from 1. */
+/** The notifications that a user received; numbers count from 1. */
 export interface NotificationLog {
   readonly who: string
   readonly userId: string
@@ -64,8 +64,8 @@ export interface NotificationLog {
 }
 
 /**
- * All that the bench has seen and been promised: the measure of what must be found in the end. Times are Unix
- * milliseconds of this machine's clock, which is also that of all processes.
+ * Records everything that the actors saw and that the platform acknowledged; the checks compare it with the final state.
+ * Times are Unix milliseconds of this machine's clock, which all processes share.
  */
 export function createEvidence() {
   const actions = new Map<string, Record<Outcome, number>>()
@@ -79,7 +79,7 @@ export function createEvidence() {
     gaps: [] as Gap[],
     views: [] as View[],
     notificationLogs: [] as NotificationLog[],
-    /** What must never be seen and was, in words. Kept to a number that somebody still reads. */
+    /** Descriptions of events that must never happen. Limited to a number that is still readable. */
     violations: createList(100),
     count(performAction: string, outcome: Outcome): void {
       const counts = actions.get(performAction) ?? { acknowledged: 0, refused: 0, unknown: 0 }
@@ -90,7 +90,7 @@ export function createEvidence() {
 }
 export type Evidence = ReturnType<typeof createEvidence>
 
-/** A list that keeps its first entries and counts the rest. */
+/** A list that stores its first entries and counts the rest. */
 export function createList(most: number) {
   const entries: string[] = []
   let left = 0
@@ -103,7 +103,7 @@ export function createList(most: number) {
   }
 }
 
-/** One entry of a session's log as one line, the same from the hub and from the database. */
+/** Formats one entry of a session's log as one line, equal for hub and database. */
 export function lineOf(entry: {
   seq: number
   type: string

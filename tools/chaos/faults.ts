@@ -6,12 +6,12 @@ import type { Evidence } from './evidence.ts'
 import { type CutPart, type Fault, type NodeFaultAction, nameOf } from './plan.ts'
 import type { Random } from './random.ts'
 
-/** A fault that was inflicted. Times are Unix milliseconds. */
+/** A fault that was injected. Times are Unix milliseconds. */
 export interface InjectedFault {
   readonly fault: Fault
   readonly name: string
   readonly atMs: number
-  /** When the node served again, or the clients had been cut. */
+  /** When the node served again, or the connections had been cut. */
   readonly overMs: number
 }
 
@@ -21,21 +21,21 @@ interface Parts {
   readonly wires: Readonly<Record<CutPart, Wire>>
   readonly random: Random
   readonly evidence: Pick<Evidence, 'violations'>
-  /** Names of the nodes that are being faulted. */
+  /** Names of the nodes that are affected by a fault. */
   readonly struck: Set<string>
   readonly print: (text: string) => void
 }
 
-/** A node that begins while its stores are away may give up, as under any supervisor that starts it again. */
+/** A node may end when its stores are down during its start; the bench starts it again, as a supervisor would. */
 const START_ATTEMPTS = 10
 const ATTEMPT_EVERY_MS = 1_000
-/** The cluster kills what does not end in half a minute. */
+/** The cluster kills a node that does not end within half a minute. */
 const LONGEST_END_MS = 28_000
 
 /**
- * Inflicts the plan until the time is up, one fault after another but for those that belong together, and brings
- * every node back.
- * @throws Error when a node does not come back
+ * Injects the faults of the plan until time is up, one after another except for those that belong together, and
+ * restores every node.
+ * @throws Error when a node cannot be restored
  */
 export async function injectFault(
   plan: Iterable<Fault>,
@@ -86,7 +86,7 @@ async function strike(fault: Fault, parts: Parts): Promise<InjectedFault> {
 function nodeFor(nodes: readonly ClusterNode[], fault: NodeFaultAction): ClusterNode {
   const ofKind = nodes.filter(({ kind }) => kind === fault.kind)
   const node = ofKind[fault.which % ofKind.length]
-  if (!node) throw new Error(`the cluster has no ${fault.kind}`)
+  if (!node) throw new Error(`The cluster has no ${fault.kind}.`)
   return node
 }
 
@@ -99,20 +99,19 @@ async function hit(
     node.pause()
     await delay(fault.forMs)
     node.resume()
-    if (!node.running) violations.add(`${node.name} ended when it was paused`)
+    if (!node.running) violations.add(`${node.name} ended while it was paused`)
   } else if (fault.what === 'kill') {
     await node.kill()
     await delay(fault.forMs)
   } else {
     const sinceMs = performance.now()
     await node.stop()
-    if (performance.now() - sinceMs > LONGEST_END_MS)
-      violations.add(`${node.name} did not end when it was asked to`)
+    if (performance.now() - sinceMs > LONGEST_END_MS) violations.add(`${node.name} did not end on request`)
   }
   await recover(node)
 }
 
-/** Harmless for a node that runs. @throws Error with the end of its log when it does not come back */
+/** Harmless for a node that runs. @throws Error with the end of its log when it does not start */
 export async function recover(node: ClusterNode): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

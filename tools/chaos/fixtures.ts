@@ -22,7 +22,7 @@ export interface Fixtures {
   readonly robots: readonly FixtureRobot[]
 }
 
-/** Makes people with API keys, and robots, straight in the database. */
+/** Creates users with API keys, and robots, directly in the database. */
 export async function seedFixtures(
   db: Client,
   counts: { owners: number; operators: number; robots: number; secretKey: string },

@@ -5,13 +5,13 @@ import type { Evidence } from './evidence.ts'
 const FATAL = 60
 const ERROR = 50
 const SHOWN_CHARACTERS = 200
-/** What `src/main.ts` writes when the stores are away at the start; a supervisor starts it again. */
+/** Written by `src/main.ts` when the stores are down at the start; a supervisor starts it again. */
 const REFUSAL = 'Wheelhouse did not start.'
 const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker'])
 
 /**
- * Reads what the processes of Wheelhouse have written. Whatever is no log line is what Node writes of an error that
- * nobody caught. Answers with the errors in the logs by their text, and how often.
+ * Reads the output of the Wheelhouse processes. A line that is not a log line is Node's report of an uncaught error.
+ * Returns the errors in the logs by their text, with their number.
  */
 export function readLogs(
   nodes: readonly ClusterNode[],
@@ -25,13 +25,15 @@ export function readLogs(
       if (line.trim() === '') continue
       const entry = entryOf(line)
       if (entry === undefined) {
-        // The refusal, and the one line that gives its reason.
+        // The failed start, and the line with its reason.
         if (line.startsWith(REFUSAL)) refused = 2
         if (refused-- > 0) continue
-        evidence.violations.add(`${name} wrote what is no log: ${line.slice(0, SHOWN_CHARACTERS)}`)
+        evidence.violations.add(
+          `${name} wrote a line that is not a log line: ${line.slice(0, SHOWN_CHARACTERS)}`,
+        )
         continue
       }
-      // 503 is what a store that is away excuses; any other failure of a request is one of ours.
+      // A store that is down excuses 503; any other failure of a request is a defect.
       const failed = entry.status !== undefined && entry.status >= 500 && entry.status !== 503
       if (entry.level >= FATAL || failed)
         evidence.violations.add(`${name}: ${line.slice(0, SHOWN_CHARACTERS)}`)
@@ -49,7 +51,7 @@ export function readLogs(
 interface Entry {
   level: number
   msg: string
-  /** Of a request that failed. */
+  /** The status of a request that failed. */
   status?: number
   err?: { message: string }
 }

@@ -4,7 +4,7 @@ import { readOptions, usage } from './options.ts'
 import { describeActions, describeFaults, describeMemory, describeVerdicts } from './report.ts'
 import { makeDataDir, type Outcome, removeDataDir, runChaos } from './run.ts'
 
-// `npm run chaos`: the fault bench of the whole platform. See docs/chaos.md.
+// `npm run chaos`: injects faults into a cluster under load. See docs/chaos.md.
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 
@@ -35,12 +35,12 @@ async function main(): Promise<number> {
   }
   const { seed } = options
   const again = `npm run chaos -- --seed ${seed} --minutes ${options.minutes} --robots ${options.robots}`
-  print(`seed ${seed}; again: ${again}`)
+  print(`seed ${seed}; repeat with: ${again}`)
   const dataDir = await makeDataDir()
   let close = async () => {}
   const over = new AbortController()
   const interrupt = async () => {
-    if (over.signal.aborted) process.exit(130) // asked twice: somebody is in a hurry
+    if (over.signal.aborted) process.exit(130) // the second signal ends it at once
     over.abort()
     await close()
     process.exit(130)
@@ -57,7 +57,7 @@ async function main(): Promise<number> {
     const { evidence, faults, verdicts } = outcome
     await writeFile(join(dataDir, 'evidence.json'), JSON.stringify({ seed, faults, verdicts, ...evidence }))
     wrong = verdicts.some((verdict) => verdict.wrong.length > 0)
-    print(wrong ? `\nNOT ALL IS WELL, seed ${seed}.` : `\nAll is well, seed ${seed}.`)
+    print(wrong ? `\nFAILED, seed ${seed}.` : `\nPassed, seed ${seed}.`)
   } finally {
     if (wrong || options.keep) print(`Data and logs: ${dataDir}`)
     else await removeDataDir(dataDir)

@@ -5,7 +5,7 @@ import { runDisconnects } from './disconnects.ts'
 
 const PROGRESS_STEPS = 10
 
-/** `--long`: breaks very many connections to the hubs of a cluster that is well, in these open sessions. */
+/** `--long`: breaks many connections to the hubs of a healthy cluster, in these open sessions. */
 export async function breakMany(
   { nodes, baseUrl }: Pick<Cluster, 'nodes' | 'baseUrl'>,
   sessions: readonly OpenSession[],
@@ -21,5 +21,5 @@ export async function breakMany(
   const report = await runDisconnects({ hubs, baseUrl, sessions, breaks: disconnects, seed, onProgress })
   const { breaks, clients, acknowledged, entries, problems } = report
   const figures = `${breaks} breaks of ${clients} clients, ${acknowledged} messages acknowledged, ${entries} entries`
-  return { name: `no gap, double or disorder after disconnects (${figures})`, wrong: problems }
+  return { name: `no gap, duplicate or reordering after disconnects (${figures})`, wrong: problems }
 }

@@ -12,12 +12,12 @@ function first(count: number, seed: number): Fault[] {
 }
 
 describe('the plan of faults', () => {
-  test('is the same for the same seed, and another for another', () => {
+  test('is the same for the same seed, and differs for different seeds', () => {
     expect(first(200, 7)).toEqual(first(200, 7))
     expect(first(200, 7)).not.toEqual(first(200, 8))
   })
 
-  test('leaves nothing out: every kind of fault comes once before any comes again', () => {
+  test('contains every kind of fault once before it repeats one', () => {
     const names = first(4 * KINDS, 3).map(nameOf)
     for (let round = 0; round < 4; round++) {
       const drawn = names.slice(round * KINDS, (round + 1) * KINDS)
@@ -34,7 +34,7 @@ describe('the plan of faults', () => {
     )
   })
 
-  test('has at most two at a time, and those at different places', () => {
+  test('has at most two faults at a time, on different kinds of nodes', () => {
     const plan = first(1_000, 11)
     expect(plan[0]?.together).toBe(false)
     for (const [index, fault] of plan.entries()) {
@@ -47,15 +47,15 @@ describe('the plan of faults', () => {
     expect(pairs).toBeGreaterThan(50)
   })
 
-  test('pauses for half a second to eight', () => {
+  test('pauses nodes for half a second to eight seconds', () => {
     const pauses = first(1_000, 5).flatMap((fault) => (fault.what === 'pause' ? [fault.forMs] : []))
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(500)
     expect(Math.max(...pauses)).toBeLessThanOrEqual(8_000)
   })
 })
 
-describe('numbers that look random', () => {
-  test('are spread evenly, and drawn apart by those who fork', () => {
+describe('pseudorandom numbers', () => {
+  test('are evenly distributed, and independent after a fork', () => {
     const random = createRandom(1)
     const counts = [0, 0, 0, 0]
     for (let n = 0; n < 4_000; n++) (counts[random.below(4)] as number)++
@@ -65,13 +65,13 @@ describe('numbers that look random', () => {
     expect(createRandom(1).fork('a').between(0, 1)).toBe(createRandom(1).fork('a').between(0, 1))
   })
 
-  test('shuffle without losing anything', () => {
+  test('shuffle without loss', () => {
     expect(createRandom(9).shuffled([1, 2, 3, 4]).toSorted()).toEqual([1, 2, 3, 4])
   })
 })
 
-describe('the options', () => {
-  test('are ten minutes with a seed of its own, unless something else is asked for', () => {
+describe('the options of a run', () => {
+  test('default to ten minutes and a random seed', () => {
     expect(readOptions([])).toMatchObject({ minutes: 10, robots: 14, disconnects: 0, keep: false })
     expect(readOptions(['--quick', '--seed', '5', '--long'])).toMatchObject({
       minutes: 1,
@@ -87,12 +87,12 @@ describe('the options', () => {
     [['--seed', 'x']],
     [['--robots', '1']],
     [['--what']],
-  ])('%j are refused', (args) => {
+  ])('%j are rejected', (args) => {
     expect(() => readOptions(args)).toThrow()
   })
 })
 
-describe('the time until driving went on', () => {
+describe('the time until control resumed', () => {
   const fault = { fault: first(1, 1)[0] as Fault, name: 'kill -9 gateway', atMs: 10_000, overMs: 14_000 }
 
   test('runs from the newest fault to the first control frame after the gap, for every robot', () => {
@@ -114,7 +114,7 @@ describe('the time until driving went on', () => {
     expect(recoveries([fault], [])).toEqual(new Map())
   })
 
-  test('is told by its percentiles', () => {
+  test('is summarized by percentiles', () => {
     expect([percentile([3, 1, 2], 0.5), percentile([3, 1, 2], 1), percentile([], 0.5)]).toEqual([
       2,
       3,

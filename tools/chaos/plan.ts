@@ -9,12 +9,12 @@ export type CutPart = (typeof cutParts)[number]
 
 export type Fault = {
   readonly number: number
-  /** Begun so long after the one before has ended, or, with `together`, after it has begun. Milliseconds. */
+  /** Milliseconds after the end of the previous fault or, with `together`, after its beginning. */
   readonly waitMs: number
   readonly together: boolean
 } & FaultAction
 
-/** What is done to one node. `which` says which of its kind: the remainder by how many there are. */
+/** A fault of one node. `which` selects the node of its kind, modulo their number. */
 export type NodeFaultAction =
   | {
       readonly what: 'kill' | 'pause'
@@ -36,9 +36,9 @@ const DOWN_MS = [100, 5_000] as const
 const PAUSED_MS = [500, 8_000] as const
 
 /**
- * Faults without end, the same for the same numbers. Every kind comes once before any comes again, in an order that
- * is new each time, so that even a short run is a mixture and a long one leaves nothing out. At most two at a time,
- * and then on nodes of different kinds.
+ * Generates an endless sequence of faults, reproducible by seed. Every kind occurs once before any is repeated, in a
+ * new order each time, so that even a short run is a mixture and a long one covers all kinds. At most two faults
+ * overlap, on nodes of different kinds.
  */
 export function* planFaults(random: Random): Generator<Fault> {
   let before: Fault | undefined
@@ -58,11 +58,11 @@ export function* planFaults(random: Random): Generator<Fault> {
   }
 }
 
-/** The kind of node a fault strikes, or the part of the clients. */
+/** Returns the kind of node that a fault affects, or the part of the clients. */
 export const targetOf = (fault: FaultAction): NodeKind | CutPart =>
   'kind' in fault ? fault.kind : fault.part
 
-/** A fault in a few words, without how long it lasts: for counting. */
+/** Names a fault without its duration: for counting. */
 export const nameOf = (fault: FaultAction): string =>
   fault.what === 'kill' ? `kill -9 ${fault.kind}` : `${fault.what} ${targetOf(fault)}`
 

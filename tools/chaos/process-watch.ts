@@ -4,20 +4,20 @@ import type { Evidence } from './evidence.ts'
 
 const POLL_INTERVAL_MS = 500
 const WARM_UP_MS = 15_000
-/** A process of Wheelhouse under this load needs a quarter of it. */
+/** A Wheelhouse process under this load needs a quarter of it. */
 export const MOST_RESIDENT_MB = 700
 const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker'])
 
 export interface Memory {
   readonly name: string
-  /** Resident megabytes: after the warm-up, the most, the last. Of all its lives. */
+  /** Resident megabytes: after the warm-up, the maximum, the last. Over all its runs. */
   readonly early: number
   readonly most: number
   readonly last: number
 }
 
 /**
- * Looks at the processes while faults go on: none may end that is not being `struck`, and their memory is measured.
+ * Watches the processes during the faults: only nodes in `faulted` may end. Measures their memory.
  */
 export function watchProcesses(
   nodes: readonly ClusterNode[],
@@ -31,8 +31,8 @@ export function watchProcesses(
     for (const node of nodes) {
       const { pid } = node
       if (!node.running && !struck.has(node.name) && !dead.has(node.name)) {
-        dead.add(node.name) // told once
-        evidence.violations.add(`${node.name} ended by itself; see ${node.logFile}`)
+        dead.add(node.name) // reported once
+        evidence.violations.add(`${node.name} ended without a fault; read ${node.logFile}`)
       }
       if (pid === undefined || !ours.has(node.kind)) continue
       const megabytes = residentMb(pid)
@@ -57,7 +57,7 @@ export function watchProcesses(
   }
 }
 
-/** Resident memory of a process; undefined where the system does not tell, or of a dead one. */
+/** Returns the resident memory of a process; undefined where the system does not report it, or after its end. */
 function residentMb(pid: number): number | undefined {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

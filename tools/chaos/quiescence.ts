@@ -7,8 +7,8 @@ import { wrongStatuses } from './checks/sessions.ts'
 const POLL_INTERVAL_MS = 500
 
 /**
- * Waits until what takes a moment has come about: everybody has been given everything, every status is true, nothing
- * waits. Bounded: what has not come about by then is for the checks to tell. Answers how long it took, milliseconds.
+ * Waits until all events are delivered, every status is correct and all queues are empty. The time is bounded: the checks
+ * report what is missing then. Returns the time it took, in milliseconds.
  */
 export async function waitForQuiescence(environment: Environment, limitMs: number): Promise<number> {
   const sinceMs = performance.now()

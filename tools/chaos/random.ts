@@ -1,19 +1,19 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudorandom numbers, reproducible by seed. */
 export interface Random {
-  /** At least `min`, below `max`. */
+  /** Returns a number of at least `min`, below `max`. */
   between(min: number, max: number): number
-  /** One of 0 to `count` − 1. */
+  /** Returns a whole number from 0 to `count` − 1. */
   below(count: number): number
   chance(share: number): boolean
   pick<T>(items: readonly T[]): T
   shuffled<T>(items: readonly T[]): T[]
-  /** Numbers of its own: what one player draws does not change what another does. */
+  /** Returns an independent generator: the draws of one actor do not influence those of another. */
   fork(name: string): Random
 }
 
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
-  /** The generator "mulberry32": one state of 32 bits, evenly spread. */
+  /** The generator "mulberry32": 32 bits of state, evenly distributed. */
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = state

@@ -4,17 +4,17 @@ import type { InjectedFault } from './faults.ts'
 import type { Memory } from './process-watch.ts'
 
 const MAX_SHOWN_VIOLATIONS = 20
-/** What begins so long after a fault is over was not its doing. */
+/** A gap that begins this long after the end of a fault is not attributed to it. */
 const RECOVERY_WINDOW_MS = 3_000
 
 /**
- * How long driving took to go on after the faults that interrupted it, milliseconds, by the fault's name. A gap is
- * charged to the newest fault that had begun, and of each robot only the first one.
+ * Returns how long control took to resume after the faults that interrupted it, in milliseconds, by the fault's name. A
+ * gap is attributed to the newest fault that had begun; only the first gap of each robot counts.
  */
 export function recoveries(faults: readonly InjectedFault[], gaps: readonly Gap[]): Map<string, number[]> {
   const charged = new Map<InjectedFault, Map<string, number>>()
   for (const { robotId, fromMs, toMs } of gaps) {
-    // It begins with the last control frame before the fault.
+    // The gap begins with the last control frame before the fault.
     const begun = faults.filter(
       ({ atMs, overMs }) => atMs <= fromMs + GAP_MS && atMs < toMs && fromMs <= overMs + RECOVERY_WINDOW_MS,
     )
@@ -29,7 +29,7 @@ export function recoveries(faults: readonly InjectedFault[], gaps: readonly Gap[
   return byName
 }
 
-/** The value below which this share of the values lies. */
+/** Returns the value below which this share of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
@@ -44,7 +44,7 @@ function table(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** What was broken, and how long driving was away for it. */
+/** Formats the faults, and how long each interrupted control. */
 export function describeFaults(faults: readonly InjectedFault[], gaps: readonly Gap[]): string[] {
   const counts = Map.groupBy(faults, ({ name }) => name)
   const times = recoveries(faults, gaps)
@@ -58,7 +58,7 @@ export function describeFaults(faults: readonly InjectedFault[], gaps: readonly 
       return [name, String(all.length), ...recovery]
     })
   const overall = [...times.values()].flat()
-  const head = ['fault', 'times', 'drives interrupted', 'driving on after p50', 'max']
+  const head = ['fault', 'times', 'interruptions', 'control resumed after p50', 'max']
   const total =
     overall.length === 0
       ? []
@@ -74,7 +74,7 @@ export function describeFaults(faults: readonly InjectedFault[], gaps: readonly 
   return table([head, ...rows, ...total])
 }
 
-/** What people did, and what they were told of it. */
+/** Formats the actions of the actors, and their outcomes. */
 export function describeActions({ acts: actions }: Pick<Evidence, 'acts'>): string[] {
   const rows = [...actions]
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -91,7 +91,7 @@ export function describeMemory(memory: readonly Memory[]): string[] {
   return table([['process', 'after the start', 'most', 'at the end'], ...rows])
 }
 
-/** Each invariant with what offends it. */
+/** Formats each invariant with its violations. */
 export function describeVerdicts(verdicts: readonly Verdict[]): string[] {
   return verdicts.flatMap(({ name, wrong }) => {
     if (wrong.length === 0) return [`  holds     ${name}`]

@@ -9,27 +9,27 @@ const RETRY_MS = 400
 const SHOWN_CHARACTERS = 300
 
 export interface Reply {
-  /** `unknown`: it may have been carried out. `kept`: it was, and its answer is lost. */
+  /** `unknown`: it may have been executed. `kept`: it was executed, and its answer is lost. */
   readonly outcome: Outcome | 'kept'
   readonly status: number
-  /** False for a refusal after an attempt of unknown outcome, which may yet be carried out. */
+  /** False for a refusal after an attempt with unknown outcome, which may still be executed. */
   readonly settled: boolean
   readonly body: Record<string, unknown>
   readonly error: string
 }
 
 export interface Rest {
-  /** Asks once. */
+  /** Sends a request once. */
   ask(performAction: string, method: string, path: string, body?: object): Promise<Reply>
-  /** A POST with an idempotency key, repeated with it until the outcome is known or `patienceMs` are over. */
+  /** Sends a POST with an idempotency key, and repeats it until the outcome is known or `patienceMs` have passed. */
   post(performAction: string, path: string, body: object, timeoutMs?: number): Promise<Reply>
 }
 
-/** How long people wait for an answer; some hang up before it can come, and ask again. */
+/** Request timeouts of actors; the shorter ones end before the answer can arrive, and the actor retries. */
 export const randomTimeout = (random: Random) => () =>
   random.chance(HANG_UP_SHARE) ? random.between(1, 40) : REQUEST_LIMIT_MS
 
-/** One person's requests; `limitMs` says how long the first of several attempts waits. An answer that no fault excuses is noted as evidence. */
+/** REST requests of one user; `limitMs` is the timeout of the first of several attempts. Records answers that no fault excuses. */
 export function createRest(parts: {
   baseUrl: string
   apiKey: string
@@ -68,9 +68,7 @@ export function createRest(parts: {
     const body = fieldsOf(text)
     const error = typeof body?.error === 'string' ? body.error : ''
     const strange = (why: string) =>
-      evidence.violations.add(
-        `${what} was answered with ${status}, ${why}: ${text.slice(0, SHOWN_CHARACTERS)}`,
-      )
+      evidence.violations.add(`${what} answered ${status}, ${why}: ${text.slice(0, SHOWN_CHARACTERS)}`)
     const reply = (outcome: Reply['outcome']): Reply => ({
       outcome,
       status,
@@ -83,7 +81,7 @@ export function createRest(parts: {
       strange('which is not JSON')
       return reply('unknown')
     }
-    // The proxy's own answers, while nobody stands behind it, are not ours.
+    // The proxy's own answers, while no node is ready, are excused.
     if (status === 502 || status === 503 || status === 504 || status === 408) return reply('unknown')
     if (status >= 500) strange('which no fault excuses')
     else if (error === '') strange('which says no error')
@@ -116,7 +114,7 @@ export function createRest(parts: {
   }
 }
 
-/** The fields of a JSON object; undefined for anything else. */
+/** Returns the fields of a JSON object; undefined for anything else. */
 function fieldsOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -20,17 +20,17 @@ import { waitForQuiescence } from './quiescence.ts'
 import { createRandom } from './random.ts'
 
 const WARM_UP_MS = 4_000
-/** Load without faults, after the last of them. */
+/** Load without faults, after the last fault. */
 const COOL_DOWN_MS = 5_000
 const SETTLE_LIMIT_MS = 60_000
-/** Robots that are switched off in the end, so that OFFLINE is looked at too. */
+/** Robots that are switched off at the end, to check OFFLINE. */
 const SWITCHED_OFF = 3
-/** Sessions that are left open, so that IN_SESSION is. */
+/** Sessions that stay open at the end, to check IN_SESSION. */
 const LEFT_OPEN = 4
 
 /**
- * Short enough that what comes after a grace comes about in minutes; answers are held against their schemas; nobody is
- * refused for asking often.
+ * Graces are short, so that the run ends in minutes; responses are validated against their schemas; rate limits are
+ * too high to matter.
  */
 const settings = {
   RATE_LIMIT_PER_MINUTE: '100000',
@@ -52,7 +52,7 @@ export interface Outcome {
 
 interface Fixture {
   readonly dataDir: string
-  /** Called with what ends everything, as soon as there is something to end; safe to call twice. */
+  /** Receives the function that ends the run, as soon as there is something to end; safe to call twice. */
   readonly onClosable: (close: () => Promise<void>) => void
   readonly print: (text: string) => void
   readonly over: AbortSignal
@@ -61,7 +61,7 @@ interface Fixture {
 export const makeDataDir = () => mkdtemp(join(tmpdir(), 'wheelhouse-chaos-'))
 export const removeDataDir = (dataDir: string) => rm(dataDir, { recursive: true, force: true })
 
-/** One run: a cluster, people and robots on it, faults, and what is found in the end. */
+/** Runs the bench once: starts a cluster and its actors, injects faults, and checks the invariants. */
 export async function runChaos(options: ChaosOptions, fixture: Fixture): Promise<Outcome> {
   const closers: (() => Promise<unknown> | unknown)[] = []
   let closing: Promise<void> | undefined
@@ -114,7 +114,7 @@ async function run(
   const fixtures = await seedFixtures(db, { ...counts, secretKey: cluster.secretKey })
   await db.end()
   const redis = new Redis(cluster.redisUrl)
-  redis.on('error', () => {}) // it is about to be killed
+  redis.on('error', () => {}) // it is killed during the run
   onClose(() => redis.disconnect())
   const hubWire = await createHubWire(cluster.hubUrl)
   onClose(() => hubWire.close())
@@ -143,13 +143,13 @@ async function run(
   })
   await Promise.all(cluster.nodes.map(recover))
   await delay(COOL_DOWN_MS)
-  print('no more faults; everything settles')
+  print('no more faults; waiting until the platform has settled')
   const { ground: environment, sessions, settledMs } = await stabilize(cluster, loadActors, evidence, onClose)
   watch.finish()
   return { faults, memory: watch.memory(), ground: environment, sessions, settledMs }
 }
 
-/** Everybody finishes what they were at, a few robots are switched off, and what takes a moment gets it. */
+/** Stops all actors, switches some robots off, and waits until the platform has settled. */
 async function stabilize(
   cluster: Cluster,
   loadActors: LoadActors,
@@ -171,7 +171,7 @@ async function stabilize(
 
 async function connect(connectionString: string): Promise<Client> {
   const db = new Client({ connectionString, application_name: 'chaos' })
-  db.on('error', () => {}) // the query in hand reports it
+  db.on('error', () => {}) // the running query reports it
   await db.connect()
   return db
 }

@@ -136,7 +136,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** The number of nodes that the proxy reports as ready, per group, in a complete cluster. The second identity provider is a spare. */
+/** Nodes that the proxy reports as ready in a complete cluster, per group. The second identity provider is a spare. */
 const READY_NODES = { apis: 2, hubs: 2, gateways: 2, identity: 1 }
 
 /** Returns whether the proxy's metrics report all nodes as ready. */

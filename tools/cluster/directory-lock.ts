@@ -10,7 +10,7 @@ import { beganAt, childrenOf, isThere, sendTo } from './processes.ts'
 
 const END_LIMIT_MS = 10_000
 
-/** A process, with its start time, which distinguishes it from a later process with the same number; undefined where unknown. */
+/** A process with its start time, which distinguishes it from a later one with the same number; undefined if unknown. */
 const Process = z.object({ name: z.string(), pid: z.number(), began: z.string() })
 type Process = z.infer<typeof Process>
 const Record = z.object({ owner: Process, nodes: z.array(Process) })

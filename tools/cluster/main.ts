@@ -65,7 +65,7 @@ ${demo ? await demoInstructions(cluster) : ''}
 async function demoInstructions({ logDir }: Cluster): Promise<string> {
   const instructionsOf = () => {
     const log = readFileSync(join(logDir, 'api-1.log'), 'utf8')
-    return /^ {2}Or play the main job.*?(?=^ {2}npm run demo)/ms.exec(log)?.[0]
+    return /^ {2}Or run the main scenario.*?(?=^ {2}npm run demo)/ms.exec(log)?.[0]
   }
   await waitUntil(() => instructionsOf() !== undefined, DEMO_LIMIT_MS)
   return `\n${(instructionsOf() ?? '').trimEnd()}\n`

@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/app/config.ts'
 import { type RunningPlatform, startRoles } from '../../src/app/roles.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/core/database/embedded.ts'
 import { createLog } from '../../src/core/log.ts'
+import { demoAccounts } from './accounts.ts'
 import { type Demo, seedDemo } from './seed.ts'
 
 type Env = Record<string, string | undefined>
@@ -71,7 +72,11 @@ export async function startLocalEnvironment(
       ...options.settings,
     })
     const log = createLog({ level: config.logLevel, pretty: false })
-    const running = await startRoles(config, log, options.now, options.pages)
+    const running = await startRoles(config, log, {
+      ...(options.now && { now: options.now }),
+      ...(options.pages && { pages: options.pages }),
+      accounts: demoAccounts,
+    })
     try {
       const demo = await seedDemo(running.platform)
       const { baseUrl } = running

@@ -32,7 +32,10 @@ export interface Demo {
  * @param cameras the origin that serves the robots' cameras, if any
  */
 export async function seedDemo(platform: Platform, cameras?: string): Promise<Demo> {
-  const { users, certifications } = platform
+  const {
+    identity: { users },
+    operators: { certifications },
+  } = platform
   const owner = await findOrCreateUser(platform, ownerAccount)
   const operator = await findOrCreateUser(platform, operatorAccount)
   const admin = await findOrCreateUser(platform, adminAccount)
@@ -53,7 +56,7 @@ export async function seedDemo(platform: Platform, cameras?: string): Promise<De
 }
 
 /** Returns the user that a sign-in with this account at the built-in provider would create. */
-async function findOrCreateUser({ users }: Platform, account: (typeof demoAccounts)[number]) {
+async function findOrCreateUser({ identity: { users } }: Platform, account: (typeof demoAccounts)[number]) {
   return await users.forClaims({
     issuer: DEV_ISSUER_NAME,
     subject: account.email,
@@ -66,7 +69,7 @@ async function findOrCreateUser({ users }: Platform, account: (typeof demoAccoun
 
 /** Completes both accounts, unless a user has already completed them. */
 async function completeProfiles(
-  { users, clientProfiles, operatorProfiles, schedules }: Platform,
+  { identity: { users }, clients: { clientProfiles }, operators: { operatorProfiles, schedules } }: Platform,
   ownerId: string,
   operatorId: string,
 ): Promise<void> {
@@ -80,7 +83,11 @@ async function completeProfiles(
   }
 }
 
-async function ensureApiKey({ apiKeys, config }: Platform, userId: string, name: string): Promise<string> {
+async function ensureApiKey(
+  { identity: { apiKeys }, core: { config } }: Platform,
+  userId: string,
+  name: string,
+): Promise<string> {
   const path = join(config.dataDir, 'demo-keys.json')
   const stored = existsSync(path) ? StoredKeys.parse(JSON.parse(readFileSync(path, 'utf8'))) : {}
   const known = stored[name]
@@ -90,7 +97,10 @@ async function ensureApiKey({ apiKeys, config }: Platform, userId: string, name:
   return created.key
 }
 
-async function userIdOfKey(apiKeys: Platform['apiKeys'], key: string): Promise<string | undefined> {
+async function userIdOfKey(
+  apiKeys: Platform['identity']['apiKeys'],
+  key: string,
+): Promise<string | undefined> {
   try {
     return (await apiKeys.resolveKey(key)).userId
   } catch (cause) {
@@ -100,7 +110,7 @@ async function userIdOfKey(apiKeys: Platform['apiKeys'], key: string): Promise<s
 }
 
 async function ensureRobot(
-  { db, robots, robotTokens }: Platform,
+  { core: { db }, robots: { robots, robotTokens } }: Platform,
   ownerId: string,
   spec: (typeof demoRobots)[number],
   cameras: string | undefined,
@@ -129,7 +139,7 @@ async function ensureRobot(
 
 /** Updates the camera's URL, since port or host may have changed. Keeps a video that the owner has set. */
 async function correctStream(
-  robots: Platform['robots'],
+  robots: Platform['robots']['robots'],
   known: { id: string; owner_id: string; hardware_id: string; stream_url: string },
   cameras: string,
 ): Promise<void> {

@@ -3,9 +3,11 @@ import type { RunningPlatform } from '../../src/app/roles.ts'
 import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
 import { demoAccounts } from './accounts.ts'
 import { Camera } from './camera/camera.ts'
-import { type CameraPages, cameraPath } from './camera/camera-pages.ts'
+import { type CameraPages, cameraPath, createCameraPages } from './camera/camera-pages.ts'
 import { createPicture } from './camera/picture.ts'
 import { type Demo, seedDemo } from './seed.ts'
+
+export { createCameraPages, demoAccounts }
 
 const WELCOME_LIMIT_MS = 5_000
 
@@ -24,26 +26,26 @@ export async function startDemo(
   cameras: CameraPages,
 ): Promise<RunningDemo | undefined> {
   const { platform, baseUrl, gatewayUrl } = running
-  if (!platform.config.roles.includes('api')) return undefined
+  if (!platform.core.config.roles.includes('api')) return undefined
   const demo = await seedDemo(platform, baseUrl)
   const robots = demo.robots.map(({ id, name, hardwareId, token }) => {
     const robot = new SimulatedRobot({
       url: `${gatewayUrl}/robots/${id}/control`,
       token,
-      onError: (cause) => platform.log.debug({ err: cause, robotId: id }, 'demo robot'),
-      onClosed: (end) => platform.log.info({ robotId: id, ...end }, 'demo robot disconnected'),
+      onError: (cause) => platform.core.log.debug({ err: cause, robotId: id }, 'demo robot'),
+      onClosed: (end) => platform.core.log.info({ robotId: id, ...end }, 'demo robot disconnected'),
     })
-    const picture = createPicture(robot, name, platform.now)
-    cameras.add(hardwareId, new Camera({ picture, report: platform.report }))
+    const picture = createPicture(robot, name, platform.core.now)
+    cameras.add(hardwareId, new Camera({ picture, report: platform.core.report }))
     return robot
   })
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
   await withTimeout(WELCOME_LIMIT_MS, 'demo robots did not connect in time', started).catch((cause) =>
-    platform.log.warn(cause),
+    platform.core.log.warn(cause),
   )
   return {
     printWelcome: () =>
-      void process.stdout.write((platform.insecure ? INSECURE : '') + welcomeText(demo, baseUrl)),
+      void process.stdout.write((platform.core.insecure ? INSECURE : '') + welcomeText(demo, baseUrl)),
     stop: async () => {
       await Promise.all([cameras.close(), ...robots.map((robot) => robot.close())])
       await started

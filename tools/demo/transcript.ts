@@ -5,7 +5,7 @@ export type Side = 'ROBOT' | 'OPERATOR' | 'OWNER' | 'STRIPE'
 
 /** An event that the demo expects has not happened. */
 export class ExpectationError extends Error {
-  override readonly name = 'Unmet'
+  override readonly name = 'ExpectationError'
 }
 
 /** Pause between two steps on a terminal, so that a reader can follow. */

@@ -1,7 +1,7 @@
-// The health check of the container image: asks the role that runs here whether it is ready.
+// The health check of the container image: queries the readiness of the role that runs here.
 const ports = { api: 'PORT', hub: 'HUB_PORT', gateway: 'GATEWAY_PORT', worker: 'WORKER_PORT' }
 const roles = (process.env.ROLES || 'api').split(',').map((role) => role.trim())
-// A hub beside an api shares its port.
+// A hub in the same process as an api shares its port.
 const role = Object.keys(ports).find((one) => roles.includes(one))
 const answer = await fetch(`http://127.0.0.1:${process.env[ports[role]]}/readyz`).catch(() => undefined)
 process.exit(answer?.ok ? 0 : 1)

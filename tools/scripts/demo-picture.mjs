@@ -28,7 +28,7 @@ const escapeXml = (text) =>
   text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign])
 const cut = (text) => (text.length > COLUMNS ? `${text.slice(0, COLUMNS - 1)}…` : text)
 
-/** One line as text: the side that speaks in its colour, everything else plain. */
+/** Draws one line as text: lines of a side in its colour, everything else plain. */
 function draw(line, index) {
   const y = MARGIN_PX + FONT_PX + index * LINE_PX
   const role = /^[\s\d.ms]*(ROBOT|OPERATOR|OWNER)\b/.exec(line)?.[1]

@@ -1,5 +1,5 @@
-// Builds the console (packages/console/dist) when what it is made of has changed since the last build; --again builds in
-// any case. Runs before every start, under whatever Node the machine has: plain JavaScript.
+// Builds the console (packages/console/dist) when its sources have changed since the last build; --again builds in any
+// case. Runs before every start, under whatever Node the machine has: plain JavaScript.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ function isBuilt() {
 
 function build() {
   if (!existsSync(vite)) {
-    // An installation without what is for development brings its console along, or has none.
+    // A production installation contains the built console, or serves none.
     console.log('The console is not built: its tools are not installed (npm ci installs them).')
     return
   }
@@ -48,14 +48,14 @@ function build() {
   // A test's NODE_ENV would make it the development build of React.
   const env = { ...process.env, NODE_ENV: 'production' }
   const done = spawnSync(ownNode, args, { cwd: root, stdio: 'inherit', env, shell: windows })
-  if (done.status !== 0) throw new Problem('The console could not be built; the reason stands above.')
+  if (done.status !== 0) throw new Problem('The console could not be built. The reason is printed above.')
   compress(join(fresh, 'assets'))
   writeFileSync(join(fresh, 'stamp'), hash)
   rmSync(built, { recursive: true, force: true })
   renameSync(fresh, built)
 }
 
-/** Once here instead of at every request. */
+/** Compresses the files once, instead of at every request. */
 function compress(folder) {
   for (const name of readdirSync(folder).filter((file) => /\.(js|css|svg|json)$/.test(file))) {
     const content = readFileSync(join(folder, name))

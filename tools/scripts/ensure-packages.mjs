@@ -1,5 +1,5 @@
-// Packs what the platform serves at /downloads (dist/packages) when its sources have changed since the last time;
-// --again packs in any case and fails loudly. Runs before every start, under whatever Node the machine has.
+// Packs the files that the platform serves at /downloads (dist/packages) when their sources have changed; --again packs
+// in any case and fails if it cannot. Runs before every start, under whatever Node the machine has: plain JavaScript.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const compiler = join(root, 'node_modules/typescript/bin/tsc')
 const windows = process.platform === 'win32'
 const ownNode = join(root, 'node_modules/.bin', windows ? 'node.cmd' : 'node')
 const again = process.argv.includes('--again')
-/** Whether a failure to pack is a failure of this program. */
+/** Whether a failure to pack sets the exit code. */
 const strict = again || process.argv.includes('--strict')
 
 try {
@@ -33,7 +33,7 @@ try {
 } catch (error) {
   if (!(error instanceof Problem)) throw error
   console.error(`\n${error.message}\n`)
-  // The platform works without its downloads; /downloads then says how to make them.
+  // The platform works without its downloads; /downloads then explains how to pack them.
   if (strict) process.exitCode = 1
 }
 

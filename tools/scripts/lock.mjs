@@ -1,4 +1,4 @@
-// Keeps work in this folder to one process at a time. Runs before anything is installed: plain JavaScript.
+// Restricts a task in this folder to one process at a time. Runs before anything is installed: plain JavaScript.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const LOCK_WAIT_MS = 15 * 60_000
 const LOCK_WITHOUT_OWNER_MS = 10_000
 
-/** Something that whoever runs the script can mend; its message says how. */
+/** An error that the user can fix; its message says how. */
 export class Problem extends Error {}
 
-/** Runs `work` while this process holds the lock, a folder; waits for another process that holds it. */
+/** Runs `work` while this process owns the lock, a folder; waits for another process that owns it. */
 export async function withLock(lock, what, work) {
   await takeLock(lock, what)
   try {
@@ -35,14 +35,16 @@ async function takeLock(lock, what) {
       rmSync(lock, { recursive: true, force: true })
       continue
     }
-    if (!announced) console.log(`Waiting for the ${what} another process is doing in this folder …`)
+    if (!announced) console.log(`Waiting for the ${what} of another process in this folder …`)
     announced = true
     await sleep(200)
   }
-  throw new Problem(`Another ${what} in this folder does not end. If there is none, delete ${lock}.`)
+  throw new Problem(
+    `Another ${what} in this folder has not finished. If no such process is running, delete ${lock}.`,
+  )
 }
 
-/** The process that took the lock is gone, or died before it could write its number. */
+/** Returns whether the owner of the lock has ended, or died before it could write its number. */
 function isStale(lock) {
   const pid = Number(ownerOf(lock))
   if (!pid) {

@@ -17,7 +17,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-/** The packages, and for each the others whose code it contains. */
+/** The packages, and the packages whose code each contains. */
 const PARTS = { protocol: [], sdk: ['protocol'], cli: ['protocol', 'sdk'] }
 const TYPES = /\.d\.ts$/
 
@@ -43,7 +43,7 @@ for (const part of Object.keys(PARTS)) assemble(part)
 pack()
 rmSync(staging, { recursive: true })
 
-/** Compiles one part alone; its imports of the others keep their package names. */
+/** Compiles one package without the others; its imports of the others keep their package names. */
 function compile(part) {
   const folder = join(compiled, part)
   mkdirSync(folder, { recursive: true })
@@ -55,10 +55,10 @@ function compile(part) {
     typeRoots: [join(root, 'node_modules/@types')],
     allowImportingTsExtensions: false,
     rewriteRelativeImportExtensions: true,
-    // A program is run, not imported.
+    // A program exports no types.
     declaration: part !== 'cli',
     stripInternal: true,
-    // The sources themselves are not in the package.
+    // The package does not contain the sources themselves.
     sourceMap: true,
     inlineSources: true,
   }
@@ -75,7 +75,7 @@ function compile(part) {
   for (const file of globSync('**/*.d.ts', { cwd: folder })) pointToScripts(join(folder, file))
 }
 
-/** Makes the folder of one package, complete as npm installs it. */
+/** Creates the folder of one package, complete as npm installs it. */
 function assemble(part) {
   const folder = join(staging, part)
   cpSync(join(compiled, part), folder, { recursive: true })
@@ -88,7 +88,7 @@ function assemble(part) {
   copyFileSync(join(packages, part, 'README.md'), join(folder, 'README.md'))
 }
 
-/** Replaces the path of the source in a source map, which names a folder of this machine. The map holds the text. */
+/** Replaces the path of the source in a source map, which names a folder of this machine. The map contains the source. */
 function neutralize(file, part) {
   const map = readJson(file)
   const inPart = (source) =>
@@ -99,7 +99,7 @@ function neutralize(file, part) {
   writeFileSync(file, JSON.stringify(map))
 }
 
-/** Older compilers and other tools than the compiler find the types of `./x.js`, not those of `./x.ts`. */
+/** Rewrites `./x.ts` to `./x.js`, for compilers and tools that find types only that way. */
 function pointToScripts(file) {
   const text = readFileSync(file, 'utf8')
   writeFileSync(
@@ -169,7 +169,7 @@ function importsOfContained(part) {
   return Object.assign({}, ...maps)
 }
 
-/** Returns what a package and the contained ones need of others, in compatible versions. */
+/** Returns the dependencies of a package and its contained packages on other packages, in compatible versions. */
 function dependenciesOf(part) {
   const all = [...PARTS[part], part].flatMap((one) => Object.entries(sources.get(one).dependencies))
   const foreign = all.filter(([name]) => !partOf.has(name)).sort(([one], [other]) => (one < other ? -1 : 1))
@@ -192,7 +192,7 @@ function pack() {
     console.log(`${basename(filename)}  ${entryCount} files, ${Math.ceil(size / 1024)} kB`)
 }
 
-/** Runs a program to its end and returns what it printed. */
+/** Runs a program to its end and returns its output. */
 function run(program, args, options = {}) {
   const done = spawnSync(program, args, { cwd: target, encoding: 'utf8', ...options })
   if (done.error) throw done.error

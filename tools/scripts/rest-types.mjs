@@ -1,4 +1,4 @@
-// Writes packages/sdk/rest-types.d.ts from docs/openapi.json, or with --check says whether it is what that would write.
+// Writes packages/sdk/rest-types.d.ts from docs/openapi.json; with --check, fails if the file is out of date.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const target = join(root, 'packages/sdk/rest-types.d.ts')
-// The generator lives with another TypeScript than ours.
+// The generator needs another version of TypeScript.
 const { resolve } = createRequire(join(root, 'test/contract/openapi-client/package.json'))
 const generator = join(dirname(resolve('openapi-typescript/package.json')), 'bin/cli.js')
 
@@ -18,6 +18,6 @@ if (run.status !== 0) {
 }
 if (!process.argv.includes('--check')) writeFileSync(target, run.stdout)
 else if (readFileSync(target, 'utf8') !== run.stdout) {
-  console.error('packages/sdk/rest-types.d.ts does not fit docs/openapi.json: npm run openapi')
+  console.error('packages/sdk/rest-types.d.ts does not match docs/openapi.json. Run npm run openapi.')
   process.exit(1)
 }

@@ -1,4 +1,4 @@
-// Tells whether something was built from the sources as they are: plain JavaScript, runs before anything is installed.
+// Hashes sources, to decide whether a build is up to date. Runs before anything is installed: plain JavaScript.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ interface Options {
   readonly limit: number
 }
 
-/** Who did what. */
+/** Prints the audit log. */
 export async function run(cli: Context, { actor, subject, ...rest }: Options): Promise<void> {
   const query = { ...rest, ...(actor && { actor_id: actor }), ...(subject && { subject_id: subject }) }
   const { entries } = await answerOf(cli.rest.GET('/api/admin/audit', { params: { query } }))
@@ -25,6 +25,6 @@ export async function run(cli: Context, { actor, subject, ...rest }: Options): P
       { title: 'TO', value: ({ subject_type, subject_id }) => `${subject_type} ${subject_id}` },
       { title: 'MORE', value: ({ data }) => (Object.keys(data).length > 0 ? JSON.stringify(data) : '') },
     ],
-    'No such acts.',
+    'No matching audit entries.',
   )
 }

@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { findUnique, isFullId } from '../ids.ts'
 
-/** The id of a request in a status, given by its id or the beginning of that. */
+/** Returns the id of a certification in a status, from its id or a prefix of the id. */
 export async function certificationId(
   cli: Context,
   idOrPrefix: string,
@@ -15,7 +15,7 @@ export async function certificationId(
   return findUnique(
     certifications,
     idOrPrefix,
-    status === 'PENDING' ? 'waiting request' : 'certification',
+    status === 'PENDING' ? 'pending request' : 'certification',
     list,
   ).id
 }

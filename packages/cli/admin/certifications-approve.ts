@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { certificationId } from './certification.ts'
 
-/** Decides a request that waits. The operator is told. */
+/** Approves a pending request. The platform notifies the operator. */
 export async function run(cli: Context, idOrPrefix: string): Promise<void> {
   const params = { path: { id: await certificationId(cli, idOrPrefix, 'PENDING') } }
   const decided = await answerOf(cli.rest.POST('/api/admin/certifications/{id}/approve', { params }))

@@ -2,7 +2,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { formatTime, statusPiece } from '../views.ts'
 
-/** Requests for certification. */
+/** Prints the requests for certification. */
 export async function run(
   cli: Context,
   { status }: { status: Schemas['CertificationStatus'] },
@@ -20,6 +20,6 @@ export async function run(
       { title: 'NOTE', value: ({ note }) => note },
       { title: 'REASON', value: ({ reason }) => reason },
     ],
-    'No such requests.',
+    'No matching requests.',
   )
 }

@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { certificationId } from './certification.ts'
 
-/** Rejects a request that waits. The operator reads the reason. */
+/** Rejects a pending request. The platform shows the reason to the operator. */
 export async function run(cli: Context, idOrPrefix: string, { reason }: { reason: string }): Promise<void> {
   const params = { path: { id: await certificationId(cli, idOrPrefix, 'PENDING') } }
   const decided = await answerOf(

@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { certificationId } from './certification.ts'
 
-/** Revokes an approved certification. The operator reads the reason. */
+/** Revokes an approved certification. The platform shows the reason to the operator. */
 export async function run(cli: Context, idOrPrefix: string, { reason }: { reason: string }): Promise<void> {
   const params = { path: { id: await certificationId(cli, idOrPrefix, 'APPROVED') } }
   const revoked = await answerOf(

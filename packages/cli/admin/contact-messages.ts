@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { formatTime } from '../views.ts'
 
-/** What people have written through the contact form. */
+/** Prints the messages of the contact form. */
 export async function run(cli: Context, { limit }: { limit: number }): Promise<void> {
   const { contact_messages } = await answerOf(
     cli.rest.GET('/api/admin/contact-messages', { params: { query: { limit } } }),

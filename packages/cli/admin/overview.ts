@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { styled } from '../text.ts'
 import { formatTime, statusPiece } from '../views.ts'
 
-/** The platform at a glance. */
+/** Prints robots by status, open sessions and gateways. */
 export async function run(cli: Context): Promise<void> {
   const overview = await answerOf(cli.rest.GET('/api/admin/overview'))
   const { out } = cli

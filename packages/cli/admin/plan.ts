@@ -1,7 +1,7 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 
-/** What a client pays from their next session on. */
+/** Sets the pricing plan of a client. */
 export async function run(cli: Context, client: string, plan: string | undefined): Promise<void> {
   const params = { path: { id: client } }
   const updated = await answerOf(

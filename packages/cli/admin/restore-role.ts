@@ -1,7 +1,7 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 
-/** Gives a user a role back. */
+/** Restores a role of a user. */
 export async function run(cli: Context, id: string, role: 'client' | 'operator'): Promise<void> {
   await answerOf(cli.rest.POST('/api/admin/users/{id}/roles/{role}', { params: { path: { id, role } } }))
   cli.out.result({ id, role }, () =>

@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { formatTime } from '../views.ts'
 
-/** Which types of robots people ask for. */
+/** Prints the requests for robot types that the platform does not support. */
 export async function run(cli: Context, { limit }: { limit: number }): Promise<void> {
   const { robot_requests } = await answerOf(
     cli.rest.GET('/api/admin/robot-requests', { params: { query: { limit } } }),

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 export type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * The folder of the program's settings: `$XDG_CONFIG_HOME/wheelhouse` where that is set, else what the system uses:
- * `~/.config`, `~/Library/Application Support`, or `%APPDATA%`.
+ * Returns the folder of the program's settings: `wheelhouse` in `$XDG_CONFIG_HOME` if that is set, else in
+ * `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
  */
 export function configDirectory(env: Env, platform: NodeJS.Platform = process.platform): string {
   if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'wheelhouse')

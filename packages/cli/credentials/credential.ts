@@ -1,15 +1,15 @@
 import { z } from 'zod'
 
-/** What a person or a program is recognised by. */
+/** A credential of an account: an API key, or a session token from a browser sign-in. */
 export const Credential = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('api_key'), key: z.string().min(1) }),
   z.object({
     kind: z.literal('session'),
-    /** What the platform takes. */
+    /** The token that the platform accepts. */
     token: z.string().min(1),
-    /** Which of the provider's tokens that is: some access tokens are for the provider itself alone. */
+    /** Which of the provider's tokens it is. Some providers issue access tokens only for themselves. */
     use: z.enum(['access_token', 'id_token']),
-    /** By this machine's clock, which the lifetime was counted on from. */
+    /** End of the token's lifetime, by this machine's clock. */
     expires_at: z.iso.datetime(),
     refresh_token: z.string().min(1).optional(),
     issuer: z.url(),
@@ -20,7 +20,7 @@ export const Credential = z.discriminatedUnion('kind', [
 export type Credential = z.infer<typeof Credential>
 export type SessionCredential = Extract<Credential, { kind: 'session' }>
 
-/** A platform, and who one is there. */
+/** A platform and the credential of an account there. */
 export const Profile = z.object({ server: z.url(), credential: Credential })
 export type Profile = z.infer<typeof Profile>
 
@@ -29,7 +29,7 @@ export const CREDENTIALS_VERSION = 1
 /** The stored file. */
 export const CredentialFile = z.object({
   version: z.literal(CREDENTIALS_VERSION),
-  /** The profile that counts where none is named. */
+  /** The default profile. */
   current: z.string().optional(),
   profiles: z.record(z.string(), Profile),
 })

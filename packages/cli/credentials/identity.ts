@@ -4,18 +4,18 @@ import type { Env } from './config-directory.ts'
 import type { Credential, CredentialFile, SessionCredential } from './credential.ts'
 import type { CredentialStore } from './store.ts'
 
-/** Where `npm start` serves. */
+/** Address of `npm start`. */
 export const DEFAULT_SERVER = 'http://localhost:3000'
 const DEFAULT_PROFILE = 'default'
-/** So long before its end a token is renewed: it must last for the request, and clocks differ. */
+/** Time before its end at which a token is renewed: it must last for the request, and clocks differ. */
 const RENEW_BEFORE_MS = 30_000
 
 export type Identity = Awaited<ReturnType<typeof resolveIdentity>>
 
 /**
- * Which platform is meant, and who one is there. The address: `--server`, `--profile`, WHEELHOUSE_URL,
- * WHEELHOUSE_PROFILE, the current profile, this machine. The credential: WHEELHOUSE_API_KEY, or the profile's. That of
- * one platform is never shown to another.
+ * Resolves the platform and the credential. The address is the first of: `--server`, `--profile`, WHEELHOUSE_URL,
+ * WHEELHOUSE_PROFILE, the current profile, this machine. The credential is WHEELHOUSE_API_KEY, or the profile's. Never
+ * sends the credential of one platform to another.
  */
 export async function resolveIdentity(deps: {
   store: CredentialStore
@@ -27,7 +27,7 @@ export async function resolveIdentity(deps: {
   const key = env.WHEELHOUSE_API_KEY?.trim()
   const wanted = options.server ?? (options.profile === undefined ? env.WHEELHOUSE_URL : undefined)
   const address = wanted ? originOf(wanted) : undefined
-  // A program that brings its key and its address along needs nothing that is stored.
+  // A key and an address from the environment need no stored profile.
   const needsNoProfile = key && address !== undefined && options.profile === undefined
   const file: Pick<CredentialFile, 'current' | 'profiles'> = needsNoProfile
     ? { profiles: {} }
@@ -38,7 +38,7 @@ export async function resolveIdentity(deps: {
   if (profile && address !== undefined && profile.server !== address) {
     throw new Failure(
       'usage',
-      `Profile ${name} is of ${profile.server}, not of ${address}: name one of them only`,
+      `Profile ${name} belongs to ${profile.server}, not to ${address}. Use only one of --profile and --server.`,
     )
   }
   const server = address ?? profile?.server ?? DEFAULT_SERVER
@@ -52,7 +52,7 @@ export async function resolveIdentity(deps: {
     const login = `wheelhouse login ${server}${named === undefined ? '' : ` --profile ${named}`}`
     throw new Failure('not_signed_in', `You are not signed in ${which}. Sign in with: ${login}`)
   }
-  /** Another token for one that has run out or was refused; undefined where there is none. */
+  /** Renews a token that has expired or was refused. @returns undefined if that is not possible */
   async function renewToken(staleToken: string): Promise<string | undefined> {
     if (credential?.kind !== 'session' || name === undefined) return undefined
     if (credential.token !== staleToken) return credential.token
@@ -66,14 +66,14 @@ export async function resolveIdentity(deps: {
 
   return {
     server,
-    /** Under which name this is stored, or would be. */
+    /** Name of the profile, which may not be stored yet. */
     profileName: name ?? DEFAULT_PROFILE,
     get credential() {
       return credential
     },
     fromEnvironment: Boolean(key),
     required: requireCredential,
-    /** What to send as Bearer. @throws Failure when nobody is signed in */
+    /** Returns the bearer token. @throws Failure without a sign-in */
     async token(): Promise<string> {
       const currentCredential = requireCredential()
       if (currentCredential.kind === 'api_key') return currentCredential.key
@@ -85,7 +85,7 @@ export async function resolveIdentity(deps: {
   }
 }
 
-/** The current profile, or for an address the current one there, or the only one. */
+/** Returns the current profile, or a profile of the address, with preference for the current one. */
 function profileFor(
   address: string | undefined,
   file: { current?: string | undefined; profiles: Record<string, { server: string }> },
@@ -96,12 +96,12 @@ function profileFor(
   return Object.keys(profiles).find((name) => profiles[name]?.server === address)
 }
 
-/** The origin of an address as people give it: without a scheme, https, on this machine http. @throws Failure */
+/** Returns the origin of an address. The default scheme is https, on this machine http. @throws Failure if invalid */
 export function originOf(text: string): string {
   const isLocalhost = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text)
   const url = URL.parse(text.includes('://') ? text : `${isLocalhost ? 'http' : 'https'}://${text}`)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new Failure('usage', `"${text}" is no address of a platform: give one such as https://hub.example`)
+    throw new Failure('usage', `"${text}" is not the address of a platform. Enter one such as https://hub.example`)
   }
   return url.origin
 }

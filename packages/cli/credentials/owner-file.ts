@@ -5,9 +5,9 @@ import { Failure } from '../failure.ts'
 export const OWNER_ONLY_FILE = 0o600
 
 /**
- * Writes JSON into a file that its owner alone can read. It is replaced as a whole, so that a reader never sees half of
- * it, and on the disk before it takes its name.
- * @throws Failure when it cannot be written; what was there before stays
+ * Writes JSON into a file that only its owner can read. Replaces the file atomically, after the new content is on the
+ * disk.
+ * @throws Failure when the file cannot be written; the previous file then remains
  */
 export async function writeOwnerFile(path: string, value: unknown): Promise<void> {
   const draft = `${path.replace(/\.json$/, '')}.${randomUUID()}.tmp`

@@ -3,10 +3,10 @@ import { OidcError, refreshTokens, type Tokens } from '../login/oidc-provider.ts
 import type { SessionCredential } from './credential.ts'
 import type { CredentialStore } from './store.ts'
 
-/** What providers that do not say grant at least. */
+/** Assumed lifetime of a token if the provider does not name one. */
 const DEFAULT_LIFETIME_S = 300
 
-/** The tokens as they are kept; `previous` has what the provider did not send again. */
+/** Returns the credential to store for tokens. `previous` supplies the fields that the provider did not send again. */
 export function sessionCredential(
   tokens: Tokens,
   previous: Pick<SessionCredential, 'issuer' | 'client_id' | 'token_endpoint' | 'refresh_token' | 'use'>,
@@ -27,10 +27,9 @@ export function sessionCredential(
 }
 
 /**
- * Another credential for one that has run out. Of several processes that find this at once, one renews it, and the
- * others take what it got: most providers make a refresh token worth nothing once it was used, and some end the whole
- * sign-in when it is used twice.
- * @returns undefined where nothing can be renewed
+ * Renews an expired credential. Of several concurrent processes, one renews it and the others read the result: most
+ * providers invalidate a refresh token on its first use, and some end the sign-in on a second use.
+ * @returns undefined without a refresh token
  * @throws Failure when the provider refuses or does not answer
  */
 export async function renewCredential(

@@ -6,15 +6,15 @@ import { CREDENTIALS_VERSION, CredentialFile } from './credential.ts'
 import { OWNER_ONLY_FILE, writeOwnerFile } from './owner-file.ts'
 
 const OWNER_ONLY_FOLDER = 0o700
-/** A lock this old was left by a process that died: nobody holds it longer than a few requests take. */
+/** A lock of this age belongs to a process that died. A process holds the lock only for a few requests. */
 const STALE_LOCK_MS = 60_000
 const LOCK_RETRY_MS = 50
 
 export type CredentialStore = ReturnType<typeof createCredentialStore>
 
 /**
- * Keeps credentials in one file that its owner alone can read, changed under a lock, so that of several processes none
- * undoes what another has written.
+ * Stores credentials in one file that only its owner can read. Changes it under a lock, so that concurrent processes do
+ * not overwrite each other's changes.
  */
 export function createCredentialStore(folder: string) {
   const path = join(folder, 'credentials.json')
@@ -35,9 +35,8 @@ export function createCredentialStore(folder: string) {
     read,
 
     /**
-     * Changes the file, alone: other processes wait. `change` gets what stands there now, and may take as long as a
-     * request does.
-     * @returns what `change` returned beside the new file
+     * Changes the file under the lock. `change` gets the current content and may take as long as a request.
+     * @returns the second value that `change` returns
      */
     async update<T>(
       change: (file: CredentialFile) => Promise<readonly [CredentialFile, T]> | readonly [CredentialFile, T],
@@ -59,7 +58,7 @@ export function createCredentialStore(folder: string) {
 }
 
 function parseFile(text: string, path: string): CredentialFile {
-  const remedy = `Move it away and sign in again with: wheelhouse login`
+  const remedy = `Move the file away and sign in again with: wheelhouse login`
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -73,13 +72,13 @@ function parseFile(text: string, path: string): CredentialFile {
   if (version !== undefined && version !== CREDENTIALS_VERSION) {
     throw new Failure(
       'refused',
-      `${path} was written by another version of wheelhouse. Update this one, or: ${remedy}`,
+      `${path} is from another version of wheelhouse. Update this version, or: ${remedy}`,
     )
   }
-  throw new Failure('refused', `${path} is not what wheelhouse writes. ${remedy}`)
+  throw new Failure('refused', `${path} is not a credentials file of wheelhouse. ${remedy}`)
 }
 
-/** A file that others could read is closed to them. Windows has no such modes; its folder belongs to the user. */
+/** Removes the permissions of other users. Windows has no such modes; the folder belongs to the user. */
 async function repairPermissions(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const { mode } = await stat(path)
@@ -87,7 +86,7 @@ async function repairPermissions(path: string): Promise<void> {
   await chmod(path, OWNER_ONLY_FILE).catch((cause) => {
     throw new Failure(
       'refused',
-      `${path} can be read by others, and that cannot be mended: run chmod 600 on it`,
+      `Other users can read ${path}, and its permissions cannot be changed. Run chmod 600 on it.`,
       {
         cause,
       },

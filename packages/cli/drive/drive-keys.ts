@@ -1,13 +1,9 @@
-/** What the keys held down ask of a differential-drive robot. */
-export interface DriveCommand {
-  readonly linear_mps: number
-  readonly angular_radps: number
-}
+import type { DriveCommand } from '@wheelhouse/sdk'
 
 export type DriveKey = 'forward' | 'back' | 'left' | 'right'
-export type DriveAction = 'stand' | 'stop' | 'clear' | 'resume' | 'quit'
+export type DriveAction = 'halt' | 'stop' | 'clear' | 'resume' | 'quit'
 
-/** A terminal tells of a key that is held by repeating it, and first waits about half a second. */
+/** A terminal repeats a held key, the first time after about half a second. */
 const FIRST_REPEAT_MS = 600
 const NEXT_REPEAT_MS = 150
 const LINEAR_MPS = 0.5
@@ -24,7 +20,7 @@ const keys: Readonly<Record<string, DriveKey>> = {
   '\u001b[C': 'right',
 }
 const actions: Readonly<Record<string, DriveAction>> = {
-  ' ': 'stand',
+  ' ': 'halt',
   x: 'stop',
   c: 'clear',
   r: 'resume',
@@ -32,15 +28,15 @@ const actions: Readonly<Record<string, DriveAction>> = {
   '\u0003': 'quit',
 }
 /** An arrow key, or any one character. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape begins what a terminal sends for arrow keys
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal sends an escape sequence for an arrow key
 const strokes = /\u001b\[[ABCD]|[\s\S]/g
 
-/** Which keys are held, as far as a terminal lets one know: there is no word of a key that is let go. */
+/** Tracks the held keys. A terminal does not report a released key, so a key counts as released after a timeout. */
 export class DriveKeys {
-  /** Until when each counts as held. */
+  /** Time until which each key counts as held. */
   readonly #held = new Map<DriveKey, number>()
 
-  /** Takes in what was typed; answers with what it asks for besides driving, in order. */
+  /** Handles typed text. @returns the actions in it other than driving, in order */
   typed(text: string, nowMs: number): DriveAction[] {
     const requested: DriveAction[] = []
     for (const stroke of text.match(strokes) ?? []) {
@@ -48,27 +44,28 @@ export class DriveKeys {
       const action = actions[stroke] ?? actions[stroke.toLowerCase()]
       if (key) this.#press(key, nowMs)
       if (action) requested.push(action)
-      if (action === 'stand' || action === 'stop') this.#held.clear()
+      if (action === 'halt' || action === 'stop') this.#held.clear()
     }
     return requested
   }
 
   #press(key: DriveKey, nowMs: number): void {
     const untilMs = this.#held.get(key) ?? 0
-    // The second stroke may come late, those after it come quickly: how long to hold on depends on that.
+    // The timeout is longer for the first stroke, because the first repetition arrives later than all others.
     this.#held.set(key, nowMs < untilMs ? nowMs + NEXT_REPEAT_MS : nowMs + FIRST_REPEAT_MS)
-    // Whoever changes direction means the new one.
+    // A new direction replaces the opposite one.
     const opposite = { forward: 'back', back: 'forward', left: 'right', right: 'left' } as const
     this.#held.delete(opposite[key])
   }
 
+  /** Returns the motion that the held keys request. */
   command(nowMs: number): DriveCommand {
     for (const [key, untilMs] of this.#held) if (nowMs >= untilMs) this.#held.delete(key)
     const axis = (plus: DriveKey, minus: DriveKey) =>
       Number(this.#held.has(plus)) - Number(this.#held.has(minus))
     return {
-      linear_mps: axis('forward', 'back') * LINEAR_MPS,
-      angular_radps: axis('left', 'right') * ANGULAR_RADPS,
+      linearMps: axis('forward', 'back') * LINEAR_MPS,
+      angularRadps: axis('left', 'right') * ANGULAR_RADPS,
     }
   }
 }

@@ -1,16 +1,16 @@
 import type { DriveLatency, DriveState } from '@wheelhouse/protocol'
 import { reasonText } from '@wheelhouse/protocol'
+import type { DriveCommand } from '@wheelhouse/sdk'
 import { poseText } from '../watch/telemetry-text.ts'
-import type { DriveCommand } from './drive-keys.ts'
 
-/** What the terminal shows. */
+/** Content of the drive screen. */
 export interface DriveView {
   readonly connection: string
   readonly state: DriveState | null
   readonly latency: DriveLatency | null
   readonly command: DriveCommand
   readonly telemetry: unknown
-  /** By a monotonic clock. */
+  /** Arrival time of the telemetry, by a monotonic clock. */
   readonly telemetryAtMs: number
   readonly sent: number
   readonly obeyed: number
@@ -25,7 +25,7 @@ export const emptyDriveView: DriveView = {
   latency: null,
   telemetry: null,
   telemetryAtMs: 0,
-  command: { linear_mps: 0, angular_radps: 0 },
+  command: { linearMps: 0, angularRadps: 0 },
   sent: 0,
   obeyed: 0,
   dropped: 0,
@@ -33,23 +33,23 @@ export const emptyDriveView: DriveView = {
   note: '',
 }
 
-/** A sample older than this is no picture of now. */
+/** Age from which the screen marks a sample as old. */
 const STALE_MS = 2_000
 
-/** The lines of the screen; not escaped. The id of the session is among them, for commands in another terminal. */
+/** Returns the lines of the screen, not escaped. They contain the session's id, for commands in another terminal. */
 export function screen(view: DriveView, sessionId: string, nowMs: number): string[] {
   const { state, latency, command } = view
   const ms = (value: number | null | undefined) => (value == null ? '–' : `${value.toFixed(1)} ms`)
   return [
-    `${view.connection}, session ${state?.status ?? '–'}, robot ${state?.robot_connected ? 'connected' : 'away'}`,
+    `${view.connection}, session ${state?.status ?? '–'}, robot ${state?.robot_connected ? 'connected' : 'offline'}`,
     `session    ${sessionId}`,
     `stop       ${stopText(state)}`,
-    `you        ${command.linear_mps.toFixed(2)} m/s, ${command.angular_radps.toFixed(2)} rad/s`,
+    `you        ${command.linearMps.toFixed(2)} m/s, ${command.angularRadps.toFixed(2)} rad/s`,
     `robot      ${robotText(view, nowMs)}`,
     `latency    you ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)} (round trips)`,
     `commands   ${view.sent} sent, ${view.obeyed} obeyed, ${view.dropped} dropped${view.lastDrop && ` (${view.lastDrop})`}`,
     view.note,
-    'arrows or WASD drive (held, or pressed again and again) · space stands · x STOP · c clear, or ask to clear · r resume · q quit',
+    'arrows or WASD drive (hold or press repeatedly) · space halts · x STOP · c clear, or ask to clear · r resume · q quit',
   ]
 }
 
@@ -65,6 +65,6 @@ function stopText(state: DriveState | null): string {
   if (!state?.stop) return 'none'
   const { reason, latched, recorded, clearable_by: by } = state.stop
   if (!latched) return `${reason} (until you drive)`
-  const owners = by === 'owner' ? ' (only the owner or an admin clears it: c asks them)' : ''
+  const owners = by === 'owner' ? ' (only the owner or an admin can clear it: c asks them)' : ''
   return `LATCHED: ${reasonText(reason)}${recorded ? '' : ' (not recorded yet)'}${owners}`
 }

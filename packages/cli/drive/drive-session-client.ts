@@ -1,7 +1,7 @@
 import { answerOf, createRestClient, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 
-/** What is asked of the platform about a session while it is driven, and after Ctrl-C too. */
+/** REST requests of a drive session, which also work after Ctrl-C. */
 export interface SessionClient {
   /** @throws ApiError */
   performAction(action: Schemas['SessionAction']): Promise<void>
@@ -14,13 +14,13 @@ const ANSWER_LIMIT_MS = 10_000
 const RENEW_MS = 30_000
 
 /**
- * A desk of its own, since the requests of a command end with Ctrl-C and the session still has to be given back then.
- * It keeps a credential at hand that is good.
+ * Creates a separate REST client, because Ctrl-C ends the requests of the command and the program must still end the
+ * session. Renews the credential periodically.
  */
 export async function openSessionClient(cli: Context, sessionId: string): Promise<SessionClient> {
   let token = await cli.token()
   const renew = async () => {
-    // The platform may be away; then the next time.
+    // Without a response, the next interval tries again.
     token = await cli.token().catch(() => token)
   }
   const timer = setInterval(() => void renew(), RENEW_MS)

@@ -5,13 +5,13 @@ import { availableRobotId, sessionId } from '../ids.ts'
 
 export interface DriveTarget {
   readonly sessionId: string
-  /** The session was started here, so that whoever quits ends it. */
+  /** This command has started the session and ends it at exit. */
   readonly startedHere: boolean
 }
 
 /**
- * The session to drive in: the one that is named, or the open one, or a new one on the robot that is named or on any.
- * @throws ApiError when the platform refuses; Failure when there is nothing to drive
+ * Returns the session to drive: the named session, the open session, or a new one on the named or any available robot.
+ * @throws ApiError when the platform refuses; Failure when no robot or session matches
  */
 export async function resolveDriveTarget(cli: Context, idOrName: string | undefined): Promise<DriveTarget> {
   const targetId = idOrName === undefined ? undefined : await idOf(cli, idOrName)
@@ -26,7 +26,7 @@ export async function resolveDriveTarget(cli: Context, idOrName: string | undefi
   return { sessionId, startedHere: true }
 }
 
-/** The id that is meant by an id, the beginning of one, or a robot's name; a robot's before a session's. */
+/** Returns the id of a robot, or else of a session, from an id, a prefix of the id, or a robot's name. */
 async function idOf(cli: Context, idOrName: string): Promise<string> {
   try {
     return await availableRobotId(cli, idOrName)
@@ -37,7 +37,7 @@ async function idOf(cli: Context, idOrName: string): Promise<string> {
     if (!(cause instanceof Failure) || cause.outcome !== 'not_found') throw cause
     throw new Failure(
       'not_found',
-      `There is no robot that you may take now, and no session of yours, "${idOrName}"`,
+      `No available robot and none of your sessions matches "${idOrName}". See: wheelhouse robots available`,
     )
   })
 }
@@ -60,6 +60,6 @@ async function robotOf(cli: Context, sessionId: string): Promise<string> {
 async function anyRobot(cli: Context): Promise<string> {
   const { robots } = await answerOf(cli.rest.GET('/api/operator/available-robots'))
   if (robots[0]) return robots[0].id
-  const next = 'Robots appear when they are online and you are certified for their type.'
+  const next = 'A robot is available when it is online and you are certified for its type.'
   throw new Failure('not_found', `No robot is available to you now. ${next}`)
 }

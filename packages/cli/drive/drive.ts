@@ -7,7 +7,7 @@ import { openSessionClient, type SessionClient } from './drive-session-client.ts
 import { resolveDriveTarget } from './drive-target.ts'
 import { KeyboardOperator } from './keyboard-operator.ts'
 
-/** Takes a robot, drives it until the user quits or the link ends, and gives it back. */
+/** Drives a robot until the user quits or the link ends, then ends the session if this command has started it. */
 export async function run(cli: Context, target: string | undefined): Promise<void> {
   const { sessionId, startedHere } = await resolveDriveTarget(cli, target)
   const { out } = cli
@@ -26,7 +26,7 @@ export async function run(cli: Context, target: string | undefined): Promise<voi
   else out.line(why)
 }
 
-/** Whoever started the session ends it, however they leave. */
+/** Ends the session that this command has started. */
 async function endStartedSession(
   { out }: Context,
   sessionClient: SessionClient,
@@ -35,10 +35,10 @@ async function endStartedSession(
   try {
     await sessionClient.performAction('end')
   } catch (cause) {
-    // Over already, by somebody else or because the robot was lost.
+    // Another participant has ended it, or the platform has, because the robot was lost.
     if ((await sessionClient.status().catch(() => undefined)) === 'COMPLETED') return
     const next = `End it with: wheelhouse sessions end ${sessionId}`
-    out.notice(`The robot stands, but the session is still open (${(cause as Error).message}). ${next}`)
+    out.notice(`The robot is halted, but the session is still open (${(cause as Error).message}). ${next}`)
     process.exitCode = EXIT.refused
   }
 }

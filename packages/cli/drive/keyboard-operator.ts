@@ -1,14 +1,21 @@
 import { dropTexts } from '@wheelhouse/protocol'
-import { ApiError, OperatorLink, ticketsOf } from '@wheelhouse/sdk'
+import { ApiError, type DriveCommand, OperatorLink, ticketsOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { type DriveAction, DriveKeys } from './drive-keys.ts'
 import { type DriveView, emptyDriveView } from './drive-screen.ts'
 import type { SessionClient } from './drive-session-client.ts'
 
 const COMMANDS_PER_SECOND = 20
+const HALT: DriveCommand = { linearMps: 0, angularRadps: 0 }
 const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** An operator at the keys: what they type goes to the robot, what comes back is to be seen. */
+/** Returns the `data` of a control frame for a differential-drive robot. */
+const controlData = ({ linearMps, angularRadps }: DriveCommand) => ({
+  linear_mps: linearMps,
+  angular_radps: angularRadps,
+})
+
+/** Drives a robot with the keys of a terminal, and collects the content of the screen. */
 export class KeyboardOperator {
   readonly #sessionClient: SessionClient
   readonly #link: OperatorLink
@@ -42,16 +49,15 @@ export class KeyboardOperator {
     return this.#view
   }
 
-  /** Drives until somebody leaves or the link ends for good; answers why. The robot has been told to stand then. */
+  /** Drives until `leave` is called or the link ends, then halts the robot. @returns the reason of the end */
   async run(): Promise<string> {
     this.#timer = setInterval(() => this.#steer(), 1_000 / COMMANDS_PER_SECOND)
-    this.#link.connect().catch(() => {}) // onClosed tells
+    this.#link.connect().catch(() => {}) // reported through onClosed
     try {
       return await this.#ended.promise
     } finally {
       clearInterval(this.#timer)
-      // The robot is told to stand, and that nobody drives it any more.
-      if (this.#view.state?.status === 'ACTIVE') this.#link.control({ linear_mps: 0, angular_radps: 0 })
+      if (this.#view.state?.status === 'ACTIVE') this.#link.control(controlData(HALT))
       await this.#link.close()
     }
   }
@@ -66,13 +72,13 @@ export class KeyboardOperator {
 
   #perform(action: DriveAction): void {
     if (action === 'stop')
-      this.#reportResult(this.#link.stop('stopped at the keyboard'), 'the stop is recorded')
+      this.#reportResult(this.#link.stop('stopped with the keyboard'), 'the stop is recorded')
     else if (action === 'clear') this.#clear()
     else if (action === 'resume') this.#reportResult(this.#sessionClient.performAction('resume'), 'resumed')
     else if (action === 'quit') this.leave('you quit')
   }
 
-  /** Clears the stop, or asks for it where it is the owner's to clear. */
+  /** Clears the stop, or asks the owner to clear it if the operator may not. */
   #clear(): void {
     this.#sessionClient.performAction('clear_stop').then(
       () => this.#note('the stop is cleared'),
@@ -80,7 +86,7 @@ export class KeyboardOperator {
         if (!(cause instanceof ApiError) || cause.status !== 403) return this.#note(messageOf(cause))
         this.#reportResult(
           this.#sessionClient.performAction('request_clear_stop'),
-          'you asked the owner to clear their stop',
+          'you have asked the owner to clear the stop',
         )
       },
     )
@@ -90,7 +96,7 @@ export class KeyboardOperator {
     const command = this.#keys.command(performance.now())
     const { state, sent } = this.#view
     const mayDrive = state?.status === 'ACTIVE' && !state.stop?.latched
-    const passed = mayDrive && this.#link.control(command) !== null
+    const passed = mayDrive && this.#link.control(controlData(command)) !== null
     this.#change({ command, ...(passed && { sent: sent + 1 }) })
   }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { LazyAction } from '../lazy-action.ts'
 import { integer } from '../option-parsers.ts'
 
-/** What else there is to read: the platform's health, and what it knows of the caller. */
+/** Declares the commands that read the platform's health and the caller's own data. */
 export function addPlatform(program: Command, lazyAction: LazyAction): void {
   program
     .command('status')
@@ -14,11 +14,11 @@ export function addPlatform(program: Command, lazyAction: LazyAction): void {
     .action(lazyAction(() => import('./stats.ts')))
   program
     .command('schedule')
-    .description('show when you are there to drive, and whether you could take a robot now')
+    .description('show your weekly schedule, and whether you are available now')
     .action(lazyAction(() => import('./schedule.ts')))
   program
     .command('datasets')
-    .description('list what your robots have recorded')
+    .description('list the datasets of your robots')
     .action(lazyAction(() => import('./datasets.ts')))
   const invoices = program.command('invoices').description('your monthly invoices')
   invoices
@@ -28,12 +28,12 @@ export function addPlatform(program: Command, lazyAction: LazyAction): void {
   invoices
     .command('show')
     .description('show an invoice with its sessions')
-    .argument('<invoice>', 'its id, the beginning of that, or its month, such as 2026-10')
+    .argument('<invoice>', 'its id, a prefix of the id, or its month, such as 2026-10')
     .action(lazyAction(() => import('./invoices-show.ts')))
   program
     .command('notifications')
     .description('list your notifications, newest first')
-    .option('--unread', 'only what is unread')
-    .option('--limit <number>', 'at most so many', integer(1, 100), 50)
+    .option('--unread', 'only unread notifications')
+    .option('--limit <number>', 'largest number of notifications', integer(1, 100), 50)
     .action(lazyAction(() => import('./notifications.ts')))
 }

@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { formatTime } from '../views.ts'
 
-/** What the caller's robots have recorded. */
+/** Prints the datasets of the caller's robots. */
 export async function run(cli: Context): Promise<void> {
   const { datasets } = await answerOf(cli.rest.GET('/api/client/datasets'))
   cli.out.list(
@@ -15,6 +15,6 @@ export async function run(cli: Context): Promise<void> {
       { title: 'MB', value: ({ size_mb }) => size_mb, right: true },
       { title: 'UPDATED', value: ({ updated_at }) => formatTime(updated_at) },
     ],
-    'Nothing was recorded yet.',
+    'No datasets yet.',
   )
 }

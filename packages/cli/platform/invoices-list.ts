@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { formatMoney, formatTime } from '../views.ts'
 
-/** A client's invoices. */
+/** Prints the invoices of a client. */
 export async function run(cli: Context): Promise<void> {
   const { invoices } = await answerOf(cli.rest.GET('/api/client/invoices'))
   cli.out.list(

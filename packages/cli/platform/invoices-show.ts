@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { findUnique, isFullId } from '../ids.ts'
 import { formatMoney, formatTime } from '../views.ts'
 
-/** One invoice with its lines. */
+/** Prints one invoice with its lines. */
 export async function run(cli: Context, idOrMonth: string): Promise<void> {
   const params = { path: { id: await invoiceId(cli, idOrMonth) } }
   const invoice = await answerOf(cli.rest.GET('/api/client/invoices/{id}', { params }))
@@ -30,7 +30,7 @@ export async function run(cli: Context, idOrMonth: string): Promise<void> {
       },
     ])
     const more = invoice.session_count - invoice.lines.length
-    if (more > 0) out.note(`And ${more} more sessions.`)
+    if (more > 0) out.note(`The invoice has ${more} more sessions.`)
   })
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { styled } from '../text.ts'
 import { formatTime } from '../views.ts'
 
-/** The caller's notifications. Reading them here does not mark them as read. */
+/** Prints the caller's notifications. Does not mark them as read. */
 export async function run(cli: Context, { unread, limit }: { unread?: true; limit: number }): Promise<void> {
   const query = { limit, ...(unread && { unread: 'true' as const }) }
   const { notifications, unread_count } = await answerOf(

@@ -5,7 +5,7 @@ import { formatTime } from '../views.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-/** An operator's week, and how they stand now. */
+/** Prints an operator's weekly schedule and current availability. */
 export async function run(cli: Context): Promise<void> {
   const [schedule, availability] = await Promise.all([
     answerOf(cli.rest.GET('/api/operator/schedule')),
@@ -14,15 +14,15 @@ export async function run(cli: Context): Promise<void> {
   const { out } = cli
   out.result({ ...schedule, availability }, () => {
     const { available, reason, next_available_at } = availability
-    if (available) out.line(styled('green', 'You can take a robot now.'))
+    if (available) out.line(styled('green', 'You are available now.'))
     else {
       const next = formatTime(next_available_at)
       out.line(
-        `You cannot take a robot now: ${(reason ?? 'unknown').replaceAll('_', ' ')}${next ? `; from ${next}` : ''}.`,
+        `You are not available now: ${(reason ?? 'unknown').replaceAll('_', ' ')}${next ? `; available from ${next}` : ''}.`,
       )
     }
-    if (schedule.slots.length === 0) return out.note('Your schedule is empty. Fill it in the console.')
-    out.line(`Your week, in ${schedule.timezone}:`)
+    if (schedule.slots.length === 0) return out.note('Your schedule is empty. Set it in the console.')
+    out.line(`Your weekly schedule, in ${schedule.timezone}:`)
     out.table(schedule.slots, [
       { title: 'DAY', value: ({ weekday }) => WEEKDAYS[weekday - 1] },
       { title: 'FROM', value: ({ start }) => start },

@@ -5,7 +5,7 @@ import type { Output } from '../output.ts'
 import { styled } from '../text.ts'
 import { formatMoney } from '../views.ts'
 
-/** The statistics of each role that the caller holds. */
+/** Prints statistics for each role of the caller. */
 export async function run(cli: Context): Promise<void> {
   const { roles } = await answerOf(cli.rest.GET('/api/auth/profile'))
   const [client, operator] = await Promise.all([
@@ -13,7 +13,7 @@ export async function run(cli: Context): Promise<void> {
     roles.includes('operator') ? answerOf(cli.rest.GET('/api/operator/stats')) : undefined,
   ])
   if (!client && !operator) {
-    throw new Failure('not_allowed', 'You are neither client nor operator yet: choose in the console.')
+    throw new Failure('not_allowed', 'You are neither a client nor an operator yet. Choose a role in the console.')
   }
   cli.out.result({ ...(client && { client }), ...(operator && { operator }) }, () => {
     if (client) showClient(cli.out, client)
@@ -29,7 +29,7 @@ function showClient(out: Output, stats: Schemas['ClientStats']): void {
     ['Sessions', `${sessions.ACTIVE + sessions.PAUSED} open, ${sessions.COMPLETED} completed`],
     ['Minutes', stats.minutes],
     ['Spent this month', formatMoney(stats.spend_this_month_cents)],
-    ['Spent in all', formatMoney(stats.spend_total_cents)],
+    ['Spent in total', formatMoney(stats.spend_total_cents)],
     ['Episodes', `${stats.episodes_collected}, ${stats.data_collected_mb} MB`],
     ['Ratings given', stats.average_rating?.toFixed(1)],
   ])
@@ -42,10 +42,10 @@ function showOperator(out: Output, stats: Schemas['OperatorStats']): void {
     ['Sessions', `${sessions.ACTIVE + sessions.PAUSED} open, ${sessions.COMPLETED} completed`],
     ['Hours', stats.hours.toFixed(1)],
     ['Earned this month', formatMoney(stats.earnings_this_month_cents)],
-    ['Earned in all', formatMoney(stats.earnings_total_cents)],
+    ['Earned in total', formatMoney(stats.earnings_total_cents)],
     ['Ready for payout', formatMoney(stats.available_for_payout_cents)],
     ['Pending', formatMoney(stats.pending_earnings_cents)],
-    ['Robots away this month', `${stats.outage_seconds_this_month} s, not earned`],
+    ['Robot outages this month', `${stats.outage_seconds_this_month} s, not paid`],
     [
       'Rating',
       stats.rating_average === null ? undefined : `${stats.rating_average} of ${stats.rating_count}`,

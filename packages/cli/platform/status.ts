@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { styled } from '../text.ts'
 
-/** Whether the platform and its database work. Throws where they do not, so that scripts see it by the exit code. */
+/** Prints the health of the platform and its database. Throws if they do not work, which sets the exit code. */
 export async function run(cli: Context): Promise<void> {
   const health = await answerOf(cli.publicRest.GET('/api/health'))
   const stats = await answerOf(cli.publicRest.GET('/api/stats'))
@@ -25,5 +25,5 @@ export async function run(cli: Context): Promise<void> {
   })
 }
 
-/** What the answer's own way may take is no fault of a clock. */
+/** The latency of the response may cause a difference up to this. */
 const CLOCK_TOLERANCE_S = 5

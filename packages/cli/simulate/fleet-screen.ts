@@ -13,7 +13,7 @@ const STYLES: Readonly<Record<FleetMember['link'], Style>> = {
 const NAME_COLUMNS = 24
 const LINK_COLUMNS = 11
 
-/** The fleet, a line for each robot: who it is, how its link is, its session, where it stands. */
+/** Returns the fleet screen, with a line for each robot: name, link, session and position. */
 export function fleetScreen(
   server: string,
   members: readonly FleetMember[],

@@ -2,29 +2,29 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type LinkEnd, SimulatedRobot } from '@wheelhouse/sdk'
 import type { RobotCredentials } from './robot-credentials.ts'
 
-/** How one robot stands. */
+/** State of one robot. */
 export interface FleetMember {
   readonly id: string
   readonly name: string
   readonly robot: SimulatedRobot
   readonly link: 'waiting' | 'connecting' | 'online' | 'offline' | 'closed'
-  /** Why it went offline or ended. */
+  /** Why the link went offline or closed. */
   readonly reason: string
-  /** The session it is in. */
+  /** The open session of the robot. */
   readonly session: { readonly id: string; readonly status: string } | null
 }
 
 export type FleetMemberStatus = Pick<FleetMember, 'id' | 'name' | 'link' | 'reason' | 'session'>
 
-/** All at once would be a burst that no real fleet makes. */
+/** Delay between two connects, which avoids a burst of connections. */
 const STAGGER_MS = 50
-/** How the gateway says that a token is no longer good: at the upgrade, and later. */
+/** Refusals of an invalid token, at the upgrade and later. */
 const REFUSED_STATUS = 401
 const REFUSED_CODE = 4401
-/** Sessions are looked at, since a robot does not announce them. */
+/** Interval at which the fleet reads the sessions: SimulatedRobot has no callback for them. */
 const POLL_INTERVAL_MS = 200
 
-/** Simulated robots that connect one after the other and stay until `close`. */
+/** Runs simulated robots, which connect one after the other, until `close`. */
 export class Fleet {
   readonly #members: FleetMember[]
   readonly #onChange: (member: FleetMemberStatus) => void
@@ -42,17 +42,17 @@ export class Fleet {
     return this.#members
   }
 
-  /** Lets them connect; resolves when every one has ended for good, which `close` brings about. */
+  /** Connects all robots. Resolves when all links have closed, at the latest after `close`. */
   async run(): Promise<void> {
     for (const { robot } of this.#members) {
       if (this.#closing.signal.aborted) break
-      robot.start().catch(() => {}) // onClosed tells
+      robot.start().catch(() => {}) // reported through onClosed
       await delay(STAGGER_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
     }
     await this.#ended.promise
   }
 
-  /** Ends all of them: none is left connected, moving or standing in a session it does not know of. */
+  /** Closes all robots. */
   async close(): Promise<void> {
     this.#closing.abort()
     clearInterval(this.#timer)

@@ -1,2 +1,2 @@
-/** Each is a room with physics, fifty steps a second: more of them belong into several processes. */
+/** Each robot runs physics at 50 steps per second. Run several processes for more robots. */
 export const MAX_ROBOTS = 100

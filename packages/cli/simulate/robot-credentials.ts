@@ -7,17 +7,17 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { createRobotStore, type RobotStore } from './robot-store.ts'
 
-/** What a simulated robot connects as. */
+/** Credentials of a simulated robot. */
 export interface RobotCredentials {
   readonly id: string
   readonly name: string
   readonly controlUrl: string
   readonly token: string
-  /** Forgets a token that is no longer good, so that the next call registers another robot. */
+  /** Removes an invalid token from the store, so that the next call registers another robot. */
   readonly forget?: () => Promise<void>
 }
 
-/** A robot as its registration showed it. */
+/** Response to the registration of a robot. */
 const RobotRegistration = z.looseObject({
   control_url: z.url({ protocol: /^wss?$/ }),
   robot_token: z.string().min(1),
@@ -26,7 +26,7 @@ const RobotRegistration = z.looseObject({
 })
 
 /**
- * Robots of the caller's: those of earlier calls that nobody uses now, and new ones for what is missing.
+ * Returns robots of the caller: unused robots of earlier calls, and new ones up to the wanted number.
  * @throws ApiError when the platform refuses
  */
 export async function acquireRobots(
@@ -41,8 +41,8 @@ export async function acquireRobots(
     if (robots.length === wanted.count) break
     const robot = await findRobot(cli, id)
     if (!robot) await robotStore.forget(id)
-    // Another process drives it, or did so a moment ago.
-    else if (robot.status !== 'OFFLINE') cli.out.note(`${robot.name} is in use elsewhere`)
+    // Another process runs it, or has run it within the heartbeat timeout.
+    else if (robot.status !== 'OFFLINE') cli.out.note(`${robot.name} is already online in another process`)
     else
       robots.push({
         id,
@@ -61,7 +61,7 @@ export async function acquireRobots(
   return robots
 }
 
-/** The robots of a file: one, a JSON array, or JSON Lines. @throws Failure for a file that holds none */
+/** Reads the robots of a file: one JSON document, a JSON array, or JSON Lines. @throws Failure without a robot */
 export async function loadRobots(path: string, count: number | undefined): Promise<RobotCredentials[]> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new Failure('usage', `${path} cannot be read (${cause.code})`, { cause })
@@ -70,8 +70,8 @@ export async function loadRobots(path: string, count: number | undefined): Promi
   try {
     robots = RobotRegistration.array().min(1).parse(documentsIn(text))
   } catch (cause) {
-    const shape = 'what robots register --json prints, a JSON array of that, or lines of it'
-    throw new Failure('usage', `${path} is not a list of robots: ${shape}`, { cause })
+    const next = 'Use the output of robots register --json, a JSON array of it, or JSON Lines.'
+    throw new Failure('usage', `${path} is not a list of robots. ${next}`, { cause })
   }
   if (count !== undefined && count > robots.length) {
     throw new Failure('usage', `${path} has only ${robots.length} robots`)
@@ -116,14 +116,14 @@ async function registerRobot(
   return { id, name, controlUrl, token: robot_token, forget: () => robotStore.forget(id) }
 }
 
-/** Many robots are many requests: one too many waits for as long as the platform says. */
+/** Repeats a request after the delay of a 429 response, because many robots need many requests. */
 async function withRateLimitRetry<T>({ out, signal }: Context, send: () => Promise<T>): Promise<T> {
   while (true) {
     try {
       return await send()
     } catch (cause) {
       if (!(cause instanceof ApiError) || cause.status !== 429 || cause.retryAfterS === undefined) throw cause
-      out.note(`the platform asks for ${cause.retryAfterS} s of patience …`)
+      out.note(`Too many requests. Waiting ${cause.retryAfterS} s …`)
       await delay(cause.retryAfterS * 1_000, undefined, { signal })
     }
   }

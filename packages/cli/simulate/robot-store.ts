@@ -8,7 +8,7 @@ import { Failure } from '../failure.ts'
 
 const VERSION = 1
 
-/** A robot that this command has registered, with the token that is shown only then. */
+/** A robot that this command has registered, with the token that the platform returns only once. */
 const StoredRobot = z.object({
   server: z.url(),
   owner_id: z.string(),
@@ -22,7 +22,7 @@ const StoredRobotsFile = z.object({ version: z.literal(VERSION), robots: z.array
 
 export type RobotStore = ReturnType<typeof createRobotStore>
 
-/** The robots of earlier calls, in a file beside the credentials that its owner alone can read. */
+/** Stores the registered robots in a file next to the credentials. Only its owner can read it. */
 export function createRobotStore({ env, store, server, signal }: Context) {
   const folder = configDirectory(env)
   const path = join(folder, 'simulated-robots.json')
@@ -37,12 +37,12 @@ export function createRobotStore({ env, store, server, signal }: Context) {
     try {
       return StoredRobotsFile.parse(JSON.parse(text)).robots
     } catch (cause) {
-      const next = 'Move it away; new robots are registered then.'
-      throw new Failure('refused', `${path} is not what wheelhouse writes. ${next}`, { cause })
+      const next = 'Move the file away. The next call then registers new robots.'
+      throw new Failure('refused', `${path} is not a robot file of wheelhouse. ${next}`, { cause })
     }
   }
 
-  /** Under the lock of the settings folder, so that of several processes none undoes what another has written. */
+  /** Changes the file under the lock of the settings folder, so that concurrent processes do not overwrite changes. */
   async function change(edit: (robots: readonly StoredRobot[]) => readonly StoredRobot[]): Promise<void> {
     await store.update(async (credentials) => {
       await writeOwnerFile(path, { version: VERSION, robots: edit(await read()) })
@@ -51,7 +51,7 @@ export function createRobotStore({ env, store, server, signal }: Context) {
   }
 
   return {
-    /** Those of one owner at this platform, in the order of their registration. */
+    /** Returns the robots of an owner at this platform, in order of registration. */
     listByOwner: async (ownerId: string) =>
       (await read()).filter((robot) => robot.server === server && robot.owner_id === ownerId),
     save: (robot: StoredRobot) => change((robots) => [...robots, robot]),

@@ -16,7 +16,7 @@ export interface SimulateOptions {
   readonly lines?: true
 }
 
-/** Lets simulated robots connect until Ctrl-C, or until the platform wants none of them any more. */
+/** Runs simulated robots until Ctrl-C, or until the platform has refused all of them. */
 export async function run(cli: Context, count: number | undefined, options: SimulateOptions): Promise<void> {
   const { tokenFile, type, name } = options
   const robots = tokenFile
@@ -25,13 +25,13 @@ export async function run(cli: Context, count: number | undefined, options: Simu
   if (robots.length > MAX_ROBOTS) {
     throw new Failure(
       'usage',
-      `${robots.length} robots are too many for one process: give a count up to ${MAX_ROBOTS}`,
+      `${robots.length} robots are too many for one process. Set a count up to ${MAX_ROBOTS}.`,
     )
   }
   const fleet = canDraw(cli) && !options.lines ? await onScreen(cli, robots) : await inLines(cli, robots)
   cli.signal.throwIfAborted()
   const reasons = [...new Set(fleet.members.map(({ reason }) => reason))].join('; ')
-  throw new Failure('refused', `The platform wants none of the robots any more: ${reasons}`)
+  throw new Failure('refused', `The platform has refused all robots: ${reasons}`)
 }
 
 async function inLines(cli: Context, robots: readonly RobotCredentials[]): Promise<Fleet> {

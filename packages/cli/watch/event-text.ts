@@ -22,20 +22,20 @@ const EVENT_TEXTS: Readonly<Record<string, string>> = {
   'session.resumed': 'resumed',
   'session.ended': 'session ended',
   'session.cancelled': 'session cancelled',
-  'session.stopped': 'EMERGENCY STOP',
+  'session.stopped': 'REMOTE STOP',
   'session.stop_cleared': 'stop cleared',
   'session.stop_clear_requested': 'the operator asks to clear the stop',
-  'session.pause_limit_soon': 'paused for long, the session ends soon',
+  'session.pause_limit_soon': 'long pause, the session ends soon',
   'session.planned_end_soon': 'planned end is near',
   'session.rated': 'rated',
-  'extension.requested': 'more time asked for',
+  'extension.requested': 'more time requested',
   'extension.approved': 'more time granted',
   'extension.declined': 'more time declined',
   'robot.lost': 'robot lost',
   'robot.back': 'robot is back',
 }
 
-/** What an entry of the log says, in one line; not escaped. */
+/** Returns an entry of the log as one line, not escaped. */
 export function eventText({ event, data }: Pick<LogEntry, 'event' | 'data'>): string {
   if (event === 'chat.message') {
     const message = ChatMessage.safeParse(data).data
@@ -64,7 +64,7 @@ export function eventText({ event, data }: Pick<LogEntry, 'event' | 'data'>): st
   return [EVENT_TEXTS[event] ?? eventTitle(event), ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
 }
 
-/** The time of day, by this machine's clock and zone; `--:--:--` for what is no time. */
+/** Returns the time of day in this machine's zone; `--:--:--` for an invalid time. */
 export function clockOf(time: string | number): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return '--:--:--'

@@ -11,17 +11,17 @@ import { isOpen, isOver, type WatchEvent } from './watch-event.ts'
 export interface SessionWatchOptions {
   /** Origin of the REST API. */
   readonly baseUrl: string
-  /** Makes a client of the hub. */
+  /** Creates a client of the hub. */
   readonly hub: (options: Partial<HubClientOptions>) => HubClient
-  /** Gets a working credential before every request and connection. */
+  /** Returns a valid credential before every request and connection. */
   readonly token: () => Promise<string>
   readonly sessionId: string
-  /** The log is told from behind this entry on. */
+  /** Number of the log entry after which delivery starts. */
   readonly after: number
   readonly onEvent: (event: WatchEvent) => void
 }
 
-const STOP_REASON = 'stopped by a watcher'
+const STOP_REASON = 'stopped by an observer'
 
 /** Watches one session over the hub and the gateway, across lost connections, until it is over. */
 export class SessionWatch {
@@ -41,7 +41,7 @@ export class SessionWatch {
       onError: (cause) => this.#reportProblem(cause),
       onClosed: (reason) => this.#ended.reject(reason.cause ?? reason),
     })
-    // Whoever fails to connect learns it from `run`.
+    // `run` reports a failure to connect.
     this.#ended.promise.catch(() => {})
   }
 
@@ -51,14 +51,14 @@ export class SessionWatch {
    */
   async run(): Promise<void> {
     const { sessionId, after } = this.#options
-    this.#hub.connect().catch(() => {}) // onClosed tells
+    this.#hub.connect().catch(() => {}) // reported through onClosed
     const watching = this.#hub.watch(
       sessionId,
       {
         onSession: (session) => this.#onSession(session),
         onEvent: (event) => this.#onEvent(event),
         onTyping: ({ display_name: name }) => this.#emit({ type: 'typing', name }),
-        // A refusal ends the watching, and is told then.
+        // `run` reports a refusal, which ends the watch.
         onError: (cause) => isFinalRefusal(cause) || this.#reportProblem(cause),
         onReset: () => this.#reportProblem('the log of the session starts over'),
       },
@@ -78,9 +78,9 @@ export class SessionWatch {
     }
   }
 
-  /** Stops the robot and keeps it stopped: over the gateway, and over the hub too while the gateway is away. */
+  /** Requests a remote stop through the gateway, and also through the hub without a connection to the gateway. */
   stop(): void {
-    if (!isOpen(this.#status)) return this.#reportProblem('the session is not open: there is nothing to stop')
+    if (!isOpen(this.#status)) return this.#reportProblem('cannot stop the robot: the session is not open')
     this.#emit({ type: 'stop', state: 'pressed' })
     const { sessionId } = this.#options
     const attempts: Promise<unknown>[] = []
@@ -91,7 +91,7 @@ export class SessionWatch {
     Promise.any(attempts).then(
       () => this.#emit({ type: 'stop', state: 'recorded' }),
       (cause: AggregateError) =>
-        this.#reportProblem(`the stop did not get through: ${cause.errors.map(messageOf)}`),
+        this.#reportProblem(`the stop failed: ${cause.errors.map(messageOf)}`),
     )
   }
 
@@ -104,12 +104,12 @@ export class SessionWatch {
     this.#hub.typing(this.#options.sessionId)
   }
 
-  /** Round trip to the gateway by this side's own pings, in milliseconds; null while not measured. */
+  /** Round trip to the gateway from this link's own pings, in milliseconds; null before a measurement. */
   get ownLatencyMs(): number | null {
     return this.#link?.latency?.roundTripMs ?? null
   }
 
-  /** Ends watching; nothing is told any more. */
+  /** Ends the watch. No event follows. */
   async close(): Promise<void> {
     this.#closed = true
     this.#ended.resolve()
@@ -133,7 +133,7 @@ export class SessionWatch {
 
   #onEvent({ type, ...entry }: SessionLogEvent): void {
     this.#emit({ type: 'event', event: type, ...entry })
-    // While catching up the log tells of the past; the session itself has told how it stands.
+    // Older log entries contain old statuses. `onSession` has set the current one.
     if (!this.#caughtUp || typeof entry.data.status !== 'string') return
     this.#status = entry.data.status
     this.#connectGateway()
@@ -146,13 +146,13 @@ export class SessionWatch {
     this.#ended.resolve()
   }
 
-  /** An open session is watched at the gateway too. */
+  /** Connects to the gateway if the session is open. */
   #connectGateway(): void {
     if (!isOpen(this.#status) || this.#link || this.#closed) return
     const { baseUrl, token, sessionId } = this.#options
     const link = new ObserverLink({
       getTicket: ticketsOf({ baseUrl, token, sessionId, part: 'watch' }),
-      // The hub knows when the session is over; until then the robot may come back.
+      // The hub reports the end of the session. Until then the robot may reconnect.
       offlinePatienceMs: Number.POSITIVE_INFINITY,
       onConnection: (state, code) =>
         this.#emit({ type: 'link', state, ...(code !== undefined && { reason: `close code ${code}` }) }),
@@ -167,7 +167,7 @@ export class SessionWatch {
       onClosed: ({ reason }) => this.#emit({ type: 'link', state: 'closed', reason }),
     })
     this.#link = link
-    link.connect().catch(() => {}) // onClosed tells
+    link.connect().catch(() => {}) // reported through onClosed
   }
 }
 

@@ -2,11 +2,11 @@ import { z } from 'zod'
 
 const Pose = z.looseObject({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() })
 const DEGREES = 180 / Math.PI
-/** More would not fit on a line anyway. */
+/** More fields do not fit on a line. */
 const MAX_FIELDS = 6
 const MAX_TEXT = 40
 
-/** A sample of any robot's in one line, its pose first if it has one; not escaped. */
+/** Returns a telemetry sample as one line, with a pose first, not escaped. */
 export function telemetryText(data: unknown): string {
   if (typeof data !== 'object' || data === null) return short(data)
   const { pose, ...rest } = data as Record<string, unknown>
@@ -18,7 +18,7 @@ export function telemetryText(data: unknown): string {
   return [...(known ? [known] : []), ...fields].join(', ')
 }
 
-/** Where it stands and looks; undefined for what is no pose. */
+/** Returns a pose as text; undefined for any other value. */
 export function poseText(value: unknown): string | undefined {
   const pose = Pose.safeParse(value).data
   if (!pose) return undefined

@@ -6,11 +6,11 @@ import type {
   WatchedSession,
 } from '@wheelhouse/protocol'
 
-/** What watching a session tells, in the order in which it came. Times are this machine's but for `at` of the log. */
+/** Events of a session watch, in order of arrival. Times are this machine's, except `at` of a log entry. */
 export type WatchEvent =
-  /** The hub, which brings the log. While it is away nothing is lost: what was missed comes when it is back. */
+  /** Connection to the hub, which delivers the log. After a disconnect it delivers all missed entries. */
   | { readonly type: 'hub'; readonly state: 'connected' | 'disconnected'; readonly reason?: string }
-  /** The gateway, which brings state, telemetry and latency. */
+  /** Connection to the gateway, which sends state, telemetry and latency. */
   | {
       readonly type: 'link'
       readonly state: 'connecting' | 'online' | 'offline' | 'closed'
@@ -35,7 +35,7 @@ export type WatchEvent =
     }
   /** Charge of the robot, 0 to 1. */
   | { readonly type: 'battery'; readonly battery: number }
-  /** Round trips in milliseconds: between the gateway and the operator, the robot, and here. */
+  /** Round trips in milliseconds between the gateway and the operator, the robot, and this program. */
   | {
       readonly type: 'latency'
       readonly operator_ms: number | null
@@ -47,12 +47,12 @@ export type WatchEvent =
   | { readonly type: 'problem'; readonly message: string }
   | { readonly type: 'end'; readonly reason: string }
 
-/** Whether nothing more can happen in a session of this status but a rating. */
+/** Returns whether a session of this status is over. */
 export function isOver(status: unknown): boolean {
   return status === 'COMPLETED' || status === 'CANCELLED'
 }
 
-/** Whether it holds its robot, which then can be watched and stopped. */
+/** Returns whether a session of this status is open, so that participants can watch and stop its robot. */
 export function isOpen(status: unknown): boolean {
   return status === 'ACTIVE' || status === 'PAUSED'
 }

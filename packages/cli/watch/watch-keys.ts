@@ -6,8 +6,8 @@ export type WatchAction =
 
 const ESCAPE = '\u001b'
 const CTRL_D = '\u0004'
-/** Longer sequences (arrow and function keys), Escape alone, or any one character. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape begins what a terminal sends for such keys
+/** An escape sequence (arrow and function keys), a single Escape, or any one character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal sends escape sequences for such keys
 const strokes = /\u001b[[O][0-9;]*[A-Za-z~]|[\s\S]/gu
 const ACTIONS: Readonly<Record<string, 'stop' | 'quit'>> = {
   s: 'stop',
@@ -18,16 +18,16 @@ const ACTIONS: Readonly<Record<string, 'stop' | 'quit'>> = {
   [CTRL_D]: 'quit',
 }
 
-/** What is typed while watching: single keys, or a line of chat once `c` was pressed. */
+/** Handles typed text during a watch: single keys, or a line of chat after `c`. */
 export class WatchKeys {
   #input: string | null = null
 
-  /** The line that is being written; null while keys are keys. */
+  /** The line of chat in progress; null in key mode. */
   get input(): string | null {
     return this.#input
   }
 
-  /** Takes in what was typed; answers with what it asks for, in order. */
+  /** Handles typed text. @returns the actions in it, in order */
   typed(text: string): WatchAction[] {
     return (text.match(strokes) ?? []).flatMap((stroke) =>
       this.#input === null ? this.#key(stroke) : this.#write(stroke, this.#input),

@@ -5,11 +5,11 @@ import { clockOf, eventText } from './event-text.ts'
 import { telemetryText } from './telemetry-text.ts'
 import type { WatchEvent } from './watch-event.ts'
 
-/** Writes what happens line by line: JSON Lines with `--json`, and else lines for people. */
+/** Creates a handler that writes events line by line: JSON Lines with `--json`, else text. */
 export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond: number }) {
   let nextSampleMs = Number.NEGATIVE_INFINITY
 
-  /** Samples are a stream of their own: as many are told as are wanted, the others left out. */
+  /** Returns whether to print an event. Limits the rate of telemetry samples. */
   const shouldPrint = (event: WatchEvent) => {
     if (event.type !== 'telemetry') return true
     const nowMs = performance.now()
@@ -20,7 +20,7 @@ export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond
 
   return (event: WatchEvent): void => {
     if (!shouldPrint(event)) return
-    // Of the log the time is the platform's, of everything else the moment at which it came.
+    // A log entry has the platform's time, every other event the time of its arrival.
     if (out.json) return out.entry({ at: new Date().toISOString(), ...event })
     const line = lineOf(event)
     if (line === undefined) return
@@ -32,7 +32,7 @@ export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond
 
 interface Line {
   readonly text: string
-  /** About the watching, not about what is watched. */
+  /** About the watch itself, not about the session. */
   readonly isDiagnostic?: true
 }
 
@@ -67,5 +67,5 @@ function lineOf(event: WatchEvent): Line | undefined {
 
 function stateText({ status, robot_connected, stop }: Extract<WatchEvent, { type: 'state' }>): string {
   const stopped = stop ? `stop ${stop.latched ? 'LATCHED' : 'on'}: ${reasonText(stop.reason)}` : 'no stop'
-  return `${status}, robot ${robot_connected ? 'connected' : 'away'}, ${stopped}`
+  return `${status}, robot ${robot_connected ? 'connected' : 'offline'}, ${stopped}`
 }

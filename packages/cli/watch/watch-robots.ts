@@ -10,7 +10,7 @@ import { clockOf } from './event-text.ts'
 
 type RobotsById = ReadonlyMap<string, RobotStatusEvent>
 
-/** The live board of the robots that the caller may see, until somebody has seen enough. */
+/** Shows the live board of the robots that the caller may see, until the user quits. */
 export async function watchRobots(cli: Context, { lines }: { lines?: true }): Promise<void> {
   const names = await namesOf(cli)
   const draws = canDraw(cli) && !lines
@@ -18,7 +18,7 @@ export async function watchRobots(cli: Context, { lines }: { lines?: true }): Pr
   cli.signal.throwIfAborted()
 }
 
-/** Names of robots are not part of the live board; who owns robots or drives them has them from the lists. */
+/** Returns the names of robots by id, from the lists of owners and operators: status events have no names. */
 async function namesOf(cli: Context): Promise<ReadonlyMap<string, string>> {
   const lists = await Promise.allSettled([
     ownRobots(cli),
@@ -50,7 +50,7 @@ async function inLines(cli: Context, names: ReadonlyMap<string, string>): Promis
     hub,
     update: (update) => {
       for (const robot of update.kind === 'list' ? update.robots : [update.robot]) {
-        // A list after a reconnect repeats what is known; heartbeats alone are no news.
+        // A list after a reconnect repeats known statuses, and a heartbeat does not change the status.
         if (lastStatuses.get(robot.robot_id) === robot.status) continue
         lastStatuses.set(robot.robot_id, robot.status)
         line(robot)
@@ -125,7 +125,7 @@ function boardScreen(options: {
   const space = Array.from({ length: availableRows - rows.length }, (): Piece[] => [])
   const foot: Piece[][] = [
     [hidden > 0 ? styled('dim', `and ${hidden} more`) : ''],
-    [styled('dim', 'q leave')],
+    [styled('dim', 'q quit')],
   ]
   return [...head, ...rows, ...space, ...foot]
 }
@@ -149,7 +149,7 @@ async function followBoard(
   const signals = [cli.signal, ...(options.until ? [options.until] : [])]
   for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
   hub.watchRobots(options.update).catch((cause) => ended.reject(cause))
-  hub.connect().catch(() => {}) // onClosed tells
+  hub.connect().catch(() => {}) // reported through onClosed
   try {
     if (signals.some(({ aborted }) => aborted)) return
     await ended.promise

@@ -5,12 +5,12 @@ import { statusPiece } from '../views.ts'
 import { telemetryText } from './telemetry-text.ts'
 import type { WatchView } from './watch-view.ts'
 
-/** A sample older than this is no picture of now. */
+/** Age from which the screen marks a sample as old. */
 const STALE_MS = 2_000
 const RECORDED = 'the stop is recorded'
-const KEYS = 's or space STOP · c chat · q leave'
+const KEYS = 's or space STOP · c chat · q quit'
 
-/** The whole screen: how things stand, the log as far as there is room, and what the keys do. */
+/** Returns the whole screen: the state, the newest log entries that fit, and the keys. */
 export function watchScreen(
   view: WatchView,
   { nowMs, input, rows }: { nowMs: number; input: string | null } & Pick<ScreenSize, 'rows'>,
@@ -52,13 +52,17 @@ const highlightUnless = (text: string, expected: string): Piece =>
 
 function robotPiece({ robotConnected, battery }: WatchView): Piece {
   if (robotConnected === null) return '–'
-  if (!robotConnected) return styled('yellow', 'away')
+  if (!robotConnected) return styled('yellow', 'offline')
   return battery === null ? 'connected' : `connected, battery ${Math.round(battery * 100)} %`
 }
 
 function stopPiece({ stop, stopRequest }: WatchView): Piece {
   const ownStopText =
-    stopRequest === 'pressed' ? 'PRESSED, not confirmed yet' : stopRequest && !stop?.latched ? RECORDED : ''
+    stopRequest === 'pressed'
+      ? 'REQUESTED, not confirmed yet'
+      : stopRequest && !stop?.latched
+        ? RECORDED
+        : ''
   const knownStopText = stopText(stop)
   if (ownStopText === '' && !stop?.latched) return knownStopText
   return styled(['red', 'bold'], stop ? `${knownStopText} ${ownStopText}`.trimEnd() : ownStopText)
@@ -87,5 +91,5 @@ function noteText({ note, typing }: WatchView, nowMs: number): string {
 }
 
 function promptPiece(input: string | null): Piece {
-  return input === null ? styled('dim', KEYS) : `say: ${input}▏ (Enter sends, Esc does not)`
+  return input === null ? styled('dim', KEYS) : `chat: ${input}▏ (Enter sends, Esc cancels)`
 }

@@ -2,7 +2,7 @@ import type { DriveStop } from '@wheelhouse/protocol'
 import { clockOf, eventText } from './event-text.ts'
 import type { WatchEvent } from './watch-event.ts'
 
-/** What the screen shows of a session. */
+/** Content of the watch screen. */
 export interface WatchView {
   readonly sessionId: string
   readonly robotName: string
@@ -11,21 +11,21 @@ export interface WatchView {
   readonly hub: string
   readonly link: string
   readonly robotConnected: boolean | null
-  /** As the gateway last told; undefined while it has not. */
+  /** The stop in the gateway's last state; undefined before the first state. */
   readonly stop: DriveStop | null | undefined
-  /** How far a stop that was pressed here has come; null once the gateway or the log has told of it. */
+  /** Progress of a stop that the user has requested; null after the gateway or the log has reported it. */
   readonly stopRequest: 'pressed' | 'recorded' | null
   readonly telemetry: { readonly data: unknown; readonly atMs: number } | null
   /** Charge of the robot, 0 to 1. */
   readonly battery: number | null
   readonly latency: Extract<WatchEvent, { type: 'latency' }> | null
   readonly typing: { readonly name: string; readonly untilMs: number } | null
-  /** Lines for the log, oldest first. */
+  /** Lines of the log, oldest first. */
   readonly log: readonly { readonly time: string; readonly text: string; readonly alarm: boolean }[]
   readonly note: string
 }
 
-/** More than the tallest screen shows. */
+/** Larger than the number of lines on the tallest screen. */
 const MAX_LOG = 500
 const TYPING_MS = 4_000
 const ALARMS: ReadonlySet<string> = new Set(['session.stopped', 'robot.lost'])
@@ -50,11 +50,11 @@ export function emptyView(sessionId: string): WatchView {
   }
 }
 
-/** The view after an event that came at this moment of a monotonic clock, in milliseconds. */
+/** Returns the view after an event that arrived at `nowMs` of a monotonic clock. */
 export function reduceWatchView(view: WatchView, event: WatchEvent, nowMs: number): WatchView {
   switch (event.type) {
     case 'hub':
-      return { ...view, hub: event.state === 'connected' ? 'connected' : 'away, coming back' }
+      return { ...view, hub: event.state === 'connected' ? 'connected' : 'disconnected, reconnecting' }
     case 'link':
       return { ...view, link: event.reason ? `${event.state} (${event.reason})` : event.state }
     case 'session':
@@ -108,7 +108,7 @@ function appendRobotLog(
   return { ...view, log: [...view.log.slice(-(MAX_LOG - 1)), line] }
 }
 
-/** What is recorded is over with the next word about stops; what is not is still owed. */
+/** Returns the progress after a report about stops: the report ends a recorded request, and no other. */
 const pendingStopRequest = ({ stopRequest }: WatchView) => (stopRequest === 'recorded' ? null : stopRequest)
 
 function namesOf(session: Readonly<Record<string, unknown>>) {

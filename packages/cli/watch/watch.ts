@@ -17,21 +17,21 @@ export interface WatchOptions {
   readonly telemetry: number
 }
 
-/** Watches a session, or with `--robots` the robots, until it is over or somebody has seen enough. */
+/** Watches a session until it is over, or with `--robots` the robots, until the user quits. */
 export async function run(
   cli: Context,
   idOrPrefix: string | undefined,
   options: WatchOptions,
 ): Promise<void> {
   if (options.robots) {
-    if (idOrPrefix !== undefined) throw new Failure('usage', 'Name a session, or give --robots: not both')
+    if (idOrPrefix !== undefined) throw new Failure('usage', 'Use either a session or --robots, not both')
     const { watchRobots } = await import('./watch-robots.ts')
     return watchRobots(cli, options)
   }
   const sessionId = await resolveSessionId(cli, idOrPrefix)
   if (canDraw(cli) && !options.lines) await onScreen(cli, sessionId, options)
   else await inLines(cli, sessionId, options)
-  // Gone through in order, Ctrl-C is still what ended it.
+  // After an orderly end by Ctrl-C, the exit code is still that of an interruption.
   cli.signal.throwIfAborted()
 }
 
@@ -82,10 +82,10 @@ async function onScreen(cli: Context, sessionId: string, options: WatchOptions):
     closeKeys()
     screen.close()
   }
-  if (view.stopRequest !== 'pressed') return cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
-  // Nobody may go away in the belief that the robot stands.
+  if (view.stopRequest !== 'pressed') return cli.out.note(`${view.note || 'you quit'}: session ${sessionId}`)
+  // The user must not believe that the robot is halted.
   cli.out.notice(
-    `The stop was not confirmed, the robot may move. Press it again: wheelhouse stop ${sessionId}`,
+    `The stop is not confirmed: the robot may move. Stop it again with: wheelhouse stop ${sessionId}`,
   )
   process.exitCode = EXIT.unreachable
 }

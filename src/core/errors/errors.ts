@@ -1,63 +1,84 @@
+import { ERROR_CODE_HEADER, type ErrorCode } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { isDiskFull } from './disk-full.ts'
 import { causesOf } from './error-causes.ts'
 
 const MAX_TEXT_LENGTH = 500
 
+/** Returns the header that carries an error code. */
+export const errorHeader = (code: ErrorCode): Record<string, string> => ({ [ERROR_CODE_HEADER]: code })
+
 /** An error that the caller may read. Anything else becomes a 500 without detail. */
 export class AppError extends Error {
   readonly status: number
+  readonly code: ErrorCode
+  /** The headers of the response; the error code is one of them. */
   readonly headers: Readonly<Record<string, string>>
   /** The platform answers so because it was set up so: nothing is wrong, and nothing is to be reported. */
   readonly byConfiguration: boolean
 
   constructor(
     status: number,
+    code: ErrorCode,
     message: string,
     options?: ErrorOptions & { headers?: Record<string, string>; byConfiguration?: boolean },
   ) {
     super(message, options)
     this.byConfiguration = options?.byConfiguration ?? false
     this.status = status
-    this.headers = options?.headers ?? {}
+    this.code = code
+    this.headers = { ...options?.headers, ...errorHeader(code) }
   }
 }
 
-export const badRequest = (why: string) => new AppError(400, why)
-export const unauthorized = (why: string) =>
-  new AppError(401, why, { headers: { 'WWW-Authenticate': 'Bearer' } })
-export const forbidden = (why: string) => new AppError(403, why)
-/** Unknown and not-yours read alike, so that ids cannot be probed. */
-export const notFound = (what: string) => new AppError(404, `${what} not found`)
+export const badRequest = (why: string, code: ErrorCode = 'invalid_request') => new AppError(400, code, why)
+export const unauthorized = (code: ErrorCode, why: string) =>
+  new AppError(401, code, why, { headers: { 'WWW-Authenticate': 'Bearer' } })
+export const forbidden = (code: ErrorCode, why: string) => new AppError(403, code, why)
+/** An unknown resource and another user's read alike, so that callers cannot probe ids. */
+export const notFound = (what: string, code: ErrorCode = 'not_found') =>
+  new AppError(404, code, `${what} not found`)
+export const routeNotFound = () => notFound('Route', 'route_not_found')
 /** The path exists, but not for this method. */
 export const notAllowed = (method: string, allowed: readonly string[]) =>
-  new AppError(405, `${method} is not allowed here. Use ${allowed.join(' or ')}.`, {
+  new AppError(405, 'method_not_allowed', `${method} is not allowed here. Use ${allowed.join(' or ')}.`, {
     headers: { Allow: allowed.join(', ') },
   })
-export const conflict = (why: string) => new AppError(409, why)
-export const unavailable = (why: string, cause?: unknown) =>
-  new AppError(503, why, { cause, headers: { 'Retry-After': '1' } })
+export const conflict = (code: ErrorCode, why: string) => new AppError(409, code, why)
+export const unavailable = (code: ErrorCode, why: string, cause?: unknown) =>
+  new AppError(503, code, why, { cause, headers: { 'Retry-After': '1' } })
 
 export const diskFull = (cause?: unknown) =>
-  new AppError(503, 'The disk of the platform is full, so nothing was stored. Try again later.', {
-    cause,
-    headers: { 'Retry-After': '30' },
-  })
+  new AppError(
+    503,
+    'disk_full',
+    'The disk of the platform is full, so nothing was stored. Try again later.',
+    { cause, headers: { 'Retry-After': '30' } },
+  )
 
 /** Turns whatever was thrown into an error that may be shown. */
 export function toAppError(cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
   if (isBadCompression(cause))
-    return new AppError(400, 'The request body cannot be decompressed. Check its Content-Encoding.', {
-      cause,
-    })
+    return new AppError(
+      400,
+      'invalid_request',
+      'The request body cannot be decompressed. Check its Content-Encoding.',
+      {
+        cause,
+      },
+    )
   if (isDiskFull(cause)) return diskFull(cause)
-  if (isContention(cause)) return unavailable('Too much is being changed at once. Try again shortly.', cause)
+  if (isContention(cause))
+    return unavailable('contention', 'Too much is being changed at once. Try again shortly.', cause)
   if (isDatabaseUnreachable(cause))
-    return unavailable('The database is unreachable. Try again shortly.', cause)
-  if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
-  return new AppError(500, 'The platform failed to answer this request. Try again later.', { cause })
+    return unavailable('database_unavailable', 'The database is unreachable. Try again shortly.', cause)
+  if (isHttpError(cause))
+    return new AppError(cause.status, errorCodeOf(cause.status), httpErrorText(cause), { cause })
+  return new AppError(500, 'internal_error', 'The platform failed to answer this request. Try again later.', {
+    cause,
+  })
 }
 
 /**
@@ -134,3 +155,20 @@ function httpErrorText(cause: Error & { status: number }): string {
   if (cause.status === 400) return 'The request body is not valid JSON.'
   return cause.message
 }
+
+const codesByStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthenticated',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  406: 'not_acceptable',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  431: 'headers_too_large',
+  503: 'not_ready',
+}
+
+/** Returns the code of an error of which only the status is known, such as one of a library. */
+export const errorCodeOf = (status: number): ErrorCode =>
+  codesByStatus[status] ?? (status >= 500 ? 'internal_error' : 'invalid_request')

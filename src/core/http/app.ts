@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import cors from '@koa/cors'
-import { isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
+import { ERROR_CODE_HEADER, isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import {
@@ -11,7 +11,7 @@ import {
   diskFull,
   isDatabaseUnreachable,
   notAllowed,
-  notFound,
+  routeNotFound,
   toAppError,
 } from '../errors/errors.ts'
 import type { Log } from '../log.ts'
@@ -87,6 +87,7 @@ const crossOrigin = {
     'Retry-After',
     'WWW-Authenticate',
     'X-Total-Count',
+    ERROR_CODE_HEADER,
   ],
   maxAge: 600,
 }
@@ -114,7 +115,7 @@ const requireReadableRequest: Middleware = async (ctx, next) => {
     }
   }
   if (ctx.request.is('json') && !/^(|utf-?8|us-ascii)$/i.test(ctx.request.charset)) {
-    throw new AppError(415, 'JSON must be sent in UTF-8.')
+    throw new AppError(415, 'unsupported_media_type', 'JSON must be sent in UTF-8.')
   }
   await next()
 }
@@ -139,7 +140,7 @@ function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
     ctx.set(UNCACHED)
     try {
       await next()
-      if (ctx.status === 404 && ctx.body == null) throw notFound('Route')
+      if (ctx.status === 404 && ctx.body == null) throw routeNotFound()
     } catch (thrown) {
       cause = thrown
       // A database that died of its full disk is only away, as far as its errors say.

@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import { type exampleIds, idOf, type Role } from '@wheelhouse/protocol'
+import { type ErrorCode, type exampleIds, idOf, type Role } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from '../errors/errors.ts'
@@ -36,12 +36,17 @@ export interface Upload {
 /** How many entries a list has in all, which a page of it does not tell. */
 export type ResponseHeader = 'X-Total-Count'
 
+/** The cases in which a route answers with an error status: code → in which case. */
+export type ErrorCasesByCode = Readonly<Partial<Record<ErrorCode, string>>>
+
 export type ErrorResponses = Readonly<
-  Partial<Record<400 | 403 | 404 | 408 | 409 | 410 | 413 | 415 | 422 | 502 | 503, string>>
+  Partial<Record<400 | 403 | 404 | 408 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503, ErrorCasesByCode>>
 >
 
 /** Answers besides the usual one that are no error: status → in which case, and its JSON body if it has one. */
-export type OtherResponses = Readonly<Record<number, readonly [when: string, body?: z.ZodType]>>
+export type OtherResponses = Readonly<
+  Record<number, readonly [when: string, body?: z.ZodType, errorCode?: ErrorCode]>
+>
 
 type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
 
@@ -67,7 +72,7 @@ export interface Endpoint {
   readonly media?: readonly string[]
   /** What an `application/json` among them holds. */
   readonly download?: z.ZodType
-  /** When this route refuses beyond what its access and its input imply: status → in which case. */
+  /** The errors of this route beyond those that its access and its input imply: status → code → in which case. */
   readonly errors?: ErrorResponses
   readonly otherResponses?: OtherResponses
   readonly run: (input: EndpointInput) => Promise<unknown>
@@ -179,7 +184,8 @@ export const isOptional = (body: z.ZodType): boolean => body.safeParse(undefined
 function jsonBody(http: Context, optional: boolean): unknown {
   if (optional && !hasBody(http)) return undefined
   const type = http.request.is('json')
-  if (type === false) throw new AppError(415, 'Content-Type must be application/json')
+  if (type === false)
+    throw new AppError(415, 'unsupported_media_type', 'Content-Type must be application/json')
   if (type === null) throw badRequest('A JSON body is required')
   return http.request.body
 }

@@ -1,49 +1,83 @@
-import { type Endpoint, supportsIdempotencyKey } from './endpoint.ts'
+import type { ErrorCode } from '@wheelhouse/protocol'
+import { type Endpoint, type ErrorCasesByCode, supportsIdempotencyKey } from './endpoint.ts'
 
-/** Statuses of refusal, each with the cases it stands for. */
-export type ErrorCases = ReadonlyMap<number, readonly string[]>
+/** The cases of one error status: code → when it occurs. */
+export type StatusCases = ReadonlyMap<ErrorCode, readonly string[]>
+/** The error statuses of a route, each with its cases. */
+export type ErrorCases = ReadonlyMap<number, StatusCases>
 
-/** Whether requests of this method come with a body, which is then read before the route is asked. */
+/** Returns whether requests of this method carry a body, which is parsed before the route runs. */
 const hasBody = ({ method }: Endpoint) => method === 'post' || method === 'patch'
 
 /**
- * Every refusal an endpoint can answer with: what it declares itself, and what follows from its access, its input
- * and from what stands in front of all routes. The description is made from it, and tests hold answers against it.
+ * Returns every error an endpoint can answer with: its own declarations, and those that follow from its access, its
+ * input and the layers in front of all routes. The OpenAPI description uses the result, and tests check responses
+ * against it.
  */
 export function errorResponsesOf(spec: Endpoint): ErrorCases {
-  const cases = new Map<number, string[]>()
-  const add = (status: number, when: string) => cases.set(status, [...(cases.get(status) ?? []), when])
-  for (const [status, when] of Object.entries(spec.errors ?? {})) add(Number(status), when)
+  const cases = new Map<number, Map<ErrorCode, string[]>>()
+  const add: Add = (status, casesByCode) => {
+    const known = cases.get(status) ?? new Map<ErrorCode, string[]>()
+    cases.set(status, known)
+    for (const [code, when] of Object.entries(casesByCode) as [ErrorCode, string][]) {
+      known.set(code, [...(known.get(code) ?? []), when])
+    }
+  }
+  for (const [status, casesByCode] of Object.entries(spec.errors ?? {})) add(Number(status), casesByCode)
   addInputCases(spec, add)
   addAccessCases(spec, add)
-  if (supportsIdempotencyKey(spec)) {
-    add(409, 'when a request with the same Idempotency-Key is still running, or its answer was not kept')
-    add(422, 'when the Idempotency-Key was used with another body')
-  }
-  add(429, 'when there were too many requests')
-  add(500, 'when something failed on our side')
-  add(503, 'when a part that is needed, such as the database, is unreachable')
+  if (supportsIdempotencyKey(spec)) add(409, idempotencyConflicts)
+  if (supportsIdempotencyKey(spec))
+    add(422, { idempotency_key_reused: 'when the Idempotency-Key was used with another body' })
+  add(429, { rate_limited: 'when there were too many requests' })
+  add(500, { internal_error: 'when the platform fails to answer' })
+  add(503, outages)
   for (const status of Object.keys(spec.otherResponses ?? {})) cases.delete(Number(status))
   return new Map([...cases].sort(([a], [b]) => a - b))
 }
 
-type Add = (status: number, when: string) => void
+type Add = (status: number, casesByCode: ErrorCasesByCode) => void
+
+const idempotencyConflicts: ErrorCasesByCode = {
+  idempotency_key_in_use: 'when a request with the same Idempotency-Key is still running',
+  idempotency_response_lost: 'when the response to the first request with the Idempotency-Key was not kept',
+}
+
+const outages: ErrorCasesByCode = {
+  database_unavailable: 'when the database is unreachable',
+  contention: 'when too many requests change the same data at once',
+  disk_full: 'when the disk of the platform is full',
+  not_ready: 'when the platform is starting',
+}
+
+const invalidCredentials: ErrorCasesByCode = {
+  unauthenticated: 'when the credential is missing or malformed',
+  token_invalid: 'when the session token is invalid',
+  token_expired: 'when the session token has expired',
+  api_key_invalid: 'when the API key is invalid',
+  api_key_expired: 'when the API key has expired',
+  api_key_revoked: 'when the API key is revoked',
+}
 
 function addInputCases(spec: Endpoint, add: Add): void {
   if (spec.params || spec.query || hasBody(spec))
-    add(400, 'when the input is not valid; the text names the field')
-  const declared = spec.errors ?? {} // says the same of these, but says it better
-  if (spec.params && !declared[404]) add(404, 'when there is no such thing, or it is not yours to see')
+    add(400, { invalid_request: 'when the input is not valid; the text names the field' })
+  const declared = spec.errors ?? {} // more precise than the general case
+  if (spec.params && !declared[404])
+    add(404, { not_found: 'when the resource does not exist, or you may not see it' })
   if (!hasBody(spec)) return
-  if (!declared[413]) add(413, 'when the request body is too large')
-  if (!declared[415]) add(415, 'when the request body is of another type than it must be')
+  if (!declared[413]) add(413, { payload_too_large: 'when the request body is too large' })
+  if (!declared[415])
+    add(415, { unsupported_media_type: 'when the request body is not of the media type that the route accepts' })
 }
 
 function addAccessCases(spec: Endpoint, add: Add): void {
   const { access } = spec
   if (access === 'public') return
-  add(401, 'when the credential is missing, malformed, expired or revoked')
-  if (access.role) add(403, `when you do not have the ${access.role} role`)
-  if (access.sessionOnly) add(403, 'when the credential is an API key')
-  if (spec.method !== 'get') add(403, 'when the request comes with the session cookie from another site')
+  add(401, invalidCredentials)
+  if (access.role) add(403, { role_required: `when you do not have the ${access.role} role` })
+  if (access.sessionOnly) add(403, { api_key_not_accepted: 'when the credential is an API key' })
+  if (spec.method !== 'get')
+    add(403, { origin_not_allowed: 'when the request carries the session cookie and comes from another site' })
+  add(503, { identity_provider_unavailable: 'when the keys of the identity provider are unreachable' })
 }

@@ -105,10 +105,15 @@ export function createIdempotency(parts: Deps) {
       case 'answered':
         return replayResponse(request, claimResult.status, claimResult.body)
       case 'other':
-        throw new AppError(422, 'This Idempotency-Key was used for another request. Send a new one.')
+        throw new AppError(
+          422,
+          'idempotency_key_reused',
+          'This Idempotency-Key was used for another request. Send a new one.',
+        )
       case 'running':
         throw new AppError(
           409,
+          'idempotency_key_in_use',
           'A request with this Idempotency-Key is still running. Retry after it has finished.',
           {
             headers: { 'Retry-After': '1' },
@@ -149,7 +154,10 @@ export function createIdempotency(parts: Deps) {
       // What outlives its request, e.g. a listener it woke, acts for itself.
       if (!request || request.finished) return
       if (await store.markEffect(trx, request.claim)) return
-      throw conflict('A repetition of this request was faster. Send it again to get its answer.')
+      throw conflict(
+        'idempotency_key_in_use',
+        'A repetition of this request was faster. Send it again to get its answer.',
+      )
     },
 
     removeExpired: store.removeExpired,
@@ -161,6 +169,7 @@ const invalidKey = () => badRequest('Idempotency-Key: must be 1 to 255 printable
 
 const responseNotStored = () =>
   conflict(
+    'idempotency_response_lost',
     'The first request with this Idempotency-Key was processed, but its answer was not kept. Look up what it did.',
   )
 
@@ -170,7 +179,11 @@ const scopeOf = (http: Context, caller: Caller | undefined) => caller?.userId ??
 function fingerprint(http: Context): string {
   const { body, rawBody } = http.request
   if (rawBody === undefined && hasBody(http)) {
-    throw new AppError(415, 'With an Idempotency-Key the Content-Type must be application/json')
+    throw new AppError(
+      415,
+      'unsupported_media_type',
+      'With an Idempotency-Key the Content-Type must be application/json',
+    )
   }
   return fingerprintOf(http.method, http.path, http.search, rawBody ? canonical(body, rawBody) : '')
 }

@@ -9,7 +9,9 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
 import { withTimeout } from '../concurrency/concurrency.ts'
+import { errorCodeOf, errorHeader } from '../errors/errors.ts'
 
 /** A request must have arrived completely by then, its headers sooner. */
 const REQUEST_LIMIT_MS = 30_000
@@ -61,6 +63,7 @@ export async function listen(host: string, port: number, variable: string): Prom
       'Cache-Control': 'no-store',
       'Retry-After': '1',
       'X-Request-Id': randomUUID(),
+      ...errorHeader('not_ready'),
     })
     response.end('{"error":"Starting, try again shortly"}')
   }
@@ -125,6 +128,7 @@ function rejectMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
       `X-Request-Id: ${randomUUID()}\r\n` +
+      `${ERROR_CODE_HEADER}: ${status === 400 ? 'malformed_request' : errorCodeOf(status)}\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
 }

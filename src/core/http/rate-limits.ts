@@ -61,7 +61,7 @@ export function createRateLimits(
       http.set('RateLimit', `"${policy}";r=${remaining};t=${seconds}`)
       if (allowed) return
       deps.countRejected(policy)
-      throw new AppError(429, `Too many requests (${policy}). Try again in ${seconds} s.`, {
+      throw new AppError(429, 'rate_limited', `Too many requests (${policy}). Try again in ${seconds} s.`, {
         headers: { 'Retry-After': String(seconds) },
       })
     },

@@ -27,7 +27,7 @@ export async function readUpload(request: IncomingMessage, upload: Upload): Prom
     request.unpipe(parser)
     if (!pace.isTooSlow() && (await discardRest(request, 2 * upload.maxBytes))) throw cause
     throw cause instanceof AppError
-      ? new AppError(cause.status, cause.message, { headers: { Connection: 'close' } })
+      ? new AppError(cause.status, cause.code, cause.message, { headers: { Connection: 'close' } })
       : cause
   } finally {
     pace.stop()
@@ -50,18 +50,25 @@ function watchPace({ socket }: IncomingMessage, upload: Upload) {
     const isLate =
       lastedMs > RATE_GRACE_MS && (bytesRead - startBytes) / lastedMs < MIN_BYTES_PER_SECOND / 1_000
     slow ||= isLate || nowMs - progress.atMs > STALL_LIMIT_MS
-    if (slow) reject(new AppError(408, `${upload.field}: the file arrives too slowly: send it again`))
+    if (slow)
+      reject(
+        new AppError(408, 'request_timeout', `${upload.field}: the file arrives too slowly: send it again`),
+      )
   }, PROGRESS_CHECK_MS)
   return { tooSlow, isTooSlow: () => slow, stop: () => clearInterval(timer) }
 }
 
 const tooLarge = (upload: Upload) =>
-  new AppError(413, `${upload.field}: must be at most ${upload.maxBytes / 1024 / 1024} MB`)
+  new AppError(
+    413,
+    'payload_too_large',
+    `${upload.field}: must be at most ${upload.maxBytes / 1024 / 1024} MB`,
+  )
 
 function createParser(request: IncomingMessage, upload: Upload): BusboyInstance {
   const type = request.headers['content-type'] ?? ''
   if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {
-    throw new AppError(415, 'Content-Type must be multipart/form-data')
+    throw new AppError(415, 'unsupported_media_type', 'Content-Type must be multipart/form-data')
   }
   try {
     return new Busboy({

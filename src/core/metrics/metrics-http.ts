@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Middleware } from 'koa'
-import { notAllowed, notFound, toAppError, unauthorized } from '../errors/errors.ts'
+import { notAllowed, routeNotFound, toAppError, unauthorized } from '../errors/errors.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface MetricsResponse {
@@ -25,9 +25,12 @@ export function createMetricsPage(options: {
   /** @throws 401, 404 */
   function check(authorization: string | undefined): void {
     if (wanted === undefined) {
-      if (production) throw notFound('Route')
+      if (production) throw routeNotFound()
     } else if (!timingSafeEqual(digest(authorization ?? ''), wanted)) {
-      throw unauthorized('The metrics token is required: Authorization: Bearer <METRICS_TOKEN>')
+      throw unauthorized(
+        'unauthenticated',
+        'The metrics token is required: Authorization: Bearer <METRICS_TOKEN>',
+      )
     }
   }
 

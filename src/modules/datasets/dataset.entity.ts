@@ -2,12 +2,12 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** Everything a robot has recorded. Made with its first episode; stays when the robot is removed. */
+/** All episodes of one robot. Created with the first episode; remains after the robot is removed. */
 export const Dataset = defineEntity({
   name: 'Dataset',
   tableName: 'datasets',
   uniques: [{ name: 'one_dataset_per_robot', properties: ['robot'] }],
-  // No index on a column that changes with every episode, so that the update stays in place.
+  // No index covers a column that changes with every episode, so that updates stay heap-only (HOT).
   indexes: [{ name: 'datasets_by_client', properties: ['client'] }],
   checks: [
     { name: 'datasets_episode_count', expression: '"episode_count" >= 0' },
@@ -21,13 +21,13 @@ export const Dataset = defineEntity({
     episodeCount: p.integer().default(0),
     sizeBytes: p.bigint('number').default(0),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    /** When the newest episode arrived. */
+    /** When the newest episode was stored. */
     updatedAt: p.datetime(3).defaultRaw('now()'),
   },
 })
 export type Dataset = InferEntity<typeof Dataset>
 
-/** One recording, as the robot reported it. The first report of an `episodeId` stays. */
+/** One recording as the robot reported it. Later reports of the same `episodeId` are ignored. */
 export const Episode = defineEntity({
   name: 'Episode',
   tableName: 'episodes',
@@ -47,9 +47,9 @@ export const Episode = defineEntity({
     id: p.uuid().primary(),
     dataset: () => p.manyToOne(Dataset).mapToPk(),
     robot: () => referenceTo('Robot'),
-    /** The session it was recorded in; null when it began in none. */
+    /** The session in which the episode started; null when it started outside a session. */
     session: () => referenceTo('Session').nullable(),
-    /** The robot's own name for it. */
+    /** The id that the robot assigned. */
     episodeId: p.text(),
     startedAt: p.datetime(3),
     endedAt: p.datetime(3),

@@ -6,13 +6,13 @@ import { datasetView, episodeView } from './dataset.view.ts'
 
 const access = { role: 'client' } as const
 
-/** What a client's robots have recorded. */
+/** Returns the endpoints for a client's datasets and their episodes. */
 export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint[] {
   return [
     endpoint({
       method: 'get',
       path: '/api/client/datasets',
-      summary: 'Lists what your robots have recorded, one dataset a robot, the one that grew last first',
+      summary: 'Lists the datasets of your robots, one per robot, most recently updated first',
       access,
       response: [200, z.object({ datasets: z.array(DatasetView) })],
       run: async ({ caller }) => ({ datasets: (await datasets.list(caller.userId)).map(datasetView) }),
@@ -20,12 +20,12 @@ export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint
     endpoint({
       method: 'get',
       path: '/api/client/datasets/{id}/episodes',
-      summary: 'Lists the episodes of one of your datasets, those that began last first',
+      summary: 'Lists the episodes of one of your datasets, newest first by start time',
       access,
       params: idParams('dataset'),
       query: ListEpisodes,
       response: [200, z.object({ episodes: z.array(EpisodeView) })],
-      errors: { 404: 'when there is no such dataset of yours' },
+      errors: { 404: 'when the dataset does not exist or is not yours' },
       run: async ({ caller, params, query }) => ({
         episodes: (await datasets.episodes(caller.userId, params.id, query)).map(episodeView),
       }),

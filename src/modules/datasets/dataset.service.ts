@@ -3,13 +3,13 @@ import { badRequest, notFound } from '../../core/errors/errors.ts'
 import type { ListEpisodes } from './dataset.schema.ts'
 import type { DatasetRow, EpisodeRow } from './dataset.view.ts'
 
-/** Most datasets one list answers with. */
+/** Maximum number of datasets in a list. */
 const LIST_LIMIT = 1_000
 
-/** Reading what a client's robots have recorded, removed robots included. */
+/** Reads the datasets of a client's robots, including removed robots. */
 export function createDatasets({ db }: { db: Db }) {
   return {
-    /** Newest update first, at most 1,000. */
+    /** Returns up to 1,000 datasets, most recently updated first. */
     list: (clientId: string): Promise<DatasetRow[]> =>
       db
         .selectFrom('datasets')
@@ -23,8 +23,8 @@ export function createDatasets({ db }: { db: Db }) {
         .execute(),
 
     /**
-     * A page of episodes, those that began last first; the next page is asked for with the id of the last one.
-     * @throws 404 when the dataset does not exist or belongs to somebody else, 400 when `before` is not in it.
+     * Returns one page of episodes, newest first by start time. The id of the last episode is the `before` of the next page.
+     * @throws 404 when the dataset does not exist or belongs to another user, 400 when it does not contain `before`.
      */
     async episodes(clientId: string, datasetId: string, page: ListEpisodes): Promise<EpisodeRow[]> {
       const dataset = await db
@@ -58,7 +58,10 @@ export function createDatasets({ db }: { db: Db }) {
       .where('dataset_id', '=', datasetId)
       .where('id', '=', id)
       .executeTakeFirst()
-    if (!row) throw badRequest('before: must be the id of an episode of this dataset')
+    if (!row)
+      throw badRequest(
+        'before: must be the id of an episode in this dataset. Use the id of the last episode of a page.',
+      )
     return row
   }
 }

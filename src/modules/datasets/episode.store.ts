@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 
-/** How far a robot's clock may be off for its episode still to belong to a session. */
+/** Maximum clock error of a robot at which its episode is still assigned to a session. */
 const CLOCK_TOLERANCE_MS = 5_000
-/** Sessions of a robot follow each other, so that only the newest few begun by then can contain a moment. */
-const SESSIONS_LOOKED_AT = 8
+/** Sessions of a robot do not overlap, so only the newest few that started before a time can contain it. */
+const CANDIDATE_SESSIONS = 8
 
 /** An episode as a robot reports it. Times are Unix milliseconds. */
 export interface ReportedEpisode {
@@ -17,14 +17,14 @@ export interface ReportedEpisode {
   readonly uri: string | null
 }
 
-/** Puts episodes into the database, many in one transaction. */
+/** Persists episodes, many in one transaction. */
 export function createEpisodeStore(deps: { transact: Transact; now: () => Date }) {
   const { transact, now } = deps
   return {
     /**
-     * Stores episodes and counts those that are new, each to its robot's dataset and to the session that it
-     * began in. What is stored already is left as it is. All or nothing.
-     * @returns for each episode, in order, whether it is stored; false: there is no such robot
+     * Stores episodes. Adds new episodes to the counts of the robot's dataset and of the session in which they
+     * started. Ignores episodes that are already stored. Stores all episodes or none.
+     * @returns for each episode, in order, whether it is stored; false when the robot does not exist
      */
     save: (episodes: readonly ReportedEpisode[]): Promise<boolean[]> =>
       transact(async (tx) => {
@@ -39,7 +39,7 @@ export function createEpisodeStore(deps: { transact: Transact; now: () => Date }
 }
 export type EpisodeStore = ReturnType<typeof createEpisodeStore>
 
-/** Makes the datasets of robots that have none yet; they belong to the robots' owners. */
+/** Creates the missing datasets of robots. A dataset belongs to the robot's owner. */
 async function createMissingDatasets(tx: Tx, robotIds: readonly string[], at: Date): Promise<void> {
   await sql`
     insert into datasets (id, robot_id, client_id, created_at, updated_at)
@@ -49,8 +49,8 @@ async function createMissingDatasets(tx: Tx, robotIds: readonly string[], at: Da
 }
 
 /**
- * Takes the datasets in one order everywhere. Who has them has all that follows, episodes, sessions and counts:
- * two transactions about the same robots never wait for each other in a circle.
+ * Locks the datasets of robots in id order, before the transaction locks episodes and sessions. Two transactions for
+ * the same robots therefore cannot deadlock.
  */
 async function lockDatasets(tx: Tx, robotIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.db
@@ -64,9 +64,9 @@ async function lockDatasets(tx: Tx, robotIds: readonly string[]): Promise<Set<st
 }
 
 /**
- * Inserts what is not there yet and counts exactly that. A session that contains the start of an episode is
- * preferred to one that does so only within the tolerance. Sums stop at the largest whole number that the wire
- * can carry: a robot that claims absurd sizes must not make its owner's lists unreadable.
+ * Inserts new episodes and counts exactly those. Prefers a session that contains the start of an episode to a session
+ * that contains it only within the tolerance. Caps sums at the largest safe integer of JSON: a robot that reports
+ * absurd sizes must not make its owner's lists unreadable.
  */
 async function insertAndCount(tx: Tx, episodes: readonly ReportedEpisode[], at: Date): Promise<void> {
   await sql`
@@ -96,23 +96,23 @@ async function insertAndCount(tx: Tx, episodes: readonly ReportedEpisode[], at: 
       select id from sessions where id in (select session_id from inserted) order by id for no key update
     ), sessions_counted as (
       update sessions s set
-        episodes_collected = s.episodes_collected + o.episodes,
-        data_collected_bytes = least(s.data_collected_bytes + o.bytes, ${Number.MAX_SAFE_INTEGER}::bigint)
+        episodes_collected = s.episodes_collected + sums.episodes,
+        data_collected_bytes = least(s.data_collected_bytes + sums.bytes, ${Number.MAX_SAFE_INTEGER}::bigint)
       from (select session_id, count(*)::int as episodes, sum(size_bytes) as bytes
-            from inserted group by session_id) o
-        join sessions_locked l on l.id = o.session_id
-      where s.id = o.session_id
+            from inserted group by session_id) sums
+        join sessions_locked l on l.id = sums.session_id
+      where s.id = sums.session_id
     )
     update datasets d set
-      episode_count = d.episode_count + o.episodes,
-      size_bytes = least(d.size_bytes + o.bytes, ${Number.MAX_SAFE_INTEGER}::bigint),
+      episode_count = d.episode_count + sums.episodes,
+      size_bytes = least(d.size_bytes + sums.bytes, ${Number.MAX_SAFE_INTEGER}::bigint),
       updated_at = greatest(d.updated_at, ${at}::timestamptz)
     from (select dataset_id, count(*)::int as episodes, sum(size_bytes) as bytes
-          from inserted group by dataset_id) o
-    where d.id = o.dataset_id`.execute(tx.db)
+          from inserted group by dataset_id) sums
+    where d.id = sums.dataset_id`.execute(tx.db)
 }
 
-/** The session of the robot `i.robot_id` that was open at `i.started_at`: the latest one. */
+/** Selects the latest session of the robot `i.robot_id` that was open at `i.started_at`. */
 const sessionAt = (at: Date) => {
   const tolerance = sql`make_interval(secs => ${CLOCK_TOLERANCE_MS / 1_000})`
   const open = sql`i.started_at between c.started_at and coalesce(c.ended_at, ${at}::timestamptz)`
@@ -120,7 +120,7 @@ const sessionAt = (at: Date) => {
     select c.id from (
       select id, started_at, ended_at from sessions
       where robot_id = i.robot_id and started_at <= i.started_at + ${tolerance}
-      order by started_at desc limit ${SESSIONS_LOOKED_AT}
+      order by started_at desc limit ${CANDIDATE_SESSIONS}
     ) c
     where coalesce(c.ended_at, ${at}::timestamptz) >= i.started_at - ${tolerance}
     order by ${open} desc, c.started_at desc limit 1`

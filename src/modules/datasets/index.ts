@@ -1,3 +1,3 @@
 export { datasetEndpoints } from './dataset.routes.ts'
-export { createDatasets } from './dataset.service.ts'
-export { createEpisodeStore, type EpisodeStore, type ReportedEpisode } from './episode.store.ts'
+export type { EpisodeStore, ReportedEpisode } from './episode.store.ts'
+export { createDatasetServices, type DatasetServices } from './facade.ts'

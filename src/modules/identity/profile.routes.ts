@@ -88,7 +88,7 @@ function providerEndpoints(deps: Deps): Endpoint[] {
 /** What the provider says now: the token's own claims, and userinfo's when the token holds no e-mail. */
 async function currentClaims(deps: Deps, caller: Caller): Promise<TokenClaims> {
   if (caller.credential.kind !== 'session')
-    throw forbidden('An API key is not accepted here. Use a session token.')
+    throw forbidden('api_key_not_accepted', 'An API key is not accepted here. Use a session token.')
   const { token } = caller.credential
   const claims = await deps.verifyToken(token)
   if (claims.email !== undefined) return claims

@@ -44,11 +44,9 @@ export function createCertifications(deps: { db: Db; transact: Transact; now: ()
     if (!decided) {
       const known = await tx.db.selectFrom('certifications').select('id').where('id', '=', id).execute()
       if (known.length === 0) throw notFound('Certification')
-      throw conflict(
-        from === 'PENDING'
-          ? 'This certification is already decided'
-          : 'Only an approved certification can be revoked',
-      )
+      throw from === 'PENDING'
+        ? conflict('certification_already_decided', 'This certification is already decided')
+        : conflict('certification_not_approved', 'Only an approved certification can be revoked')
     }
     const { operator_id, robot_type } = decided
     const operator = await tx.db
@@ -90,6 +88,7 @@ export function createCertifications(deps: { db: Db; transact: Transact; now: ()
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_live_certification_per_type') {
           throw conflict(
+            'certification_exists',
             'A certification for this robot type is already requested or approved. Wait for the decision.',
           )
         }

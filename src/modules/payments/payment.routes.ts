@@ -1,4 +1,5 @@
 import { type Endpoint, type ErrorResponses, endpoint } from '../../core/http/endpoint.ts'
+import type { Payments } from './facade.ts'
 import {
   ConnectStatus,
   CustomerView,
@@ -10,7 +11,6 @@ import {
   SetupIntentView,
   StripeEventBody,
 } from './payment.schema.ts'
-import type { Payments } from './payments.ts'
 import { notConfigured } from './stripe-client.ts'
 
 const clients = { role: 'client', sessionOnly: true } as const

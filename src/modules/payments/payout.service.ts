@@ -26,9 +26,13 @@ export function createPayouts(deps: {
   /** @throws 409 while the provider makes no transfers to this operator; 502, 503 */
   async function destination(operatorId: string): Promise<string> {
     const { accountId, payoutsEnabled } = await recipients.status(operatorId)
-    if (accountId === null) throw conflict('You have no payout account yet. Set it up first.')
+    if (accountId === null)
+      throw conflict('payout_account_missing', 'You have no payout account yet. Set it up first.')
     if (!payoutsEnabled)
-      throw conflict('Your payout account is not ready. Complete it at the payment provider first.')
+      throw conflict(
+        'payout_account_not_ready',
+        'Your payout account is not ready. Complete it at the payment provider first.',
+      )
     return accountId
   }
 
@@ -41,11 +45,15 @@ export function createPayouts(deps: {
     if (amountCents < MINIMUM_CENTS || amountCents > availableCents) {
       const { cents } = await pendingEarnings(tx.db, operatorId)
       const pending = cents > 0 ? ` ${euros(cents)} of earnings are pending.` : ''
-      const reason =
-        amountCents < MINIMUM_CENTS
-          ? `A payout is at least ${euros(MINIMUM_CENTS)}. This one would be ${euros(amountCents)}.`
-          : `Only ${euros(availableCents)} are available. Ask for less.`
-      throw conflict(reason + pending)
+      throw amountCents < MINIMUM_CENTS
+        ? conflict(
+            'payout_below_minimum',
+            `A payout is at least ${euros(MINIMUM_CENTS)}. This one would be ${euros(amountCents)}.${pending}`,
+          )
+        : conflict(
+            'insufficient_balance',
+            `Only ${euros(availableCents)} are available. Ask for less.${pending}`,
+          )
     }
     const at = now()
     const id = randomUUID()

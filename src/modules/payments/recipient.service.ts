@@ -49,6 +49,7 @@ export function createRecipients(deps: {
     const [user, profile] = await Promise.all([users.byId(userId), operatorProfiles.get(userId)])
     if (profile.country === null) {
       throw conflict(
+        'country_missing',
         'Your operator profile names no country, which decides how you can be paid. Choose it in your profile first.',
       )
     }

@@ -71,7 +71,8 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
       create: (request: R, idempotencyKey: string) => Promise<{ id: string }>,
     ): Promise<string> {
       const known = (await find(kind, userId)) ?? (await claimRequest(kind, userId, await request()))
-      if (!known) throw unavailable('The account is being created again. Try again shortly.')
+      if (!known)
+        throw unavailable('payment_request_running', 'The account is being created again. Try again shortly.')
       if (known.provider_id !== null) return known.provider_id
       const { request_key: key } = known
       let id: string

@@ -106,22 +106,29 @@ function toAppError(cause: InstanceType<typeof Stripe.errors.StripeError>): AppE
   // Two requests with the same idempotency key at the same time: the first one is being carried out.
   if (cause instanceof errors.StripeIdempotencyError || cause.statusCode === 409) {
     return unavailable(
+      'payment_request_running',
       'The same request is already running at the payment provider. Try again shortly.',
       cause,
     )
   }
   if (isUnknownOutcome(cause) || cause instanceof errors.StripeRateLimitError || cause.statusCode === 429) {
-    return unavailable('The payment provider does not answer. Try again shortly.', cause)
+    return unavailable(
+      'payment_provider_unavailable',
+      'The payment provider does not answer. Try again shortly.',
+      cause,
+    )
   }
   if (cause instanceof errors.StripeAuthenticationError || cause instanceof errors.StripePermissionError) {
     return new AppError(
       503,
+      'payment_provider_unavailable',
       'The payment provider does not accept the key of this platform. Ask an administrator to check it.',
       { cause },
     )
   }
   return new AppError(
     502,
+    'payment_provider_error',
     'The payment provider refused the request. Try again later, or ask an administrator.',
     { cause },
   )
@@ -129,4 +136,6 @@ function toAppError(cause: InstanceType<typeof Stripe.errors.StripeError>): AppE
 
 /** What every payment route answers on a platform without a key of the provider. */
 export const notConfigured = (): AppError =>
-  new AppError(503, 'Payments are not set up on this platform', { byConfiguration: true })
+  new AppError(503, 'payments_not_configured', 'Payments are not set up on this platform', {
+    byConfiguration: true,
+  })

@@ -39,12 +39,18 @@ export function createStripeEventReader(deps: {
 
   return (raw: string, header: string): SignedEvent => {
     if (!webhookSecrets.some((secret) => isSigned(raw, header, secret))) {
-      throw badRequest('The Stripe-Signature header is missing, too old or made with another secret.')
+      throw badRequest(
+        'The Stripe-Signature header is missing, too old or made with another secret.',
+        'signature_invalid',
+      )
     }
     // The library looks at the age alone, so what was signed for the future would stay good until then.
     const signedS = Number(/(?:^|,)\s*t=(\d+)/.exec(header)?.[1])
     if (signedS > now().getTime() / 1_000 + TOLERANCE_S)
-      throw badRequest('The Stripe-Signature header names a time in the future. Check the clocks.')
+      throw badRequest(
+        'The Stripe-Signature header names a time in the future. Check the clocks.',
+        'signature_invalid',
+      )
     const event = JSON.parse(raw)
     if (typeof event?.id !== 'string' || typeof event.type !== 'string')
       throw badRequest('The body is not a Stripe event.')

@@ -87,7 +87,9 @@ export function createStripeWebhook(deps: StripeWebhookOptions) {
         metrics.stripeEvent(await handle(event))
       } catch (cause) {
         metrics.stripeEvent('failed')
-        throw new AppError(500, 'The event could not be processed. Send it again.', { cause })
+        throw new AppError(500, 'internal_error', 'The event could not be processed. Send it again.', {
+          cause,
+        })
       }
     },
   }

@@ -1,9 +1,10 @@
-/** How much above its threshold the charge must be for the battery not to be low any more. */
+/** The charge must exceed the threshold by this much before the battery counts as charged again. */
 const BATTERY_RECOVERED_BY = 0.05
 
 /**
- * Assignments of a statement that updates `robot_presence p` from an input `i` with `battery` and `battery_ms`, both null
- * while the robot has reported none. Comparisons with null are not true, so that everything stays as it is then.
+ * Contains the assignments of a statement that updates `robot_presence p` from an input `i` with `battery` and
+ * `battery_ms`. Both are null until the robot reports a charge. A comparison with null is not true, so these assignments
+ * then change nothing.
  */
 export const batterySql = `
   battery = coalesce(i.battery, p.battery),

@@ -1,8 +1,8 @@
 import { batterySql } from './battery-columns.ts'
 
-// The statements of presence.store.ts. What they have in common is explained there.
+// The SQL of presence.store.ts, which explains the locking order and the query plans.
 
-/** Tells the hub the new statuses, all robots of one statement in one outbox row. */
+/** Emits the new statuses to the hub: one outbox row for all robots of a statement. */
 const emitStatusSql = (changed: string) => `
   insert into outbox (name, payload)
   select 'robots.status', jsonb_build_object('robots', jsonb_agg(jsonb_build_object(
@@ -11,7 +11,7 @@ const emitStatusSql = (changed: string) => `
     'last_heartbeat', to_char(last_heartbeat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))
   from ${changed} having count(*) > 0`
 
-/** What `openSession` reads, of `sessions s` and its operator `users u`; the robot's own settings come beside it. */
+/** Lists the columns of `sessions s` and its operator `users u` that `openSession` reads. */
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
   s.event_seq, s.driven, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner`
 
@@ -25,51 +25,51 @@ with input as (
       last_online = to_timestamp(i.at_ms / 1000), lost_at = null
   from input i
     join robots r on r.id = i.robot_id
-    join robot_presence before on before.robot_id = i.robot_id
+    join robot_presence previous on previous.robot_id = i.robot_id
   where p.robot_id = i.robot_id and r.token_version = i.token_version and r.deleted_at is null
   returning p.robot_id, p.epoch, p.last_heartbeat,
-    before.connected as was_connected, before.node_id as old_node,
-    greatest(before.last_online, before.last_heartbeat) as last_sign
+    previous.connected as was_connected, previous.node_id as previous_node_id,
+    greatest(previous.last_online, previous.last_heartbeat) as last_sign
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
   returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
-    (o.was_connected and o.old_node is distinct from $1) as moved,
-    exists (select from gateway_nodes n where n.id = o.old_node and n.draining) as handed_over
+    (o.was_connected and o.previous_node_id is distinct from $1) as taken_over,
+    exists (select from gateway_nodes n where n.id = o.previous_node_id and n.draining) as handed_over
 ), emitted as (${emitStatusSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.moved, o.handed_over, o.last_sign, o.latency_limit_ms, o.stop_clear, ${openSessionColumns}
+select o.id as robot_id, o.epoch, o.status, o.taken_over, o.handed_over, o.last_sign, o.latency_limit_ms, o.stop_clear, ${openSessionColumns}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`
 
-/** Ends epochs; returns the robots that were in a session. */
+/** Ends epochs; returns the robots in a session. */
 export const disconnectSql = `
 with input as (
   select * from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::float8[])
-    as i (robot_id, epoch, sign_ms, beat_ms, battery, battery_ms)
+    as i (robot_id, epoch, last_sign_ms, heartbeat_ms, battery, battery_ms)
 ), closed as (
   update robot_presence p
   set connected = false, lost_at = now(),
-      last_online = greatest(p.last_online, p.last_heartbeat, to_timestamp(i.sign_ms / 1000)),
-      last_heartbeat = case when i.beat_ms > 0 then to_timestamp(i.beat_ms / 1000) else p.last_heartbeat end,
+      last_online = greatest(p.last_online, p.last_heartbeat, to_timestamp(i.last_sign_ms / 1000)),
+      last_heartbeat = case when i.heartbeat_ms > 0 then to_timestamp(i.heartbeat_ms / 1000) else p.last_heartbeat end,
       ${batterySql}
   from input i where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)
   returning p.robot_id, p.last_heartbeat, p.last_online
 ), status as (
   update robots r set status = case when r.status = 'AVAILABLE' then 'OFFLINE' else r.status end
-  from closed g where r.id = g.robot_id
-  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.deleted_at, g.last_heartbeat, g.last_online
+  from closed c where r.id = c.robot_id
+  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.deleted_at, c.last_heartbeat, c.last_online
 ), emitted as (${emitStatusSql("(select * from status where status = 'OFFLINE' and deleted_at is null) offline")})
 select id as robot_id, last_online from status where status = 'IN_SESSION'`
 
 /** Writes the newest heartbeat of each connection that is still the current one. */
 export const heartbeatsSql = `
-update robot_presence p set last_heartbeat = to_timestamp(i.beat_ms / 1000), ${batterySql}
+update robot_presence p set last_heartbeat = to_timestamp(i.heartbeat_ms / 1000), ${batterySql}
 from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[])
-  as i (robot_id, epoch, beat_ms, battery, battery_ms)
+  as i (robot_id, epoch, heartbeat_ms, battery, battery_ms)
 where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)`
 
-/** Returns what a gateway must know of robots: tokens, settings, connection, open session. */
+/** Returns token version, settings, connection and open session of robots, for their gateway. */
 export const linkStatesSql = `
 select r.id, r.token_version, r.deleted_at is not null as deleted, r.latency_limit_ms, r.stop_clear, p.epoch, p.node_id,
   p.connected,

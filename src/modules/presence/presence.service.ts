@@ -7,13 +7,13 @@ import type { ConnectRequest, ConnectResult, DisconnectRequest, PresenceStore } 
 import { createSerialBatchLoader } from './serial-batch-loader.ts'
 
 const BATCH_LIMIT = 2_000
-/** One file descriptor per robot bounds a process well below this. */
+/** The file descriptor limit of a process bounds its connections well below this. */
 const QUEUE_LIMIT = 100_000
 const RETRY_DELAY_MS = 250
-/** How long a robot that wants in waits for a database that is away. */
+/** How long a connecting robot waits for an unreachable database. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Deadlocks and lost serialization races: the statement had no effect and may simply run again. */
+/** Returns whether a statement failed without effect (deadlock, serialization failure, timeout) and may be retried. */
 function isTransient(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   return (
@@ -21,19 +21,19 @@ function isTransient(cause: unknown): boolean {
   )
 }
 
-/** A socket that waits to be let in. */
+/** A socket that awaits its admission. */
 export interface PendingConnect extends ConnectRequest {
   readonly isOpen: () => boolean
 }
 
-/** Two sockets of one robot must not share a statement: they would get one epoch between them. */
+/** Returns the first request of each robot. Two sockets of one robot in one statement would share an epoch. */
 function firstOfEachRobot(items: readonly ConnectRequest[]): ConnectRequest[] {
   const first = new Map<string, ConnectRequest>()
   for (const item of items) if (!first.has(item.robotId)) first.set(item.robotId, item)
   return [...first.values()]
 }
 
-/** Presence as a gateway uses it: batches of arrivals and departures, retried until the database has them. */
+/** Persists connects and disconnects of a gateway's robots in batches, and retries them while the database is unreachable. */
 export function createPresence(deps: {
   store: PresenceStore
   nodeId: string
@@ -41,28 +41,28 @@ export function createPresence(deps: {
   sessions: SessionPresence
   log: Log
   heartbeatTimeoutMs: number
-  /** How long a robot that a draining gateway sent away may take to come here. */
+  /** How long a robot may take to reconnect after a draining gateway closed its connection. */
   handoverMs: number
 }) {
-  const { store, nodeId, bus, sessions, log, heartbeatTimeoutMs, handoverMs: handOverMs } = deps
+  const { store, nodeId, bus, sessions, log, heartbeatTimeoutMs, handoverMs } = deps
 
   const connects = createSerialBatchLoader<PendingConnect, ConnectResult | undefined>({
     maxBatch: BATCH_LIMIT,
     maxQueued: QUEUE_LIMIT,
     async run(items) {
-      // By the one who has waited longest, who may have waited for the batch before this one too.
+      // The oldest request sets the deadline: it may have waited for the previous batch, too.
       const deadlineMs = Math.min(...items.map((item) => item.atMs)) + CONNECT_TIMEOUT_MS
-      const answers = new Map<ConnectRequest, ConnectResult | undefined>()
-      // A socket that closed while it waited must not take the epoch from one that is alive elsewhere.
+      const results = new Map<ConnectRequest, ConnectResult | undefined>()
+      // A socket that closed in the queue must not take the epoch from a live connection elsewhere.
       for (let remaining = items.filter((item) => item.isOpen()); remaining.length > 0; ) {
         const round = firstOfEachRobot(remaining)
         const connected = await persist('connect', () => store.connect(nodeId, round), deadlineMs)
         const byRobot = new Map(connected.map((connection) => [connection.robotId, connection]))
-        for (const item of round) answers.set(item, byRobot.get(item.robotId))
-        remaining = remaining.filter((item) => !answers.has(item))
+        for (const item of round) results.set(item, byRobot.get(item.robotId))
+        remaining = remaining.filter((item) => !results.has(item))
       }
-      publishTakeovers([...answers.values()])
-      return items.map((item) => answers.get(item))
+      publishTakeovers([...results.values()])
+      return items.map((item) => results.get(item))
     },
   })
 
@@ -84,9 +84,11 @@ export function createPresence(deps: {
     if (robotIds.length > 0) bus.publish('robots.changed', { robotIds })
   }
 
-  /** The sweep finds what could not be told here, so a failure is logged and no more. */
+  /** Logs a failed session update. The sweep repeats the update later. */
   function logSessionFailure(sessionUpdate: Promise<void>): void {
-    sessionUpdate.catch((cause) => log.warn({ err: cause }, 'session not told of its robot yet'))
+    sessionUpdate.catch((cause) =>
+      log.warn({ err: cause }, 'session update after a robot connection change failed; the sweep retries it'),
+    )
   }
 
   async function persist<T>(
@@ -100,8 +102,8 @@ export function createPresence(deps: {
       } catch (cause) {
         if (!isTransient(cause)) throw cause
         if (Date.now() >= deadlineMs)
-          throw unavailable('The database is unreachable. Try again shortly.', cause)
-        if (attempt === 1) log.warn({ err: cause }, `presence: ${operation} waits for the database`)
+          throw unavailable('database_unavailable', 'The database is unreachable. Try again shortly.', cause)
+        if (attempt === 1) log.warn({ err: cause }, `presence ${operation} failed, retrying`)
         await delay(RETRY_DELAY_MS)
       }
     }
@@ -109,16 +111,16 @@ export function createPresence(deps: {
 
   return {
     /**
-     * Opens the robot's next epoch. Undefined: the token is not the current one, or the robot is gone.
-     * @throws 503 when the database stays away.
+     * Opens the robot's next epoch. Returns undefined when the token is outdated or the robot is removed.
+     * @throws 503 when the database stays unreachable.
      */
     async connect(item: PendingConnect): Promise<ConnectResult | undefined> {
       const connected = await connects.add(item)
       if (connected?.status === 'IN_SESSION') {
         const { lastSign, handedOver } = connected
-        const limitMs = handedOver ? handOverMs : heartbeatTimeoutMs
+        const limitMs = handedOver ? handoverMs : heartbeatTimeoutMs
         const lost = lastSign !== null && item.atMs - lastSign.getTime() > limitMs
-        // Its gateway is gone, and nobody has noticed yet that the robot was away.
+        // The gateway of the previous connection died, and no sweep has recorded the loss yet.
         const sessionUpdate = lost
           ? sessions.handleRobotLost(item.robotId, lastSign)
           : sessions.robotBack(item.robotId)
@@ -126,12 +128,12 @@ export function createPresence(deps: {
       }
       return connected
     },
-    /** Ends an epoch. Retried until the database has it; only a closing process stops trying. */
+    /** Ends an epoch. Retries until the database has persisted it or the process exits. */
     disconnect: (item: DisconnectRequest): Promise<void> => disconnects.add(item),
-    /** Settles once everything queued is written. */
+    /** Resolves when all queued items are persisted. */
     idle: async () => {
       await connects.idle()
-      await disconnects.idle() // after the arrivals: one that closed meanwhile departs as soon as it is let in
+      await disconnects.idle() // last: a socket that closed in the queue disconnects right after its connect
     },
   }
 }

@@ -8,27 +8,27 @@ export interface OpenSession {
   readonly status: SessionStatus
   readonly operatorId: string
   readonly operatorName: string
-  /** The robot's owner when the session was made. */
+  /** The robot's owner at the time the session was created. */
   readonly clientId: string
-  /** Number of the newest entry of its log: of two looks at it, the one with the higher number is the newer. */
+  /** Number of the newest entry of the session's event log. Of two snapshots, the higher number is the newer. */
   readonly eventSeq: number
-  /** An operator's control socket was connected once: from then on the session needs one. */
+  /** Whether a control socket of the operator has connected before. From then on the session requires one. */
   readonly driven: boolean
-  /** Commands that take longer are not to move its robot. */
+  /** The gateway drops control frames that are older. */
   readonly latencyLimitMs: number
-  /** Why the robot must stand until the stop is cleared; null while no stop is in force. */
+  /** Reason of the latched remote stop; null while no stop is latched. */
   readonly stopReason: string | null
-  /** In which part the first requester of that stop did so; null when the platform did, or without a stop. */
+  /** Role of the stop's first requester; null when the platform requested it, or without a stop. */
   readonly stopByRole: Role | null
-  /** Whether the owner or an admin is among the requesters of that stop. */
+  /** Whether the owner or an admin has requested the stop, too. */
   readonly stopByOwner: boolean
-  /** Who may clear such a stop. */
+  /** Who may clear a stop that the owner or an admin requested. */
   readonly stopClear: StopClear
-  /** When its newest stretch of ACTIVE time began: what tells one from the next. Unix milliseconds. */
+  /** Start of the newest ACTIVE period, which identifies that period. Unix milliseconds. */
   readonly activeSinceMs: number
 }
 
-/** A socket that asks to become its robot's connection. Times are Unix milliseconds. */
+/** A request to make a socket its robot's connection. Times are Unix milliseconds. */
 export interface ConnectRequest {
   readonly robotId: string
   readonly tokenVersion: number
@@ -38,22 +38,22 @@ export interface ConnectResult {
   readonly robotId: string
   readonly epoch: number
   readonly status: RobotStatus
-  /** Another node held the robot's connection until now. */
+  /** Whether another node had the robot's previous connection until now. */
   readonly takenOver: boolean
-  /** That node was about to end, and had sent the robot away. */
+  /** Whether that node is draining and has closed the robot's connection. */
   readonly handedOver: boolean
-  /** The last sign of life of that connection which anybody knows of; null unless `moved`. */
+  /** Last recorded sign of life of that previous connection; null unless `takenOver`. */
   readonly lastSign: Date | null
   readonly session: OpenSession | null
 }
 
-/** The charge that a robot reported last, 0 to 1, and when, Unix milliseconds; missing while it has reported none. */
+/** The newest reported charge, 0 to 1, and its time in Unix milliseconds; absent until the robot reports a charge. */
 interface BatteryReport {
   readonly battery?: number | null
   readonly batteryMs?: number | null
 }
 
-/** The end of one connection. Times are Unix milliseconds; `lastHeartbeatMs` 0 = it never sent one. */
+/** The end of one connection. Times are Unix milliseconds; `lastHeartbeatMs` is 0 without a heartbeat. */
 export interface DisconnectRequest extends BatteryReport {
   readonly robotId: string
   readonly epoch: number
@@ -64,7 +64,7 @@ export interface DisconnectRequest extends BatteryReport {
 /** A robot in an open session whose connection has ended. */
 export interface LostRobot {
   readonly robotId: string
-  /** The connection's last sign of life, as far as anybody knows. */
+  /** Last recorded sign of life of the connection. */
   readonly lastSign: Date
 }
 
@@ -74,28 +74,28 @@ export interface HeartbeatUpdate extends BatteryReport {
   readonly lastHeartbeatMs: number
 }
 
-/** What a gateway must know of a robot it holds. */
+/** The state of a robot that its gateway compares with its own. */
 export interface LinkState {
   readonly robotId: string
   /** Null once the robot is removed. */
   readonly tokenVersion: number | null
   readonly epoch: number
-  /** Node of the newest connection, be it open or not; null when there was none. */
+  /** Node of the newest connection, open or closed; null before the first connection. */
   readonly nodeId: string | null
   readonly connected: boolean
   readonly session: OpenSession | null
 }
 
 /**
- * The statements of presence, each for any number of robots at once and each atomic by itself.
+ * Runs the statements of presence. Each statement covers any number of robots and is atomic.
  *
- * `coalesce(connected, false)` hides that column's statistics from the planner: taken while nobody was connected,
- * they make it expect no rows and compare every robot with every item, which takes seconds instead of
- * milliseconds.
+ * `coalesce(connected, false)` hides the statistics of that column from the planner. Statistics collected while no
+ * robot was connected make the planner expect no rows: it then compares every robot with every item, which takes
+ * seconds instead of milliseconds.
  *
- * They take `robot_presence` before `robots`, and update the status of every robot they name through a CASE,
- * not a WHERE: a WHERE would skip a row that a session is just changing, instead of waiting for it, and leave
- * a robot AVAILABLE that is gone.
+ * The statements lock `robot_presence` before `robots`. They update the status of every named robot through a CASE,
+ * not a WHERE: a WHERE would skip a row that a session is changing at that moment instead of waiting for it, and would
+ * leave a disconnected robot AVAILABLE.
  */
 export function createPresenceStore(options: {
   databaseUrl: string
@@ -107,17 +107,17 @@ export function createPresenceStore(options: {
     max: options.poolSize,
     application_name: 'wheelhouse-presence',
     connectionTimeoutMillis: 5_000,
-    query_timeout: 5_000, // a connection that died in silence must not hold everybody up for long
+    query_timeout: 5_000, // bounds the wait for a connection that died silently
     keepAlive: true,
-    // Presence is found again by reconciling after a crash of the database, so it need not wait for the disk.
+    // The reconciler restores presence after a crash of the database, so commits need not wait for the disk.
     onConnect: (client) => client.query('set synchronous_commit = off').then(() => {}),
   })
-  // An idle connection that breaks is replaced; the next statement reports the trouble if it lasts.
+  // The pool replaces a broken idle connection. If the failure persists, the next statement reports it.
   pool.on('error', () => {})
   options.onPoolCreated?.(pool)
 
   return {
-    /** Opens an epoch for each socket whose token is current. Who is missing in the answer is not let in. */
+    /** Opens an epoch for each socket whose token is current. Omits rejected sockets from the result. */
     async connect(nodeId: string, items: readonly ConnectRequest[]): Promise<ConnectResult[]> {
       const { rows } = await pool.query({
         name: 'presence-connect',
@@ -133,14 +133,14 @@ export function createPresenceStore(options: {
         robotId: row.robot_id,
         epoch: row.epoch,
         status: row.status,
-        takenOver: row.moved,
+        takenOver: row.taken_over,
         handedOver: row.handed_over,
-        lastSign: row.moved ? row.last_sign : null,
+        lastSign: row.taken_over ? row.last_sign : null,
         session: openSession(row),
       }))
     },
 
-    /** Closes connections, unless a newer epoch has taken over. Returns the robots in an open session. */
+    /** Closes connections unless a newer epoch has replaced them. Returns the robots in an open session. */
     async disconnect(items: readonly DisconnectRequest[]): Promise<{ lostInSession: LostRobot[] }> {
       const { rows } = await pool.query({
         name: 'presence-disconnect',
@@ -157,7 +157,7 @@ export function createPresenceStore(options: {
       return { lostInSession: rows.map((row) => ({ robotId: row.robot_id, lastSign: row.last_online })) }
     },
 
-    /** Writes the newest heartbeat of each robot. Returns how many connections still stand. */
+    /** Writes the newest heartbeat of each robot. Returns the number of connections that are still current. */
     async saveHeartbeats(items: readonly HeartbeatUpdate[]): Promise<number> {
       const { rowCount } = await pool.query({
         name: 'presence-heartbeats',
@@ -189,7 +189,7 @@ export function createPresenceStore(options: {
       }))
     },
 
-    /** Robots of a node that changed within the last `windowMs`, by the database's clock. */
+    /** Returns the robots of a node that changed within the last `windowMs` by the database's clock. */
     async changedWithin(nodeId: string, windowMs: number): Promise<string[]> {
       const { rows } = await pool.query({
         name: 'presence-changed',
@@ -200,7 +200,7 @@ export function createPresenceStore(options: {
       return rows.map((row) => row.id)
     },
 
-    /** Robots the database believes to be connected to a node, with their epochs. */
+    /** Returns the robots that the database records as connected to a node, with their epochs. */
     async connectedTo(nodeId: string): Promise<{ robotId: string; epoch: number }[]> {
       const { rows } = await pool.query({
         name: 'presence-connected-to',
@@ -210,7 +210,7 @@ export function createPresenceStore(options: {
       return rows.map((row) => ({ robotId: row.robot_id, epoch: row.epoch }))
     },
 
-    /** Says that a gateway node is alive; makes its row on first use. */
+    /** Renews the lease of a gateway node. Inserts the node on first use. */
     async renewNode(nodeId: string, url: string): Promise<void> {
       await pool.query({
         name: 'presence-renew-node',
@@ -220,18 +220,18 @@ export function createPresenceStore(options: {
       })
     },
 
-    /** Says that a node is about to end: no ticket names it any more, and its robots have time to find another. */
+    /** Marks a node as draining: new tickets name other nodes, and its robots have time to reconnect elsewhere. */
     async drainNode(nodeId: string): Promise<void> {
       await pool.query('update gateway_nodes set draining = true where id = $1', [nodeId])
     },
 
-    /** Every known node and when it was last seen, as an opaque mark that changes with each renewal. */
+    /** Returns all nodes. `seenMark` is opaque and changes with each renewal. */
     async nodes(): Promise<{ id: string; seenMark: string; draining: boolean }[]> {
       const { rows } = await pool.query('select id, seen_at::text as seen_mark, draining from gateway_nodes')
       return rows.map((row) => ({ id: row.id, seenMark: row.seen_mark, draining: row.draining }))
     },
 
-    /** Nodes that still own connected robots though their own row is gone. */
+    /** Returns the ids of nodes that have connected robots but no row of their own. */
     async orphanedNodes(): Promise<string[]> {
       const { rows } = await pool.query(
         `select distinct p.node_id from robot_presence p
@@ -240,8 +240,8 @@ export function createPresenceStore(options: {
       return rows.map((row) => row.node_id)
     },
 
-    /** Removes a node, unless robots are still taken to be connected to it. Answers whether it is gone. */
-    async forgetNode(nodeId: string): Promise<boolean> {
+    /** Removes a node unless robots are recorded as connected to it. Returns whether the node was removed. */
+    async removeNode(nodeId: string): Promise<boolean> {
       const { rowCount } = await pool.query(
         `delete from gateway_nodes n where id = $1
            and not exists (select from robot_presence p where p.node_id = n.id and p.connected)`,

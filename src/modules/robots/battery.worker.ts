@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { NewNotification } from '../../core/events/new-notification.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
-/** Robots in one transaction, and so in one domain event. Few: their heartbeats wait for it. */
+/** Robots in one transaction, and so in one domain event. A small number, because their heartbeats wait for the lock. */
 const ROBOTS_PER_BATCH = 20
 
 interface LowBattery {
@@ -19,7 +19,7 @@ interface LowBattery {
 export function createBatteryJob(deps: { transact: Transact; now: () => Date }) {
   const { transact, now } = deps
 
-  /** Claims marks that the statement of heartbeats has set, and notifies in the same transaction. */
+  /** Claims the low-battery marks that heartbeats have set, and notifies in the same transaction. */
   const notifyBatch = () =>
     transact(async (tx) => {
       const { rows } = await sql<LowBattery>`
@@ -46,7 +46,7 @@ export function createBatteryJob(deps: { transact: Transact; now: () => Date }) 
     })
 
   return {
-    /** Notifies the owners of robots whose battery has become low, and the operators in session with them. */
+    /** Notifies the owners of robots with a low battery, and the operators in session with those robots. */
     async run(): Promise<void> {
       while ((await notifyBatch()) === ROBOTS_PER_BATCH) {}
     },

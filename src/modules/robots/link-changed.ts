@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 
 /**
- * Marks a robot for gateways that poll for changes. By the database's clock, which is the one they ask with:
- * the clocks of two machines may differ by more than a poll looks back. And by its clock as of this statement:
- * the beginning of a transaction that has waited for a lock may lie further back, too.
+ * Marks a robot as changed for gateways, which poll for changes. Uses the database's clock, as the poll does: the
+ * clocks of two machines may differ by more than the poll's window. Uses the time of the statement, not of the
+ * transaction: a transaction may wait for a lock longer than the poll's window.
  */
 export const linkChanged = { link_changed_at: sql<Date>`clock_timestamp()` }

@@ -2,8 +2,8 @@ import type { ExpressionBuilder } from 'kysely'
 import type { Tables } from '../../core/database/tables.ts'
 
 /**
- * Matches robots whose owner is a client: nobody takes a robot whose owner can neither see nor stop it. Available
- * robots and starts ask for the same.
+ * Matches robots whose owner has the client role. An owner without the role could neither see nor stop the robot, so
+ * the list of available robots and the start of a session both require it.
  */
 export const ownedByClient = ({ exists, selectFrom }: ExpressionBuilder<Tables, 'robots'>) =>
   exists(

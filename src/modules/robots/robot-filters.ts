@@ -2,10 +2,10 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Tables } from '../../core/database/tables.ts'
 import { type ListRobots, wordsOf } from './robot.schema.ts'
 
-/** What a search looks at, of one owner's robots: few enough to be read one by one. */
+/** The text that a search matches. An owner has few robots, so the search scans them without an index. */
 const searchText = sql<string>`concat_ws(' ', robots.name, robots.robot_type, robots.hardware_id, array_to_string(robots.tags, ' '))`
 
-/** A word as a LIKE pattern that takes it literally. */
+/** Returns a LIKE pattern that matches the word literally. */
 const likePattern = (word: string) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
 
 type Robots<T extends keyof Tables, O> = SelectQueryBuilder<Tables, T | 'robots', O>
@@ -25,6 +25,6 @@ export function applyFilters<T extends keyof Tables, O>(
   return conditions.reduce((query, condition) => query.where(condition), robots)
 }
 
-/** Orders robots by their registration, newest first. */
+/** Orders robots by registration, newest first. */
 export const newestFirst = <T extends keyof Tables, O>(robots: Robots<T, O>): Robots<T, O> =>
   robots.orderBy(sql`robots.created_at`, 'desc').orderBy(sql`robots.id`, 'desc')

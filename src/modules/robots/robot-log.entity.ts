@@ -4,8 +4,8 @@ import type { TablesOf } from '../../core/database/tables.ts'
 import { Robot } from './robot.entity.ts'
 
 /**
- * How far the log of a robot is numbered, up to which number it is no longer kept, and the lines that the next event
- * will report. No row: the robot has not logged anything.
+ * The state of a robot's log: the newest number, the newest pruned number, and the lines that the next event reports.
+ * A robot without a row has not logged anything.
  */
 export const RobotLogStream = defineEntity({
   name: 'RobotLogStream',
@@ -28,9 +28,9 @@ export const RobotLogStream = defineEntity({
     robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
     head: p.bigint('number'),
     prunedTo: p.bigint('number').default(0),
-    /** Size of the messages that are kept. */
+    /** Size of the stored messages. */
     bytes: p.bigint('number').default(0),
-    /** Lines that reached the robot's level since the last event; the most severe one speaks for them. */
+    /** Number of lines at or above the robot's event level since the last event. The event shows the most severe one. */
     eventLines: p.integer().default(0),
     eventLevel: p.enum(RobotLogLevel.options).nullable(),
     eventMessage: p.text().nullable(),
@@ -41,7 +41,7 @@ export const RobotLogStream = defineEntity({
 })
 export type RobotLogStream = InferEntity<typeof RobotLogStream>
 
-/** One line of the log of a robot. `seq` is gapless per robot. */
+/** One line of a robot's log. `seq` has no gaps per robot. */
 export const RobotLogLine = defineEntity({
   name: 'RobotLogLine',
   tableName: 'robot_logs',
@@ -51,9 +51,9 @@ export const RobotLogLine = defineEntity({
     seq: p.bigint('number').primary(),
     level: p.enum(RobotLogLevel.options),
     message: p.text(),
-    /** How many lines are missing here: above 0 the gateway wrote this line in place of those. */
+    /** Number of lines that are missing here. Above 0, the gateway wrote this line in their place. */
     dropped: p.integer().default(0),
-    /** When the gateway received it. */
+    /** When the gateway received the line. */
     at: p.datetime(3),
   },
 })

@@ -2,12 +2,12 @@ import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { RobotLogPage, RobotLogQuery } from './robot-log.schema.ts'
 import type { RobotLogs } from './robot-log.service.ts'
 
-/** What a client's robot has logged. */
+/** Returns the endpoint for the log of a client's robot. */
 export const robotLogEndpoint = ({ robotLogs }: { robotLogs: RobotLogs }): Endpoint =>
   endpoint({
     method: 'get',
     path: '/api/client/robots/{id}/logs',
-    summary: 'Lists what one of your robots has logged, newest first',
+    summary: 'Lists the log lines of one of your robots, newest first',
     access: { role: 'client' },
     params: idParams('robot'),
     query: RobotLogQuery,

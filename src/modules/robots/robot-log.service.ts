@@ -4,11 +4,11 @@ import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { RobotLogQuery, RobotLogView } from './robot-log.schema.ts'
 
-/** The logs of robots, for their owners. */
+/** Reads robot logs for the robots' owners. */
 export function createRobotLogs({ db }: { db: Db }) {
   return {
     /**
-     * Returns one page of a robot's log: newest first, or with `after` oldest first.
+     * Returns one page of a robot's log: newest first, or oldest first with `after`.
      * @throws 404 when the robot does not exist or belongs to another user
      */
     async page(ownerId: string, robotId: string, query: RobotLogQuery): Promise<RobotLogView[]> {
@@ -26,7 +26,7 @@ export function createRobotLogs({ db }: { db: Db }) {
         .selectFrom('robot_logs')
         .select(['seq', 'level', 'message', 'dropped', 'at'])
         .where('robot_id', '=', robotId)
-        // What is missing may have been of any level.
+        // Dropped lines may have had any level.
         .where((eb) => eb.or([eb('level', 'in', levels), eb('dropped', '>', 0)]))
         .$if(before !== undefined, (lines) => lines.where('seq', '<', before as number))
         .$if(after !== undefined, (lines) => lines.where('seq', '>', after as number))

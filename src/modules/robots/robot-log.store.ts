@@ -2,23 +2,23 @@ import type { RobotLogLevel } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 
-/** A line of a robot's log as a gateway hands it over. */
+/** A line of a robot's log as the gateway received it. */
 export interface ReportedLogLine {
   readonly robotId: string
   readonly level: RobotLogLevel
   readonly message: string
-  /** Above 0: the gateway wrote this line in place of so many. */
+  /** Number of lines that this line replaces; 0 for a line of the robot. */
   readonly dropped: number
   /** When the gateway received it, Unix milliseconds. */
   readonly atMs: number
 }
 
-/** Persists lines of the logs of robots, many in one statement. */
+/** Persists log lines of robots, many in one statement. */
 export function createRobotLogStore({ db }: { db: Db }) {
   return {
     /**
-     * Appends lines to the logs of their robots, in their order, and counts those that reach the robot's level for its
-     * next event. Lines of robots that do not exist any more are discarded. All or nothing.
+     * Appends lines to the logs of their robots, in order. Counts lines at or above the robot's event level for its next
+     * event. Discards lines of removed robots. Appends all lines or none.
      */
     async append(lines: readonly ReportedLogLine[]): Promise<void> {
       await sql`
@@ -63,7 +63,7 @@ export function createRobotLogStore({ db }: { db: Db }) {
 }
 export type RobotLogStore = ReturnType<typeof createRobotLogStore>
 
-/** Of the line that speaks for all: the first error, or else the first that is reported. */
+/** Selects a column of the line that represents the event: the first error, else the first reported line. */
 const representativeColumn = (column: ReturnType<typeof sql>) => sql`
   case when s.event_level is null or (excluded.event_level = 'error' and s.event_level <> 'error')
     then excluded.${column} else s.${column} end`

@@ -4,14 +4,14 @@ import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
 const DAY_MS = 24 * 3_600_000
-/** A robot that logs errors all the time makes one event in this time, with their number. */
+/** Minimum time between two events of one robot. An event contains the number of lines since the previous event. */
 export const EVENT_INTERVAL_MS = 60_000
 /** Robots in one transaction, and so in one domain event. */
 const ROBOTS_PER_BATCH = 200
-/** The log of one robot: the newest lines, and so many bytes of messages. */
+/** Bounds of one robot's log: number of lines, and bytes of their messages. */
 export const LINES_KEPT = 10_000
 export const BYTES_KEPT = 4 * 1024 * 1024
-/** Lines that one statement looks for. */
+/** Lines that one statement selects for removal. */
 const LINES_PER_BATCH = 5_000
 
 export interface LogBounds {
@@ -30,7 +30,7 @@ interface DueEvent {
   since: Date
 }
 
-/** Publishes events of the logs of robots, and removes lines that are too old or too many. */
+/** Publishes events of robot logs, and removes lines that exceed the retention time or the bounds. */
 export function createRobotLogJobs(deps: {
   db: Db
   transact: Transact
@@ -41,7 +41,7 @@ export function createRobotLogJobs(deps: {
   const { db, transact, now, keptDays } = deps
   const { linesPerRobot = LINES_KEPT, bytesPerRobot = BYTES_KEPT } = deps.bounds ?? {}
 
-  /** Publishes one batch; returns how many robots it held. */
+  /** Publishes one batch of events. Returns the number of robots in it. */
   const publishBatch = () =>
     transact(async (tx) => {
       const at = now()
@@ -68,7 +68,7 @@ export function createRobotLogJobs(deps: {
       return rows.length
     })
 
-  /** Removes lines up to a number per robot, given as a query of `robot_id, up_to`; returns how many robots it held. */
+  /** Removes lines up to `up_to` per robot; `upTo` is a query of `robot_id, up_to`. Returns the number of robots. */
   async function prune(upTo: ReturnType<typeof sql>): Promise<number> {
     const { rows } = await sql`
       with old as (${upTo}), locked as (
@@ -111,12 +111,12 @@ export function createRobotLogJobs(deps: {
   }
 
   return {
-    /** Publishes what robots have logged since their last event, at most once a minute for each robot. */
+    /** Publishes an event for each robot with unreported lines, at most once a minute per robot. */
     async publishEvents(): Promise<void> {
       while ((await publishBatch()) === ROBOTS_PER_BATCH) {}
     },
 
-    /** Removes lines that are older than they are kept, and those beyond the bounds of a robot, in batches. */
+    /** Removes lines beyond the retention time and beyond the bounds of a robot, in batches. */
     async clean(): Promise<void> {
       await removeOld()
       await removeSurplus()

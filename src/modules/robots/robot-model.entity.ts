@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { ControlMode, RobotCategory } from './robot-model.schema.ts'
 
-/** A robot model that the platform supports. */
+/** A supported robot model. */
 export const RobotModel = defineEntity({
   name: 'RobotModel',
   tableName: 'robot_models',

@@ -5,7 +5,7 @@ import { ModelParams, RobotModelList, RobotModelView } from './robot-model.schem
 
 const LIST_LIMIT = 500
 
-/** Public information about the robots that are supported. */
+/** Returns the public endpoints for the supported robot models. */
 export function robotModelEndpoints({ db }: { db: Db }): Endpoint[] {
   return [
     endpoint({
@@ -25,7 +25,7 @@ export function robotModelEndpoints({ db }: { db: Db }): Endpoint[] {
       access: 'public',
       params: ModelParams,
       response: [200, RobotModelView],
-      errors: { 404: 'when no model of this id is supported' },
+      errors: { 404: 'when no supported model has this id' },
       run: async ({ params }) => {
         const model = await db
           .selectFrom('robot_models')

@@ -13,14 +13,14 @@ export const ControlMode = z
     'base_velocity',
     'gripper',
   ])
-  .meta({ id: 'ControlMode', description: "What an operator's commands may mean to a robot." })
+  .meta({ id: 'ControlMode', description: 'How a robot interprets the commands of an operator.' })
 
 /** A model's id is a slug, e.g. `so-101`. */
 export const ModelParams = z.strictObject({
   id: z
     .string()
     .max(64)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must consist of lowercase letters, digits and single hyphens')
     .meta({ examples: ['so-101'] }),
 })
 
@@ -30,7 +30,7 @@ export const RobotModelView = z
     name: z.string().meta({ examples: ['SO-101'] }),
     manufacturer: z.string().meta({ examples: ['The Robot Studio'] }),
     robot_type: z.string().meta({
-      description: 'What robots of this model are registered and operators certified as.',
+      description: 'The type under which robots of this model are registered and operators are certified.',
       examples: ['so-101'],
     }),
     category: RobotCategory,
@@ -39,7 +39,7 @@ export const RobotModelView = z
       .int()
       .meta({
         description:
-          'Actuated axes without grippers; a base that drives counts the directions it can move in.',
+          'Number of actuated axes without grippers. A mobile base adds one per direction of motion.',
         examples: [5],
       }),
     control_modes: z.array(ControlMode).meta({ examples: [['joint_position', 'gripper']] }),
@@ -50,7 +50,7 @@ export const RobotModelView = z
         examples: ['Open design, made with Hugging Face; six servos: five joints and the gripper.'],
       }),
   })
-  .meta({ id: 'RobotModel', description: 'A robot model that is supported.' })
+  .meta({ id: 'RobotModel', description: 'A supported robot model.' })
 
-/** Answer of GET /api/robots. */
+/** Response of GET /api/robots. */
 export const RobotModelList = z.object({ models: z.array(RobotModelView) })

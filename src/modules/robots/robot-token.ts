@@ -8,8 +8,8 @@ export interface RobotIdentity {
 }
 
 /**
- * Robot tokens: `<robot id>.<token version>.<signature>`. The signature alone decides whether an upgrade is
- * accepted, without the database; whether the version is still the current one is looked up right after.
+ * Issues and verifies robot tokens: `<robot id>.<token version>.<signature>`. The gateway accepts an upgrade by the
+ * signature alone, without the database. It checks the version against the database right after.
  */
 export function createRobotTokens(secrets: Secrets) {
   return {
@@ -17,7 +17,7 @@ export function createRobotTokens(secrets: Secrets) {
       const claim = `${robotId}.${tokenVersion}`
       return `${claim}.${secrets.sign(PURPOSE, claim)}`
     },
-    /** The identity a token proves, or undefined when it proves none. */
+    /** Returns the identity that a token proves; undefined when the token is malformed or its signature is wrong. */
     read(token: string): RobotIdentity | undefined {
       const match = /^([0-9a-f-]{36})\.(\d{1,9})\.([\w-]{43})$/.exec(token)
       if (!match) return undefined

@@ -3,18 +3,21 @@ import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 
-/** The certifications of operators, which the operators module keeps. */
+/** Reads the certifications of operators. The operators module implements it. */
 interface CertifiedTypes {
   certifiedTypes(operatorId: string): Promise<readonly string[]>
 }
 
-/** Robots one answer holds. */
+/** Maximum number of robots in a list. */
 const LIST_LIMIT = 1_000
 
-/** Which robots a caller may follow: their own as a client; as an operator those of certified types, and open ones. */
+/**
+ * The robots whose status a caller may watch: a client's own robots; for an operator, robots that require no
+ * certification and robots of types that the operator is certified for.
+ */
 export interface RobotScope {
   readonly ownerId: string | undefined
-  /** Operators may follow every robot that requires no certification. */
+  /** Operators may watch every robot that requires no certification. */
   readonly isOperator: boolean
   readonly robotTypes: readonly string[]
 }
@@ -31,7 +34,7 @@ export function createRobotWatch(deps: { db: Db; certifications: CertifiedTypes 
       }
     },
 
-    /** The present status of the robots in a scope, newest robots first. */
+    /** Returns the current status of the robots in a scope, most recently registered first. */
     async robots({ ownerId, isOperator, robotTypes }: RobotScope): Promise<RobotStatusEvent[]> {
       if (ownerId === undefined && !isOperator) return []
       const rows = await db

@@ -5,8 +5,8 @@ import type { TablesOf } from '../../core/database/tables.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
 
 /**
- * A robot and what its owner decided about it. Its heartbeats live in `robot_presence`, so that the row
- * written every second is small, unindexed and never the row that sessions lock.
+ * A robot and its owner's settings. Heartbeats are in `robot_presence`, so that the frequently written row is small,
+ * unindexed, and not the row that sessions lock.
  */
 export const Robot = defineEntity({
   name: 'Robot',
@@ -56,15 +56,15 @@ export const Robot = defineEntity({
     latencyLimitMs: p.integer().default(400),
     /** Who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
-    /** No session can be started on it until its owner releases it. */
+    /** No session can start on the robot until its owner releases it. */
     onHold: p.boolean().default(false),
-    /** From which level on lines of its log become an event. */
+    /** Lowest level at which log lines raise an event. */
     logEventLevel: p.enum(LogEventLevel.options).default('error'),
-    /** Rotating the robot's token raises this; older tokens stop working. */
+    /** Increases when the token is rotated, which invalidates older tokens. */
     tokenVersion: p.integer().default(1),
-    /** Seconds of closed sessions; `total_hours` on the wire. */
+    /** Seconds of ended sessions; `total_hours` on the wire. */
     sessionSeconds: p.integer().default(0),
-    /** Moves whenever something the gateway must know changes: session, token, deletion. */
+    /** Time of the last change that concerns the gateway: session, token, settings, deletion. */
     linkChangedAt: p.datetime(3).defaultRaw('now()'),
     createdAt: p.datetime(3).defaultRaw('now()'),
     deletedAt: p.datetime(3).nullable(),

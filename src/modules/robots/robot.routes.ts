@@ -15,14 +15,14 @@ import type { RobotTokens } from './robot-token.ts'
 
 const access = { role: 'client' } as const
 
-/** A client's own robots. */
+/** Returns the endpoints for a client's robots. */
 export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens: RobotTokens }): Endpoint[] {
   const { robots, views, tokens } = deps
   return [
     endpoint({
       method: 'get',
       path: '/api/client/robots',
-      summary: 'Lists your robots, newest first, 50 unless you say otherwise',
+      summary: 'Lists your robots, newest first, 50 by default',
       access,
       query: ListRobots,
       response: [200, z.array(RobotView)],
@@ -40,7 +40,7 @@ export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens
       access,
       body: RegisterRobot,
       response: [201, RegisteredRobot],
-      errors: { 409: 'when the hardware_id already belongs to a robot' },
+      errors: { 409: 'when another robot has this hardware_id' },
       run: async ({ caller, body }) => {
         const row = await robots.register(caller.userId, body)
         const token = tokens.issue({ robotId: row.id, tokenVersion: row.token_version })
@@ -80,7 +80,7 @@ export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens
     endpoint({
       method: 'post',
       path: '/api/client/robots/{id}/token',
-      summary: 'Replaces the token of one of your robots and drops the connection made with the old one',
+      summary: 'Replaces the token of one of your robots and closes the connection that uses the old token',
       access,
       params: idParams('robot'),
       response: [201, RobotToken],

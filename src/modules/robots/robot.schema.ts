@@ -6,39 +6,40 @@ import { LogEventLevel } from './robot-log.schema.ts'
 const examples = {
   name: { examples: ['Warehouse arm'] },
   robotType: { examples: ['so-101'] },
-  hardwareId: { description: 'Of the motor board; unique to one robot.', examples: ['board-0001'] },
+  hardwareId: { description: 'Id of the motor board, unique per robot.', examples: ['board-0001'] },
   streamUrl: {
     description:
-      'Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, ' +
-      'rtsps, ws or wss. Empty when there is none.',
+      "Address of the robot's video, visible to its owner and to the operator of an open session: http, https, rtsp, " +
+      'rtsps, ws or wss. Empty when the robot has no video.',
     examples: ['https://cam.example.com/1'],
   },
   tags: { examples: [['arm', 'berlin']] },
   notes: { examples: ['The gripper is new'] },
   requireCertification: {
-    description: 'Whether operators need a certification for its type.',
+    description: "Whether operators need a certification for the robot's type.",
     examples: [false],
   },
   latencyLimit: {
     description:
-      'The gateway drops commands that take longer than this, in milliseconds, and stops the robot.',
+      'Latency limit in milliseconds. The gateway drops commands that take longer, and stops the robot.',
     examples: [400],
   },
   stopClear: {
     description:
-      'Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the ' +
-      'operator of the session too (anyone).',
+      'Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also ' +
+      'the operator of the session (anyone).',
     examples: ['owner'],
   },
   onHold: {
     description:
-      'Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only ' +
-      'the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.',
+      'Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only ' +
+      'the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.',
     examples: [false],
   },
   lowBattery: {
     description:
-      'Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.',
+      'Charge, 0 to 1, below which the platform notifies the owner and the operator in session, once per discharge; ' +
+      '0: never.',
     examples: [0.2],
   },
 }
@@ -74,15 +75,19 @@ export const RegisterRobot = z.strictObject({
   notes: settings.notes.default(null),
   require_certification: z
     .boolean()
-    .meta({ ...examples.requireCertification, description: 'Unless it is given, the platform decides.' })
+    .meta({
+      ...examples.requireCertification,
+      description:
+        "Whether operators need a certification for the robot's type. Defaults to the platform's setting.",
+    })
     .optional(),
 })
 export type RegisterRobot = z.infer<typeof RegisterRobot>
 
-/** Words of a search that are looked at. */
+/** Maximum number of words in a search. */
 const MAX_WORDS = 10
 
-/** Query of GET /api/client/robots. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
+/** Query of GET /api/client/robots. Rejects a limit over 100: clamping would make paging loops skip rows silently. */
 export const ListRobots = z.strictObject({
   limit: queryInteger(1, 100).default(50),
   offset: queryInteger(0, 10_000_000).default(0),
@@ -92,7 +97,7 @@ export const ListRobots = z.strictObject({
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
     .refine((text) => wordsOf(text).length <= MAX_WORDS, `must have at most ${MAX_WORDS} words`)
     .meta({
-      description: 'Words that all occur in name, type, hardware id or tags, whatever their case.',
+      description: 'Words that must all occur in name, type, hardware id or tags, case-insensitive.',
       examples: ['warehouse'],
     })
     .optional(),
@@ -104,14 +109,14 @@ export type ListRobots = z.output<typeof ListRobots>
 /** Returns the words of a search. */
 export const wordsOf = (search: string): string[] => search.split(/\s+/).filter((word) => word !== '')
 
-/** Body of PATCH /api/client/robots/{id}. What a robot is (type, hardware) does not change. */
+/** Body of PATCH /api/client/robots/{id}. Type and hardware id of a robot cannot change. */
 export const UpdateRobot = z
   .strictObject(settings)
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'Name at least one field to change')
 export type UpdateRobot = z.infer<typeof UpdateRobot>
 
-/** The Robot of the specification, exactly. */
+/** The Robot of the specification, without additional fields. */
 export const RobotView = z
   .object({
     id: idOf('robot'),
@@ -119,13 +124,17 @@ export const RobotView = z
     robot_type: z.string().meta(examples.robotType),
     status: RobotStatus,
     control_url: z.string().meta({
-      description: 'Where the robot connects, over WebSocket.',
+      description: 'WebSocket URL that the robot connects to.',
       examples: [`wss://gateway.example.com/robots/${exampleIds.robot}/control`],
     }),
     stream_url: z.string().meta(examples.streamUrl),
     hardware_id: z.string().meta(examples.hardwareId),
-    last_online: timestamp.nullable().meta({ description: 'Null until the robot has connected once.' }),
-    last_heartbeat: timestamp.nullable().meta({ description: 'Null until the robot has connected once.' }),
+    last_online: timestamp
+      .nullable()
+      .meta({ description: 'When the robot was last online; null before its first connection.' }),
+    last_heartbeat: timestamp
+      .nullable()
+      .meta({ description: 'Time of the last heartbeat; null before the first one.' }),
     total_hours: z.number().meta({ description: 'Hours of session time.', examples: [12.5] }),
     tags: z.array(z.string()).meta(examples.tags),
     notes: z.string().nullable().meta(examples.notes),
@@ -134,7 +143,7 @@ export const RobotView = z
   .meta({ id: 'Robot', description: 'A robot as its owner sees it.' })
 export type RobotView = z.infer<typeof RobotView>
 
-/** One robot read alone: also its settings. */
+/** One robot with its settings. */
 export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
@@ -144,33 +153,33 @@ export const RobotDetail = RobotView.extend({
     .number()
     .nullable()
     .meta({
-      description: 'Charge as last reported, 0 to 1; null until a heartbeat carries one.',
+      description: 'Last reported charge, 0 to 1; null until a heartbeat reports a charge.',
       examples: [0.83],
     }),
-  battery_at: timestamp.nullable().meta({ description: 'When it was reported.' }),
+  battery_at: timestamp.nullable().meta({ description: 'When the robot reported the charge.' }),
   low_battery_threshold: z.number().meta(examples.lowBattery),
   log_event_level: LogEventLevel,
 }).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>
 
 const robot_token = z.string().meta({
-  description: 'What the robot connects with.',
+  description: 'The token with which the robot connects.',
   examples: [`${exampleIds.robot}.1.4f9d…`],
 })
 
-/** The answer to a registration; the token is shown this once. */
+/** Response of POST /api/client/robots, the only one that contains the first token. */
 export const RegisteredRobot = RobotDetail.extend({ robot_token }).meta({
   id: 'RegisteredRobot',
-  description: 'A new robot, with its token this once.',
+  description: 'A new robot with its token. The token is shown only once.',
 })
 
-/** The answer to a new token; the old one is worth nothing from now on. */
+/** Response of POST /api/client/robots/{id}/token. The old token is invalid from then on. */
 export const RobotToken = z.object({ robot_token }).meta({
   id: 'RobotToken',
-  description: 'The token of a robot, shown this once.',
+  description: 'The new token of a robot. It is shown only once.',
 })
 
-/** A robot as an operator may see it: nothing of how to reach or recognise its hardware. */
+/** A robot as operators see it, without its addresses and its hardware id. */
 export const AvailableRobot = z
   .object({
     id: idOf('robot'),

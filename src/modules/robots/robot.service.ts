@@ -19,25 +19,25 @@ const robotsWithPresence = (db: Db) =>
     .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
     .where('robots.deleted_at', 'is', null)
 
-/** The usual page, newest first, straight from the index of the owner. */
+/** Reads an unfiltered page, newest first, from the index of the owner. */
 const newestPageQuery = compiled<{ ownerId: string; limit: number; offset: number }>()((db, param) =>
   newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', param('ownerId')))
     .limit(param('limit'))
     .offset(param('offset')),
 )
 
-/** Owners' robots: registration, settings, tokens. Live state belongs to presence and sessions. */
+/** Manages owners' robots: registration, settings, tokens. Presence and sessions own the live state. */
 export function createRobots(deps: {
   db: Db
   transact: Transact
   now: () => Date
-  /** Cancels the sessions that were scheduled on a robot, in the same transaction. */
+  /** Cancels the scheduled sessions of a robot, in the same transaction. */
   cancelScheduled: (tx: Tx, robotId: string) => Promise<void>
-  /** Whether new robots require a certification when their owner does not say. */
+  /** Whether a new robot requires a certification when its owner does not specify it. */
   requireCertification: boolean
 }) {
   const { db, transact, now, cancelScheduled } = deps
-  /** @throws 404 when it does not exist or belongs to somebody else. */
+  /** @throws 404 when the robot does not exist or belongs to another user. */
   async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
     const row = await robotsWithPresence(db)
       .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.low_battery_threshold'])
@@ -51,7 +51,7 @@ export function createRobots(deps: {
   return {
     get,
 
-    /** @throws 409 when the hardware_id already belongs to a robot. */
+    /** @throws 409 when another robot has the hardware_id. */
     async register(ownerId: string, input: RegisterRobot): Promise<RobotDetailRow> {
       const id = randomUUID()
       try {
@@ -78,14 +78,15 @@ export function createRobots(deps: {
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_robot_per_hardware_id') {
           throw conflict(
-            'hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first.',
+            'hardware_id_taken',
+            'hardware_id: another robot has this id. Case is ignored. Check the id, or remove the other robot first.',
           )
         }
         throw cause
       }
     },
 
-    /** A page of what passes the filters, newest first, and how many there are in all. */
+    /** Returns one page of the robots that match the filters, newest first, and the total number of matches. */
     async list(ownerId: string, query: ListRobots): Promise<{ rows: RobotRow[]; total: number }> {
       const { limit, offset, ...filters } = query
       const filtered = Object.values(filters).some((filter) => filter !== undefined)
@@ -111,7 +112,7 @@ export function createRobots(deps: {
         if (low_battery_threshold !== undefined) await setThreshold(tx, ownerId, id, low_battery_threshold)
         const changed = await tx.db
           .updateTable('robots')
-          .set({ ...settings, ...linkChanged }) // its gateway goes by the latency limit
+          .set({ ...settings, ...linkChanged }) // the gateway applies the latency limit
           .where('id', '=', id)
           .where('owner_id', '=', ownerId)
           .where('deleted_at', 'is', null)
@@ -122,7 +123,7 @@ export function createRobots(deps: {
       return await get(ownerId, id)
     },
 
-    /** Makes older tokens useless and closes the socket that was opened with one. Returns the new version. */
+    /** Invalidates older tokens and closes the connection that was opened with one. Returns the new version. */
     rotateToken: (ownerId: string, id: string): Promise<number> =>
       transact(async (tx) => {
         const row = await tx.db
@@ -146,8 +147,8 @@ export function createRobots(deps: {
       }),
 
     /**
-     * Removes a robot from its owner and frees its hardware_id; past sessions keep its name.
-     * @throws 409 while it is in an open session.
+     * Removes a robot from its owner and frees its hardware_id. Past sessions retain the robot's name.
+     * @throws 409 while the robot is in an open session.
      */
     async remove(ownerId: string, id: string): Promise<void> {
       await get(ownerId, id)
@@ -161,7 +162,7 @@ export function createRobots(deps: {
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
         if (removed.numUpdatedRows === 0n)
-          throw conflict('The robot is in an open session. End the session first.')
+          throw conflict('robot_in_session', 'The robot is in an open session. End the session first.')
         await audit(tx, { at: now(), actorId: ownerId, action: 'robot.removed', subject: ['robot', id] })
         await cancelScheduled(tx, id)
         tx.robotsChanged(id)
@@ -171,7 +172,7 @@ export function createRobots(deps: {
 }
 export type Robots = ReturnType<typeof createRobots>
 
-/** The lock makes a client who drops the role wait for a robot that is just being registered. */
+/** Requires the client role. The lock makes a concurrent removal of the role wait for this registration. */
 async function requireClient(tx: Tx, ownerId: string): Promise<void> {
   const client = await tx.db
     .selectFrom('users')
@@ -180,10 +181,14 @@ async function requireClient(tx: Tx, ownerId: string): Promise<void> {
     .where('is_client', '=', true)
     .forKeyShare()
     .executeTakeFirst()
-  if (!client) throw forbidden('This needs the client role')
+  if (!client)
+    throw forbidden(
+      'role_required',
+      'Registering a robot requires the client role. Add the role in your settings first.',
+    )
 }
 
-/** Changes from which charge on the battery is low. The presence row is locked before that of the robot, as everywhere. */
+/** Sets the low-battery threshold. Locks the presence row before the robot's row, the order that all transactions use. */
 async function setThreshold(tx: Tx, ownerId: string, id: string, threshold: number): Promise<void> {
   await tx.db
     .updateTable('robot_presence')

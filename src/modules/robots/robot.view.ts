@@ -9,14 +9,14 @@ export type RobotRow = Selectable<Tables['robots']> & {
   last_online: Date | null
   last_heartbeat: Date | null
 }
-/** One robot: also what its list leaves out. */
+/** A robot with the columns that lists omit. */
 export type RobotDetailRow = RobotRow & {
   battery: number | null
   battery_at: Date | null
   low_battery_threshold: number
 }
 
-/** Builds robot views; control URLs are given by the platform. */
+/** Builds robot views. `gatewayUrl` returns the public gateway origin of control URLs. */
 export function createRobotViews(gatewayUrl: () => string) {
   const robot = (row: RobotRow): RobotView => ({
     id: row.id,

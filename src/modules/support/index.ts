@@ -1,6 +1,1 @@
-export { contactEndpoints } from './contact.routes.ts'
-export { createContact } from './contact.service.ts'
-export { createContactDelivery } from './contact-delivery.ts'
-export { createContactQueue } from './contact-queue.ts'
-export { inboxEndpoints } from './inbox.routes.ts'
-export { robotRequestEndpoints } from './robot-request.routes.ts'
+export { createSupport, type Support, supportEndpoints } from './facade.ts'

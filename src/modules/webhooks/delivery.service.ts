@@ -35,7 +35,7 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
   /** @throws 404 when the webhook is unknown or somebody else's, 409 when it is off */
   async function lockEnabled(tx: Tx, userId: string, webhookId: string): Promise<WebhookRow> {
     const webhook = await lockWebhook(tx, userId, webhookId)
-    if (!webhook.enabled) throw conflict('The webhook is disabled. Enable it first.')
+    if (!webhook.enabled) throw conflict('webhook_disabled', 'The webhook is disabled. Enable it first.')
     return webhook
   }
 
@@ -102,7 +102,10 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
           .where('type', '=', TEST_EVENT_TYPE)
           .executeTakeFirstOrThrow()
         if (Number(waiting) >= TEST_LIMIT)
-          throw conflict(`${TEST_LIMIT} tests are waiting already. Try again when they have been sent.`)
+          throw conflict(
+            'webhook_test_limit_reached',
+            `${TEST_LIMIT} tests are waiting already. Try again when they have been sent.`,
+          )
         const data = { webhook_id: webhookId }
         return await queue(tx, webhook, {
           event_id: randomUUID(),
@@ -125,7 +128,10 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
           .executeTakeFirst()
         if (!event) throw notFound('Delivery')
         if (event.status === 'PENDING')
-          throw conflict('The delivery is still on its way. Send it again when it has arrived or failed.')
+          throw conflict(
+            'delivery_pending',
+            'The delivery is still on its way. Send it again when it has arrived or failed.',
+          )
         return await queue(tx, webhook, event)
       }),
 

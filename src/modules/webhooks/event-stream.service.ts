@@ -29,6 +29,7 @@ interface Row {
 const cursorGoneError = (message: string) =>
   new AppError(
     410,
+    'cursor_gone',
     `${message}. Read the present state, then continue with after=latest, or with after=oldest.`,
   )
 

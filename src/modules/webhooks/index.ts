@@ -1,5 +1,5 @@
 export { streamEndpoints } from './event-stream.routes.ts'
+export { createWebhookServices } from './facade.ts'
 export { parseNetwork } from './target-address.ts'
 export { webhookEndpoints } from './webhook.routes.ts'
 export { webhookNetworks, webhookProblems } from './webhook-networks.ts'
-export { createWebhookServices } from './webhook-services.ts'

@@ -92,9 +92,14 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
     open({ userId, credential }: Caller): LongPoll {
       const ownCount = [...waitingRequests].filter((waiter) => waiter.userId === userId).length
       if (ownCount >= MAX_PER_USER || waitingRequests.size >= MAX_TOTAL) {
-        throw new AppError(429, `At most ${MAX_PER_USER} requests may wait at a time. End one first.`, {
-          headers: { 'Retry-After': '5' },
-        })
+        throw new AppError(
+          429,
+          'too_many_concurrent_requests',
+          `At most ${MAX_PER_USER} requests may wait at a time. End one first.`,
+          {
+            headers: { 'Retry-After': '5' },
+          },
+        )
       }
       const apiKeyId = credential.kind === 'api_key' ? credential.id : undefined
       const waiter: Waiter = {
@@ -116,7 +121,8 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
           waiter.seen = seen
           if (!waiter.woken && !waiter.ended) await sleep(waiter, untilMs - performance.now())
           waiter.seen = Number.MAX_SAFE_INTEGER
-          if (waiter.revoked) throw unauthorized('The API key has been revoked. Use another one.')
+          if (waiter.revoked)
+            throw unauthorized('api_key_revoked', 'The API key has been revoked. Use another one.')
         },
         get ended() {
           return waiter.ended

@@ -77,7 +77,10 @@ export function createWebhooks(deps: {
           .where('user_id', '=', userId)
           .executeTakeFirstOrThrow()
         if (Number(count) >= WEBHOOK_LIMIT)
-          throw conflict(`You have ${WEBHOOK_LIMIT} webhooks, the most that are possible. Remove one first.`)
+          throw conflict(
+            'webhook_limit_reached',
+            `You have ${WEBHOOK_LIMIT} webhooks, the most that are possible. Remove one first.`,
+          )
         const created = await tx.db
           .insertInto('webhooks')
           .values({ id, user_id: userId, ...input, secret: seal(secret, id), created_at: now() })

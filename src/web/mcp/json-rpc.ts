@@ -1,4 +1,6 @@
+import type { ErrorCode } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
+import { errorCodeOf, errorHeader } from '../../core/errors/errors.ts'
 
 interface RpcError {
   readonly code: number
@@ -19,7 +21,14 @@ export function requestIdOf(message: unknown): string | number | null {
 }
 
 /** Answers a message with an error in the form of JSON-RPC. */
-export function sendError(http: Context, status: number, error: RpcError, message: unknown): void {
+export function sendError(
+  http: Context,
+  status: number,
+  error: RpcError,
+  message: unknown,
+  errorCode: ErrorCode = errorCodeOf(status),
+): void {
   http.status = status
+  http.set(errorHeader(errorCode))
   http.body = { jsonrpc: '2.0', error, id: requestIdOf(message) }
 }

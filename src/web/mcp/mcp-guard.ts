@@ -15,9 +15,15 @@ export function createMcpGuard(options: { baseUrl: string; corsOrigins: readonly
   return (http: Context): void => {
     const host = http.host.toLowerCase() // behind trusted proxies, what was asked of the first of them
     if (host !== own.host && !LOOPBACK.test(host))
-      throw forbidden('The Host header names another host. Use the address of the platform.')
+      throw forbidden(
+        'host_not_allowed',
+        'The Host header names another host. Use the address of the platform.',
+      )
     const origin = http.get('Origin')
     if (origin !== '' && !origins.has(origin))
-      throw forbidden('Requests from this Origin are not allowed. An administrator can allow it.')
+      throw forbidden(
+        'origin_not_allowed',
+        'Requests from this Origin are not allowed. An administrator can allow it.',
+      )
   }
 }

@@ -4,7 +4,14 @@ import { bodyParser } from '@koa/bodyparser'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { isValueNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import type { Context, Middleware } from 'koa'
-import { AppError, notAllowed, toAppError, unauthorized } from '../../core/errors/errors.ts'
+import {
+  AppError,
+  errorCodeOf,
+  errorHeader,
+  notAllowed,
+  toAppError,
+  unauthorized,
+} from '../../core/errors/errors.ts'
 import { REQUEST_BODY_LIMIT } from '../../core/http/app.ts'
 import type { RateLimits } from '../../core/http/rate-limits.ts'
 import {
@@ -86,17 +93,18 @@ export function mcpRoutes(deps: McpRouteDeps): Middleware {
     try {
       await respond(http, { caller, http }, message)
     } catch (cause) {
-      const { status, headers, message: why } = toAppError(cause)
+      const { status, code, headers, message: why } = toAppError(cause)
       if (status >= 500) throw cause
       http.set(headers)
-      sendError(http, status, { code: -32_000, message: why }, message)
+      sendError(http, status, { code: -32_000, message: why }, message, code)
     }
   }
 }
 
 /** A cookie comes along unasked with whatever a page makes the browser send, so it proves nothing here. */
 const identifyByBearer = (auth: Auth) => async (http: Context) => {
-  if (http.req.headers.authorization === undefined) throw unauthorized('Send an Authorization: Bearer header')
+  if (http.req.headers.authorization === undefined)
+    throw unauthorized('unauthenticated', 'Send an Authorization: Bearer header')
   return await auth.identify(http)
 }
 
@@ -108,7 +116,7 @@ function withAuthChallenge(identify: ReturnType<typeof withFailureLimit>, metada
     } catch (cause) {
       if (!(cause instanceof AppError) || cause.status !== 401) throw cause
       const errorParameter = http.req.headers.authorization === undefined ? '' : 'error="invalid_token", '
-      throw new AppError(401, cause.message, {
+      throw new AppError(401, cause.code, cause.message, {
         cause,
         headers: { 'WWW-Authenticate': `Bearer ${errorParameter}resource_metadata="${metadata}"` },
       })
@@ -120,7 +128,8 @@ const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIM
 
 /** The parsed body; undefined when it is no JSON. @throws 413, 415 */
 async function readMessage(http: Context): Promise<unknown> {
-  if (!http.request.is('json')) throw new AppError(415, 'Content-Type must be application/json')
+  if (!http.request.is('json'))
+    throw new AppError(415, 'unsupported_media_type', 'Content-Type must be application/json')
   try {
     await readBody(http, async () => {})
     return http.request.body
@@ -188,4 +197,5 @@ function send(http: Context, response: Response): void {
     if (value !== null) http.set(name, value)
   }
   http.set('Cache-Control', 'no-store')
+  if (response.status >= 400) http.set(errorHeader(errorCodeOf(response.status)))
 }

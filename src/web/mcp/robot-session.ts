@@ -32,11 +32,15 @@ export async function sessionOfRobot(
   if (!session)
     throw new AppError(
       404,
+      'not_found',
       'No open session of yours has a robot of that id or name. List your sessions to find it.',
     )
   if (others.length === 0) return session.id
   const listed = found.slice(0, MAX_LISTED).map(({ id, robot_id }) => `${robot_id} (session ${id})`)
-  throw conflict(`${found.length} robots in open sessions have that name. Give an id: ${listed.join(', ')}`)
+  throw conflict(
+    'robot_name_ambiguous',
+    `${found.length} robots in open sessions have that name. Give an id: ${listed.join(', ')}`,
+  )
 }
 
 /** Lists the open sessions of the caller; only those of the robot when it is named by its id. */

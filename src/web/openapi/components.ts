@@ -1,3 +1,4 @@
+import { ERROR_CODE_HEADER, type ErrorCode } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { oas31, ZodOpenApiComponentsObject } from 'zod-openapi'
 import { sessionCookieName } from '../../modules/identity/index.ts'
@@ -9,7 +10,7 @@ export const ErrorBody = z.object({ error: z.string() }).meta({
   examples: [
     {
       error:
-        'hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first.',
+        'hardware_id: another robot has this id. Case is ignored. Check the id, or remove the other robot first.',
     },
   ],
 })
@@ -50,6 +51,15 @@ const headers = {
   },
 } satisfies Record<string, oas31.HeaderObject>
 export type HeaderName = keyof typeof headers
+
+/** Describes the header that carries the code of an error, one of these. */
+export const errorCodeHeader = (codes: readonly ErrorCode[]) => ({
+  [ERROR_CODE_HEADER]: {
+    description: 'The code of the error, for programs.',
+    required: true,
+    schema: { type: 'string', enum: [...codes] },
+  } satisfies oas31.HeaderObject,
+})
 
 /** References to shared headers, as they stand in a response. */
 export const headerRefs = (names: readonly HeaderName[]) =>

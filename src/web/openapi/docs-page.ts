@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Context, Middleware } from 'koa'
-import { AppError } from '../../core/errors/errors.ts'
+import { notAllowed } from '../../core/errors/errors.ts'
 import { html } from '../../core/http/html-page.ts'
 
 const HOME = '/api/docs'
@@ -60,9 +60,7 @@ export function docsPage(): Middleware {
     const handler = handlers.get(http.path)
     if (!handler) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') {
-      throw new AppError(405, `${http.method} is not allowed here. Use GET or HEAD.`, {
-        headers: { Allow: 'GET, HEAD' },
-      })
+      throw notAllowed(http.method, ['GET', 'HEAD'])
     }
     http.set('Cache-Control', 'no-cache') // to be asked for again, and answered 304 while it is the same
     await handler(http)

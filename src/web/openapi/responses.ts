@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http'
+import { ErrorCode } from '@wheelhouse/protocol'
 import type { z } from 'zod'
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
 import { type Endpoint, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
-import { errorResponsesOf } from '../../core/http/error-responses.ts'
-import { ErrorBody, type HeaderName, headerRefs } from './components.ts'
+import { errorResponsesOf, type StatusCases } from '../../core/http/error-responses.ts'
+import { ErrorBody, errorCodeHeader, type HeaderName, headerRefs } from './components.ts'
 import { capitalised } from './operation-names.ts'
 
 const commonHeaders: readonly HeaderName[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
@@ -41,9 +42,13 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
     ]),
     ...contentOf(body, spec.media, spec.download),
   }
-  const otherResponses = Object.entries(spec.otherResponses ?? {}).map(([status, [when, body]]) => [
+  const otherResponses = Object.entries(spec.otherResponses ?? {}).map(([status, [when, body, errorCode]]) => [
     status,
-    { description: capitalised(when), headers: headerRefs(commonHeaders), ...contentOf(body) },
+    {
+      description: capitalised(when),
+      headers: { ...headerRefs(commonHeaders), ...(errorCode && errorCodeHeader([errorCode])) },
+      ...contentOf(body),
+    },
   ])
   const errors = [...errorResponsesOf(spec)].map(([status, cases]) => [
     status,
@@ -56,13 +61,26 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
 
 /** The refusals that read the same wherever they occur, by the name they are referred to with. */
 export function sharedResponses(endpoints: readonly Endpoint[]): Record<string, ZodOpenApiResponseObject> {
-  const shared = endpoints.flatMap((spec) =>
-    [...errorResponsesOf(spec)]
-      .filter(([status]) => isShared(spec, status))
-      .map(([status, cases]) => [sharedName(status), errorResponse(status, cases, spec)] as const),
+  const shared = new Map<number, { cases: Map<ErrorCode, readonly string[]>; spec: Endpoint }>()
+  for (const spec of endpoints) {
+    for (const [status, cases] of errorResponsesOf(spec)) {
+      if (!isShared(spec, status)) continue
+      const known = shared.get(status) ?? { cases: new Map(), spec }
+      shared.set(status, known)
+      for (const [code, when] of cases) known.cases.set(code, when)
+    }
+  }
+  return Object.fromEntries(
+    [...shared].map(([status, { cases, spec }]) => [
+      sharedName(status),
+      errorResponse(status, sortedCases(cases), spec),
+    ]),
   )
-  return Object.fromEntries(shared)
 }
+
+/** Sorts the cases by code, as the order of the endpoints must not show in the document. */
+const sortedCases = (cases: StatusCases): StatusCases =>
+  new Map([...cases].sort(([a], [b]) => ErrorCode.options.indexOf(a) - ErrorCode.options.indexOf(b)))
 
 /** Whether the endpoint has nothing of its own to say about a refusal. What a 403 means differs anyway. */
 const isShared = ({ errors }: Endpoint, status: number) =>
@@ -70,16 +88,18 @@ const isShared = ({ errors }: Endpoint, status: number) =>
 
 const sharedName = (status: number) => (STATUS_CODES[status] ?? String(status)).replaceAll(/\W/g, '')
 
-function errorResponse(status: number, cases: readonly string[], spec: Endpoint): ZodOpenApiResponseObject {
+function errorResponse(status: number, cases: StatusCases, spec: Endpoint): ZodOpenApiResponseObject {
   const example = {
     error: status === 403 ? forbiddenText(spec) : (errorTexts[status] ?? STATUS_CODES[status]),
   }
   return {
-    description: capitalised(cases.join(', or ')),
-    headers: headersOf(status),
+    description: capitalised([...cases].map(describeCase).join(', or ')),
+    headers: { ...headersOf(status), ...errorCodeHeader([...cases.keys()]) },
     content: { 'application/json': { schema: ErrorBody, example } },
   }
 }
+
+const describeCase = ([code, when]: [ErrorCode, readonly string[]]) => `${when.join(', or ')} (\`${code}\`)`
 
 /** Returns what a 403 reads like for the access of a route. */
 function forbiddenText({ access }: Endpoint): string {

@@ -98,7 +98,12 @@ function sendFile(http: Context, files: readonly PackageFile[], name: string): v
   const current = files.find(({ packageName }) => unversionedName(packageName) === name)
   if (current) return http.redirect(`${HOME}/${current.file}`)
   const found = files.find(({ file }) => file === name)
-  if (!found) throw new AppError(404, 'There is no such file. See /downloads for the files of this platform.')
+  if (!found)
+    throw new AppError(
+      404,
+      'not_found',
+      'There is no such file. See /downloads for the files of this platform.',
+    )
   http.status = 200
   // The same version may be packed again from other sources: caches ask, and get 304 while it is the same.
   http.set('Cache-Control', 'public, no-cache')

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { withTimeout } from '../../core/concurrency/concurrency.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { errorHeader } from '../../core/errors/errors.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { timestamp } from '../../core/http/fields.ts'
 
@@ -34,10 +35,13 @@ export function healthEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
     summary: 'Returns the health of the API and its database connection',
     access: 'public',
     response: [200, Health],
-    otherResponses: { 503: ['when the database does not answer', Health] },
+    otherResponses: { 503: ['when the database does not answer', Health, 'database_unavailable'] },
     run: async ({ http }) => {
       const ok = await isDatabaseReachable(deps.db)
-      if (!ok) http.status = 503
+      if (!ok) {
+        http.status = 503
+        http.set(errorHeader('database_unavailable'))
+      }
       const state = ok ? ('ok' as const) : ('error' as const)
       return { status: state, db: state, timestamp: deps.now().toISOString() }
     },

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import type { Middleware } from 'koa'
-import { notAllowed } from '../../core/errors/errors.ts'
+import { errorHeader, notAllowed } from '../../core/errors/errors.ts'
 import type { MetricsPage } from '../../core/metrics/metrics-http.ts'
 
 /** Returns what keeps this process from taking traffic; undefined when it is ready. */
@@ -17,6 +17,7 @@ export function probes(readiness: Readiness): Middleware {
     if (ready) {
       const notReadyReason = readiness()
       http.status = notReadyReason === undefined ? 200 : 503
+      if (notReadyReason !== undefined) http.set(errorHeader('not_ready'))
       http.body = notReadyReason === undefined ? 'ready' : `not ready: ${notReadyReason}`
     } else http.body = 'ok'
   }
@@ -38,13 +39,16 @@ export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): Re
     if (path === '/metrics') {
       const page = await metricsPage(method, headers.authorization)
       response.writeHead(page.status, page.headers).end(method === 'HEAD' ? undefined : page.body)
-    } else if (path !== '/livez' && path !== '/readyz') respond(404, { error: 'Route not found' })
+    } else if (path !== '/livez' && path !== '/readyz') respond(404, { error: 'Route not found' }, errorHeader('route_not_found'))
     else if (method !== 'GET' && method !== 'HEAD') {
-      respond(405, { error: `${method} is not allowed here. Use GET or HEAD.` }, { Allow: 'GET, HEAD' })
+      respond(405, { error: `${method} is not allowed here. Use GET or HEAD.` }, {
+        Allow: 'GET, HEAD',
+        ...errorHeader('method_not_allowed'),
+      })
     } else {
       const notReadyReason = path === '/livez' ? undefined : readiness()
       if (notReadyReason === undefined) respond(200, { ready: true })
-      else respond(503, { ready: false, error: `not ready: ${notReadyReason}` })
+      else respond(503, { ready: false, error: `not ready: ${notReadyReason}` }, errorHeader('not_ready'))
     }
   }
 }

@@ -234,7 +234,7 @@ describe('the database', () => {
 
   test('keeps no entry of an act that was undone', async () => {
     const id = randomUUID()
-    const undone = world.platform.db.transaction().execute(async (trx) => {
+    const undone = world.platform.core.db.transaction().execute(async (trx) => {
       await audit(
         { db: trx },
         { at: new Date(), actorId: admin.id, action: 'robot.removed', subject: ['robot', id] },

@@ -93,7 +93,7 @@ test('of many open sessions the newest hundred are listed, and all are counted',
   // Without a worker, which would end sessions whose robots never come.
   await using manyUsers = await createWorld({ bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
   const { id: owner } = await manyUsers.client()
-  await manyUsers.platform.db.transaction().execute(async (tx) => {
+  await manyUsers.platform.core.db.transaction().execute(async (tx) => {
     const ids = Array.from({ length: 101 }, () => crypto.randomUUID())
     const users = ids.map((id) => ({ id, issuer: 'crowd', subject: id, display_name: 'Driver' }))
     await tx.insertInto('users').values(users).execute()

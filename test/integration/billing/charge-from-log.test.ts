@@ -75,7 +75,7 @@ test('whatever happens in a session, its charge follows from its log alone, and 
           const sign = new Date(robot.silentSinceMs ?? clockMs)
           if (robot.connected) await lost()
           robot.connected = false
-          await world.platform.sessionPresence.handleRobotLost(robotId, sign)
+          await world.platform.sessions.presence.handleRobotLost(robotId, sign)
         },
         back,
       }
@@ -90,7 +90,7 @@ test('whatever happens in a session, its charge follows from its log alone, and 
       const billed = billableMs(log)
       expect(client.client_charge_cents).toBe(Math.ceil(billed / MINUTE_MS) * client.rate_cents_per_minute)
       expect(client.billable_seconds).toBe(Math.ceil(billed / 1_000))
-      const row = await world.platform.db
+      const row = await world.platform.core.db
         .selectFrom('sessions')
         .select(['active_ms', 'outage_ms'])
         .where('id', '=', id)

@@ -25,7 +25,9 @@ test('a session on an own robot is charged like any other, earns nothing, and ca
     pending_earnings_cents: 0,
     rating_count: 0,
   })
-  const { db } = world.platform
+  const {
+    core: { db },
+  } = world.platform
   const lines = await db
     .selectFrom('ledger_entries')
     .select(['account', 'amount_cents'])
@@ -79,7 +81,7 @@ async function createFixture() {
     overview,
     stats,
     ask: (cents?: number) => testbed.operator.post(PAYOUT, cents ? { amountCents: cents } : {}),
-    release: () => testbed.world.platform.earningsRelease.runDue(),
+    release: () => testbed.world.platform.billing.earningsRelease.runDue(),
     ofSession: async (id: string) => (await testbed.operator.get(`/api/sessions/${id}`)).body,
   })
 }
@@ -196,7 +198,9 @@ test('without a hold earnings are available when the session ends', async () => 
 test('the database refuses to pay out what is pending, and to release what is not there', async () => {
   await using testbed = await createFixture()
   await testbed.drive(60)
-  const { transact, db } = testbed.world.platform
+  const {
+    core: { transact, db },
+  } = testbed.world.platform
   const step = (
     from: 'operator_pending' | 'operator_payable',
     to: 'operator_payable' | 'payout_reserved',

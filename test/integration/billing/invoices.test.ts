@@ -16,7 +16,7 @@ async function fixture(begin = '2026-01-15T12:00:00') {
   const now = () => new Date(clockMs)
   const world = await createWorld({ now })
   const gateway = await createSilentGateway(world, () => clockMs)
-  const close = createMonthlyClose({ ...world.platform, now })
+  const close = createMonthlyClose({ ...world.platform.core, now })
   return {
     world,
     gateway,
@@ -48,7 +48,7 @@ const brief = ({ month, status, total_cents, session_count, minutes }: Record<st
   minutes,
 })
 const invoiceOf = (world: World, sessionId: string) =>
-  world.platform.db
+  world.platform.core.db
     .selectFrom('sessions')
     .leftJoin('invoices', 'invoices.id', 'sessions.invoice_id')
     .select('invoices.month')
@@ -231,7 +231,7 @@ async function insertSessions(
     operator_earnings_cents: 70,
   }))
   for (let from = 0; from < rows.length; from += 1_000) {
-    await world.platform.db
+    await world.platform.core.db
       .insertInto('sessions')
       .values(rows.slice(from, from + 1_000))
       .execute()
@@ -246,7 +246,7 @@ describe.concurrent('several workers', () => {
     const at = (index: number) => new Date(utc('2025-11-01T00:00:00') + index * 24 * HOUR_MS)
     for (const users of clients) await insertSessions(world, users, 80, at) // November to January
     on.set('2026-02-01T00:00:00')
-    const workers = Array.from({ length: 4 }, () => createMonthlyClose({ ...world.platform, now }))
+    const workers = Array.from({ length: 4 }, () => createMonthlyClose({ ...world.platform.core, now }))
     await Promise.all(workers.map((worker) => worker.run()))
     await on.close.run() // what one left to another that then lost the race
 
@@ -329,18 +329,18 @@ test('one client’s trouble does not keep the invoices of the others', async ()
   await insertSessions(world, broken, 600, () => new Date(utc('2026-01-02T00:00:00')))
   await insertSessions(world, fine, 1, () => new Date(utc('2026-01-20T00:00:00')))
   on.set('2026-02-01T00:00:00')
-  await world.platform.db.schema
+  await world.platform.core.db.schema
     .alterTable('invoices')
     .addCheckConstraint('trouble', sql`session_count < 600`)
     .execute()
   const errors: unknown[] = []
-  const log = { ...world.platform.log, error: (line: unknown) => void errors.push(line) } as never
-  await createMonthlyClose({ ...world.platform, now, log }).run()
+  const log = { ...world.platform.core.log, error: (line: unknown) => void errors.push(line) } as never
+  await createMonthlyClose({ ...world.platform.core, now, log }).run()
   expect(await on.invoicesOf(fine.owner)).toHaveLength(1)
   expect(await on.invoicesOf(broken.owner)).toEqual([])
   expect(errors).toMatchObject([{ clientId: broken.owner.id, month: '2026-01' }])
 
-  await world.platform.db.schema.alterTable('invoices').dropConstraint('trouble').execute()
+  await world.platform.core.db.schema.alterTable('invoices').dropConstraint('trouble').execute()
   await on.close.run()
   expect((await on.invoicesOf(broken.owner)).map(brief)).toMatchObject([{ session_count: 600 }])
 })
@@ -348,7 +348,9 @@ test('one client’s trouble does not keep the invoices of the others', async ()
 test('looking for work reads no more of the sessions than there is to do', async () => {
   await using on = await fixture()
   const { world, now } = on
-  const { db } = world.platform
+  const {
+    core: { db },
+  } = world.platform
   const users = await actors(world, on.gateway)
   await insertSessions(world, users, 20_000, () => new Date(utc('2026-01-20T00:00:00')))
   on.set('2026-01-25T00:00:00')
@@ -360,7 +362,7 @@ test('looking for work reads no more of the sessions than there is to do', async
     },
     transformResult: async ({ result }) => result,
   })
-  await createMonthlyClose({ ...world.platform, db: listening, now }).run()
+  await createMonthlyClose({ ...world.platform.core, db: listening, now }).run()
   expect(statements, 'one look, and nothing else').toHaveLength(1)
 
   const [{ sql: text, parameters }] = statements as [CompiledQuery]

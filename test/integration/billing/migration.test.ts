@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { connectOrm, queries } from '../../../src/app/database/orm.ts'
-import { testTransactor } from '../../support/database/test-transactor.ts'
 import type { Caller } from '../../../src/core/http/endpoint.ts'
 import { createSettle } from '../../../src/modules/billing/settle.ts'
 import { createSessionLifecycle } from '../../../src/modules/sessions/lifecycle/session-lifecycle.ts'
-import { createSessionQueries } from '../../../src/modules/sessions/record/session-queries.ts'
 import { createSessionStarts } from '../../../src/modules/sessions/lifecycle/session-start.ts'
+import { createSessionQueries } from '../../../src/modules/sessions/record/session-queries.ts'
 import { createEmptyDatabase } from '../../support/database/empty-database.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { testTransactor } from '../../support/database/test-transactor.ts'
 
 test('sessions that are open when prices arrive get the default plan and keep their pauses; others stay free', async () => {
   const database = await createEmptyDatabase()

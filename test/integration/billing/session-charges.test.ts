@@ -43,7 +43,7 @@ async function amounts(users: { owner: TestUser; operator: TestUser }, sessionId
 }
 const priceOf = (minutes: number) => [minutes * RATE, minutes * EARNINGS]
 const linesOf = (sessionId: string) =>
-  world.platform.db
+  world.platform.core.db
     .selectFrom('ledger_entries')
     .select(['account', 'user_id', 'amount_cents', 'kind', 'posting_id', 'at'])
     .where('session_id', '=', sessionId)
@@ -54,7 +54,11 @@ const auditOf = async (subjectId: string) =>
     ({ action }: { action: string }) => action !== 'user.role_taken',
   )
 const rowOf = (sessionId: string) =>
-  world.platform.db.selectFrom('sessions').selectAll().where('id', '=', sessionId).executeTakeFirstOrThrow()
+  world.platform.core.db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('id', '=', sessionId)
+    .executeTakeFirstOrThrow()
 
 describe('what a session costs', () => {
   test('is fixed when it ends, shown to both, posted to the ledger and audited', async () => {
@@ -268,7 +272,7 @@ describe('an outage', () => {
     const [lost] = await gateway.disconnect(robotId, lastSignMs)
     expect(lost).toEqual({ robotId, lastSign: new Date(lastSignMs) })
     await gateway.connect(robotId)
-    await world.platform.sessionPresence.handleRobotLost(robotId, lost!.lastSign)
+    await world.platform.sessions.presence.handleRobotLost(robotId, lost!.lastSign)
     const row = await rowOf(id)
     expect(row).toMatchObject({ status: 'PAUSED', robot_lost_at: null })
     expect(row.active_ms - row.outage_ms).toBe(3 * MINUTE_MS)
@@ -314,7 +318,7 @@ describe('an outage', () => {
     await dying.connect(robot.id)
     const id = await start(operator, robot.id)
     clockMs += 4 * MINUTE_MS
-    await world.platform.db
+    await world.platform.core.db
       .updateTable('robot_presence')
       .set({ last_heartbeat: new Date(clockMs) })
       .where('robot_id', '=', robot.id)
@@ -350,7 +354,9 @@ describe('the plan of a client', () => {
         ),
       ],
     })
-    const { db } = world.platform
+    const {
+      core: { db },
+    } = world.platform
     await db.updateTable('pricing_plans').set({ is_public: false }).where('id', '=', 'fleet').execute()
     const fewer = await admin.get('/api/public/pricing')
     expect(fewer.body.plans.map((plan: { id: string }) => plan.id)).toEqual(['standard'])
@@ -372,7 +378,7 @@ describe('the plan of a client', () => {
     expect(await amounts(users, before)).toEqual([500, 350])
 
     const after = await start(operator, robotId)
-    await world.platform.db
+    await world.platform.core.db
       .updateTable('pricing_plans')
       .set({ client_rate_cents_per_minute: 9_999, operator_share_percent: 1 })
       .where('id', '=', 'fleet')
@@ -385,7 +391,7 @@ describe('the plan of a client', () => {
       client_rate_cents_per_minute: 40,
       operator_share_percent: 75,
     })
-    await world.platform.db
+    await world.platform.core.db
       .updateTable('pricing_plans')
       .set({ client_rate_cents_per_minute: 40, operator_share_percent: 75 })
       .where('id', '=', 'fleet')

@@ -91,7 +91,9 @@ test('both sides see what their sessions came to, by the UTC month in which they
   const second = await session('2026-03-31T23:30:00', 30) // ends at midnight: in April
   await session('2026-04-02T12:00:00', 20)
   const set5 = { rating: 5, episodes_collected: 7, data_collected_bytes: 2_500_000 }
-  const { db } = world.platform
+  const {
+    core: { db },
+  } = world.platform
   await db.updateTable('sessions').set(set5).where('id', '=', rated).execute()
   const set4 = { rating: 4, episodes_collected: 3, data_collected_bytes: 250_000 }
   await db.updateTable('sessions').set(set4).where('id', '=', second).execute()

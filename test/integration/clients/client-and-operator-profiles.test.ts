@@ -113,7 +113,7 @@ describe('the client profile', () => {
   test('is ready for billing once a payment method is known', async () => {
     const client = await world.client()
     await client.patch(CLIENT, { company_name: 'Arms' })
-    await world.platform.db
+    await world.platform.core.db
       .updateTable('client_profiles')
       .set({ payment_method_at: new Date() })
       .where('user_id', '=', client.id)
@@ -247,7 +247,7 @@ describe('the operator profile', () => {
       ended_at: new Date(),
     })
     const sessions = [5, 4, 4, null].map((rating) => rated(operator.id, rating))
-    await world.platform.db
+    await world.platform.core.db
       .insertInto('sessions')
       .values([...sessions, rated(other.id, 1)])
       .execute()
@@ -260,7 +260,7 @@ describe('the operator profile', () => {
   test('is ready for payouts once the payment provider says so', async () => {
     const operator = await world.operator()
     await operator.post(OPERATOR, whole)
-    await world.platform.db
+    await world.platform.core.db
       .updateTable('operator_profiles')
       .set({ payout_ready_at: new Date() })
       .where('user_id', '=', operator.id)

@@ -199,9 +199,9 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   },
   'session:repeat-stop': async () => expect(await (await robot()).closed).toBe(FAILED),
   'session:latency': driving,
-  'bus:robots.changed': async () => world.platform.bus.publish('robots.changed', { robotIds: [] }),
+  'bus:robots.changed': async () => world.platform.core.bus.publish('robots.changed', { robotIds: [] }),
   'bus:robot.stop': async () =>
-    world.platform.bus.publish('robot.stop', {
+    world.platform.core.bus.publish('robot.stop', {
       robotId: fixture.robotId,
       sessionId: fixture.client.id,
       reason: 'x',
@@ -210,7 +210,8 @@ const atGateway: Record<string, () => Promise<unknown>> = {
       byRole: null,
       byOwner: false,
     }),
-  'bus:credential.revoked': async () => world.platform.bus.publish('credential.revoked', { apiKeyId: 'x' }),
+  'bus:credential.revoked': async () =>
+    world.platform.core.bus.publish('credential.revoked', { apiKeyId: 'x' }),
   ...runByThemselves(
     'wheel',
     'heartbeats',
@@ -240,7 +241,7 @@ async function cutOff(work: (hub: TestHubSocket) => unknown): Promise<void> {
 }
 const command = (name: string) => () => cutOff((hub) => hub.socket.emit(name, {}))
 const cutRedis = (connection: 'publisher' | 'subscriber') => async () => {
-  const redis = world.platform.hubRedis?.[connection] as Redis
+  const redis = world.platform.core.hubRedis?.[connection] as Redis
   redis.disconnect(true)
   await vi.waitFor(() => expect(redis.status).toBe('ready'), waitOptions)
 }
@@ -358,7 +359,7 @@ describe('an exception', () => {
   )
 
   test('was injected into every handler there is', () => {
-    const { gateway, hub, process } = world.platform.guards
+    const { gateway, hub, process } = world.platform.core.guards
     expect([...gateway.names].sort()).toEqual(Object.keys(atGateway).sort())
     expect([...hub.names].sort()).toEqual(Object.keys(atHub).sort())
     expect([...process.names]).toEqual(['timer:readiness'])

@@ -403,7 +403,7 @@ test('no cache may keep what is somebody’s own, nor any refusal', async () => 
 
 describe('a database that cannot go on is a 503, which says so and asks to come again', () => {
   test('when the connection breaks between two statements of a transaction', async () => {
-    const failed = world.platform.transact(async ({ db }) => {
+    const failed = world.platform.core.transact(async ({ db }) => {
       const [row] = (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows
       await query(world.database.url, `select pg_terminate_backend(${row?.pid}, 5000)`)
       await new Promise(setImmediate) // lets the connection's own news come before the next statement

@@ -269,7 +269,7 @@ async function blockedBackends(count: number): Promise<number[]> {
 describe('a process that is killed', () => {
   async function startApi() {
     const port = await freePort()
-    const { dataDir } = world.platform.config
+    const { dataDir } = world.platform.core.config
     const api = startWheelhouse({
       ROLES: 'api',
       PORT: String(port),
@@ -354,14 +354,14 @@ describe('what is kept', () => {
     const first = await post(owner, KEYS, { name: 'daily' }, key)
     aheadMs += DAY_MS - 60_000
     expect((await post(owner, KEYS, { name: 'daily' }, key)).body).toEqual(first.body)
-    await world.platform.idempotency.removeExpired()
+    await world.platform.core.idempotency.removeExpired()
     expect(await stored(key)).toBeDefined()
     aheadMs += 60_000
     const next = await post(owner, KEYS, { name: 'daily' }, key)
     expect(next.status).toBe(201)
     expect(next.body.id).not.toBe(first.body.id)
     aheadMs += DAY_MS
-    await world.platform.idempotency.removeExpired()
+    await world.platform.core.idempotency.removeExpired()
     expect(await rows('select * from idempotency_keys')).toEqual([])
     expect(await post(owner, KEYS, { name: 'another' }, key)).toMatchObject({ status: 201 })
   })
@@ -373,10 +373,10 @@ describe('what is kept', () => {
          select 'many', $1 || n, 'f', gen_random_uuid(), $2, $2 from generate_series(1, 2500) as n`,
         [key, at],
       )
-    const now = world.platform.now().getTime()
+    const now = world.platform.core.now().getTime()
     await made('old', new Date(now - DAY_MS - 1_000))
     await made('young', new Date(now - DAY_MS + 60_000))
-    await world.platform.idempotency.removeExpired()
+    await world.platform.core.idempotency.removeExpired()
     const left = await rows(`select left(key, 3) as kind, count(*)::int from idempotency_keys
       where scope = 'many' group by 1`)
     expect(left).toEqual([{ kind: 'you', count: 2_500 }])
@@ -444,7 +444,7 @@ describe('any endpoint', () => {
       before: [],
       endpoints,
       authenticate: async () => undefined,
-      interceptor: world.platform.idempotency.around,
+      interceptor: world.platform.core.idempotency.around,
     })
     const server = createServer(app.callback())
     await new Promise<void>((done) => server.listen(0, 'localhost', done))

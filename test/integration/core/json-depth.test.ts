@@ -115,7 +115,9 @@ describe('a deep message over MCP', () => {
   })
 
   test('an exception that nobody expects is an internal error without its text, and is logged', async () => {
-    const { sessionQueries } = world.platform
+    const {
+      sessions: { queries: sessionQueries },
+    } = world.platform
     const list = sessionQueries.list
     try {
       sessionQueries.list = () => {

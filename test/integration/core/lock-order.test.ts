@@ -22,7 +22,10 @@ test('everything that locks, at once and again and again: nothing waits in a cir
 }, async () => {
   await using world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
   await using gateway = await createSilentGateway(world, Date.now)
-  const { db, episodeStore, transact, log } = world.platform
+  const {
+    core: { db, transact, log },
+    datasets: { episodeStore },
+  } = world.platform
   const admin = await world.admin()
   // Two owners who also drive each other's robots, so that the same people are on both sides.
   const [ada, bob] = [await world.client(), await world.client()] as [TestUser, TestUser]
@@ -160,7 +163,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
   storms.push(
     ...robots.map((robot) => storm((round) => block(robot, round))),
     ...robots.map(({ owner }) => storm(() => pay(owner.id))),
-    storm(world.platform.earningsRelease.runDue),
+    storm(world.platform.billing.earningsRelease.runDue),
   )
   // Their webhooks, where nobody listens: events are added, attempts fail, what waits is given up and asked for again.
   for (const user of [ada, bob]) {

@@ -166,7 +166,9 @@ describe('all roles in one process', () => {
 
 test('facts that nobody tells pile up visibly', async () => {
   await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,worker' } })
-  const { db } = world.platform
+  const {
+    core: { db },
+  } = world.platform
   const aMinuteAgo = new Date(Date.now() - 60_000)
   const events = [aMinuteAgo, new Date(), new Date()].map((at) => ({
     name: 'x',

@@ -12,7 +12,7 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
 
   /** Writes facts as a process of another version might; nobody is told that they are there. */
   const write = (...events: { name: string; payload: unknown }[]) =>
-    world.platform.db
+    world.platform.core.db
       .insertInto('outbox')
       .values(events.map(({ name, payload }) => ({ name, payload: JSON.stringify(payload) })))
       .execute()

@@ -26,7 +26,7 @@ test('a migration that adds columns under a running process breaks no query that
   for (let turn = 0; turn < 5; turn++) await endAndStart()
 
   for (const table of ['sessions', 'robots', 'robot_presence', 'messages', 'users', 'api_keys']) {
-    await sql`alter table ${sql.table(table)} add column from_the_future int`.execute(world.platform.db)
+    await sql`alter table ${sql.table(table)} add column from_the_future int`.execute(world.platform.core.db)
   }
 
   for (let turn = 0; turn < 3; turn++) await Promise.all(Array.from({ length: 10 }, use))
@@ -38,7 +38,7 @@ test('the queries of hot requests are prepared, once per connection', async () =
   const { client } = await openSessionFixture(world)
   for (let turn = 0; turn < 5; turn++) await client.get('/api/sessions')
   const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(
-    world.platform.db,
+    world.platform.core.db,
   )
   const lists = rows.filter(({ statement }) => statement.includes('order by "sessions"."created_at" desc'))
   expect(lists).toHaveLength(1)

@@ -93,7 +93,7 @@ describe('one process', () => {
 
   test('a new session token is no new allowance', async () => {
     const email = 'often@test.local'
-    const token = () => world.platform.builtIn!.issueDevToken({ email })
+    const token = () => world.platform.identity.builtIn!.issueDevToken({ email })
     const [item, two] = [await token(), await token()]
     expect(item).not.toBe(two)
     const before = left(await get('/api/auth/profile', { token: item })).remaining

@@ -61,7 +61,9 @@ describe.concurrent('several gateways', () => {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld()
-    const { episodeStore } = world.platform
+    const {
+      datasets: { episodeStore },
+    } = world.platform
     const owner = await world.client()
     const robots = await Promise.all(times(8).map(() => world.robot(owner)))
     const all: ReportedEpisode[] = robots.flatMap(({ id }) =>
@@ -216,7 +218,7 @@ describe.concurrent('the queue', () => {
       uri: null,
     })
     const nobody = '00000000-0000-4000-8000-000000000000'
-    const save = world.platform.episodeStore.save
+    const save = world.platform.datasets.episodeStore.save
     expect(await save([report(nobody), report(robot.id), report(nobody)])).toEqual([false, true, false])
     expect(await save([report(nobody)])).toEqual([false])
   })

@@ -62,7 +62,7 @@ async function pastSessions(
 
 /** The session that the database says an episode belongs to. */
 async function sessionOf(robotId: string, episodeId: string): Promise<string | null> {
-  const row = await world.platform.db
+  const row = await world.platform.core.db
     .selectFrom('episodes')
     .select('session_id')
     .where('robot_id', '=', robotId)

@@ -52,7 +52,7 @@ async function fetched(url: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 const stored = (user: TestUser) =>
-  world.platform.db.selectFrom('avatars').select('name').where('user_id', '=', user.id).execute()
+  world.platform.core.db.selectFrom('avatars').select('name').where('user_id', '=', user.id).execute()
 const profileUrl = async (user: TestUser) => (await user.get('/api/auth/profile')).body.avatar_url
 
 describe('POST /api/auth/avatar: takes', () => {
@@ -156,7 +156,7 @@ describe('POST /api/auth/avatar: takes', () => {
 
   test('what the identity provider’s picture then does not replace', async () => {
     const user = await world.newUser()
-    await world.platform.users.refresh(user.id, {
+    await world.platform.identity.users.refresh(user.id, {
       issuer: 'x',
       subject: 'x',
       emailVerified: true,
@@ -164,7 +164,7 @@ describe('POST /api/auth/avatar: takes', () => {
     })
     expect(await profileUrl(user)).toBe('https://idp.example/one.png')
     const url = await accepted(user, await png())
-    const synced = await world.platform.users.refresh(user.id, {
+    const synced = await world.platform.identity.users.refresh(user.id, {
       issuer: 'x',
       subject: 'x',
       emailVerified: true,

@@ -33,7 +33,10 @@ async function twoNodes(redisAway: boolean) {
     /** Joins the nodes again, and waits until what is said at one is heard at the other. */
     async returnRedis() {
       redis.restore()
-      await vi.waitFor(() => expect(second.platform.hubRedis?.subscriber.status).toBe('ready'), waitOptions)
+      await vi.waitFor(
+        () => expect(second.platform.core.hubRedis?.subscriber.status).toBe('ready'),
+        waitOptions,
+      )
     },
   }
 }

@@ -204,7 +204,9 @@ describe('read state', () => {
 
   test('more than one transaction takes: all are marked, the count is right', async () => {
     const operator = await notified(1)
-    const { db } = world.platform
+    const {
+      core: { db },
+    } = world.platform
     const rows = Array.from({ length: 2_999 }, (_, index) => ({
       user_id: operator.id,
       seq: index + 2,

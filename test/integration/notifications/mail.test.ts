@@ -22,7 +22,9 @@ async function createFixture(options: WorldOptions = {}) {
   const world = await createWorld({ ...options, env, now })
   const admin = await world.admin()
   let serial = 0
-  const { db } = world.platform
+  const {
+    core: { db },
+  } = world.platform
 
   const to = (user: TestUser, mails: readonly ReceivedMail[] = mail.taken) =>
     mails.filter((item) => item.to.includes(`${user.name}@test.local`))
@@ -58,8 +60,8 @@ async function createFixture(options: WorldOptions = {}) {
     },
     /** One run of the worker, over when this settles; its own runs go on beside it. */
     async run() {
-      await world.platform.digests!.run()
-      await world.platform.notificationMails!.runDue()
+      await world.platform.notifications.mail?.digests!.run()
+      await world.platform.notifications.mail?.mails!.runDue()
     },
     prefer: (user: TestUser, preferences: object) =>
       user.post('/api/auth/profile', { notification_preferences: preferences }),
@@ -494,8 +496,8 @@ test('three workers at once, and notifications that go on: each is told once', {
   await Promise.all([
     fixture.run(),
     ...workers.map(async ({ platform }) => {
-      await platform.digests!.run()
-      await platform.notificationMails!.runDue()
+      await platform.notifications.mail?.digests!.run()
+      await platform.notifications.mail?.mails!.runDue()
     }),
   ])
   const notified = (user: TestUser) =>

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectOrm, type Orm, queries } from '../../../src/app/database/orm.ts'
-import { testTransactor } from '../../support/database/test-transactor.ts'
 import { createMailQueue } from '../../../src/core/mail/mail-queue.ts'
 import { createDigests } from '../../../src/modules/notifications/digest.service.ts'
 import { createNotifications } from '../../../src/modules/notifications/notification.service.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { testTransactor } from '../../support/database/test-transactor.ts'
 
 const NOTIFICATIONS = 1_000_000
 /** One person has very many, none of them read. */

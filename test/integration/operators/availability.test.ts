@@ -25,7 +25,7 @@ const schedule = async (operator: TestUser, start: string, end: string) => {
   expect((await operator.post('/api/operator/schedule', week)).status).toBe(200)
 }
 const seen = (operator: TestUser) =>
-  world.platform.db
+  world.platform.core.db
     .selectFrom('user_presence')
     .selectAll()
     .where('user_id', '=', operator.id)
@@ -134,7 +134,7 @@ describe('presence', () => {
   test('lasts 15 seconds by the database’s clock', async () => {
     const operator = await world.operator()
     await schedule(operator, '09:00', '17:00')
-    await world.platform.userPresence.markSeen([operator.id]) // as a hub does, that dies then
+    await world.platform.identity.userPresence.markSeen([operator.id]) // as a hub does, that dies then
     await age(operator, 13)
     expect(await read(operator)).toMatchObject({ available: true, reason: null })
     await age(operator, 15)
@@ -161,7 +161,7 @@ describe('presence', () => {
 
   test('of somebody who does not exist is left out', async () => {
     const user = await world.newUser()
-    await world.platform.userPresence.markSeen([crypto.randomUUID(), user.id])
+    await world.platform.identity.userPresence.markSeen([crypto.randomUUID(), user.id])
     expect(await seen(user)).toMatchObject({ user_id: user.id })
   })
 })

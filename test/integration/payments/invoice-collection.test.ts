@@ -183,7 +183,9 @@ describe.concurrent('the provider', () => {
     fixture.later(HOUR_MS)
     await fixture.run()
     expect(stripeInvoice.status).toBe('draft')
-    const { db } = fixture.world.platform
+    const {
+      core: { db },
+    } = fixture.world.platform
     const { failure } = await db.selectFrom('invoice_collections').select('failure').executeTakeFirstOrThrow()
     expect(failure).toContain('201')
     stripeInvoice.lines.shift()
@@ -196,7 +198,9 @@ describe.concurrent('the provider', () => {
 
 test('more sessions than the provider takes lines: a line for each day', { timeout: 30_000 }, async () => {
   await using fixture = await createInvoiceFixture()
-  const { db } = fixture.world.platform
+  const {
+    core: { db },
+  } = fixture.world.platform
   const id = await fixture.drive(2)
   await sql`
     insert into sessions
@@ -300,7 +304,7 @@ describe('how an invoice stands follows the provider', () => {
 
 test('what is too little to charge is put off to the next invoice, and balanced with it', async () => {
   await using fixture = await createInvoiceFixture()
-  await fixture.world.platform.db
+  await fixture.world.platform.core.db
     .updateTable('pricing_plans')
     .set({ client_rate_cents_per_minute: 10 })
     .execute()
@@ -325,7 +329,9 @@ test('what is too little to charge is put off to the next invoice, and balanced 
 
 test('several workers at once collect each month once, earlier months too', async () => {
   await using fixture = await createInvoiceFixture()
-  const { db } = fixture.world.platform
+  const {
+    core: { db },
+  } = fixture.world.platform
   await fixture.drive(2)
   await fixture.closeMonth()
   await fixture.drive(4)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { AppError } from '../../../src/core/errors/errors.ts'
 import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
-import type { Payments } from '../../../src/modules/payments/payments.ts'
+import type { Payments } from '../../../src/modules/payments/facade.ts'
 import { inProcess } from '../../support/stripe/crash-injection.ts'
 import { signatureOf, snapshotEvent } from '../../support/stripe/events.ts'
 import { auditMoney, auditSettledMoney, type Pair } from '../../support/stripe/money-audit.ts'
@@ -106,7 +106,7 @@ async function createScenario() {
   books.balanceCents = 1_000_000
   const { owner, operator, robotId } = await actors(world, gateway)
   await operator.post('/api/operator/profile', { country: 'DE' })
-  const close = createMonthlyClose({ ...world.platform, now })
+  const close = createMonthlyClose({ ...world.platform.core, now })
   const events: object[] = []
   const seen = new Map<string, string>()
 
@@ -149,7 +149,7 @@ async function createScenario() {
   const work = async (payments: Payments) => {
     await payments.payoutTransfers.runDue()
     await payments.collections.runDue()
-    await world.platform.earningsRelease.runDue()
+    await world.platform.billing.earningsRelease.runDue()
   }
   await inLife(1_000, (payments) => payments.recipients.onboard(operator.id))
   const accountId = [...books.recipients.keys()].at(-1) as string
@@ -218,7 +218,7 @@ async function createScenario() {
     async execute(item: Step): Promise<void> {
       await carryOut(item)
       notice()
-      await auditMoney(world.platform.db, books, pair)
+      await auditMoney(world.platform.core.db, books, pair)
     },
     /** The provider is well again, everything has its time, and every event comes at last, newest first. */
     async settle(): Promise<void> {
@@ -231,7 +231,7 @@ async function createScenario() {
         notice()
       }
       for (const event of [...events].reverse()) await inLife(1_000, (payments) => receive(payments, event))
-      await auditSettledMoney(world.platform.db, books, pair)
+      await auditSettledMoney(world.platform.core.db, books, pair)
     },
   }
 }

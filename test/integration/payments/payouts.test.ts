@@ -12,7 +12,8 @@ async function createFixture(earnedCents: number) {
   const stripe = await startStripe()
   let aheadMs = 0
   const world = await createWorld({ env: stripe.env, now: () => new Date(Date.now() + aheadMs) })
-  const { db, transact, payments } = world.platform
+  const { core, payments } = world.platform
+  const { db, transact } = core
   const operator = await world.operator()
   await operator.post('/api/operator/profile', { country: 'DE' })
   await operator.post('/api/payments/connect')
@@ -126,7 +127,9 @@ test('however many ask at once, no more is paid than was earned', async () => {
 
 test('the database refuses to pay out what was not earned', async () => {
   await using fixture = await createFixture(2_000)
-  const { transact } = fixture.world.platform
+  const {
+    core: { transact },
+  } = fixture.world.platform
   const take = (amountCents: number) =>
     transact((tx) =>
       post(tx, {
@@ -199,7 +202,9 @@ describe.concurrent('the provider', () => {
 
   test('a process that ends between the reservation and the transfer leaves the payout to the worker', async () => {
     await using fixture = await createFixture(2_000)
-    const { db, transact } = fixture.world.platform
+    const {
+      core: { db, transact },
+    } = fixture.world.platform
     const id = randomUUID()
     await transact(async (tx) => {
       await tx.db

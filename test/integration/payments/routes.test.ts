@@ -48,13 +48,15 @@ async function earn(operator: TestUser): Promise<string> {
     { account: 'operator_payable' as const, userId: operator.id, amountCents: -EARNED_CENTS },
     { account: 'platform_revenue' as const, amountCents: EARNED_CENTS },
   ]
-  await world.platform.transact((tx) => post(tx, { kind: 'test_earnings', at: new Date(), lines }))
+  await world.platform.core.transact((tx) => post(tx, { kind: 'test_earnings', at: new Date(), lines }))
   return accountId
 }
 
 /** Where an operator's money is, and what the provider was seen to transfer to them. */
 async function moneyOf(operator: TestUser, accountId: string) {
-  const { db } = world.platform
+  const {
+    core: { db },
+  } = world.platform
   const own = stripe.books.transfers.filter(({ destination }) => destination === accountId)
   return {
     payable: 0 - (await balance(db, 'operator_payable', operator.id)),
@@ -157,7 +159,7 @@ describe('admits', () => {
     ]
     await both.post('/api/auth/profile', { role: 'operator' })
     for (const item of [operator, both]) await earn(item)
-    const expired = await world.platform.builtIn!.issueDevToken({
+    const expired = await world.platform.identity.builtIn!.issueDevToken({
       email: 'late@test.local',
       expiresInSeconds: -60,
     })

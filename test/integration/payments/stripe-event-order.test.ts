@@ -10,7 +10,7 @@ async function createFixture() {
   return {
     stripe,
     world,
-    events: world.platform.payments!.facts,
+    events: world.platform.payments!.stripeSync,
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]()
       await stripe[Symbol.asyncDispose]()
@@ -61,7 +61,8 @@ test('an event is carried out once, at the same time and later; another one of t
 
 test('what nobody can hear of late any more is forgotten, and nothing else', async () => {
   await using fixture = await createFixture()
-  const { db, payments } = fixture.world.platform
+  const { core, payments } = fixture.world.platform
+  const { db } = core
   const refresh = (id: string) =>
     fixture.events.refreshFromStripe(
       id,
@@ -74,7 +75,7 @@ test('what nobody can hear of late any more is forgotten, and nothing else', asy
     db,
   )
   await sql`update provider_events set at = at - interval '41 days' where id = 'evt_tr_old'`.execute(db)
-  await payments!.facts.removeExpired()
+  await payments!.stripeSync.removeExpired()
   const ids = async (table: 'provider_objects' | 'provider_events') =>
     (await db.selectFrom(table).select('id').execute()).map(({ id }) => id)
   expect(await ids('provider_objects')).toEqual(['tr_new'])

@@ -25,7 +25,9 @@ async function createFixture(env: Record<string, string> = {}) {
       await operator.post('/api/operator/profile', { country: 'DE' })
       await operator.post('/api/payments/connect')
       stripe.books.finishOnboarding([...stripe.books.recipients.keys()].at(-1) as string)
-      const { db, transact } = world.platform
+      const {
+        core: { db, transact },
+      } = world.platform
       const lines = [
         { account: 'operator_payable' as const, userId: operator.id, amountCents: -amountCents },
         { account: 'platform_revenue' as const, amountCents },

@@ -154,7 +154,7 @@ describe.concurrent('the database is away', () => {
     const { t } = await link.next('heartbeat_ack')
     // Long enough for the beat to be tried and to fail: others are answered meanwhile.
     await vi.waitFor(async () => {
-      await expect(world.platform.db.selectFrom('robots').select('id').execute()).rejects.toThrow()
+      await expect(world.platform.core.db.selectFrom('robots').select('id').execute()).rejects.toThrow()
     }, BUSY_MS)
     proxy.restore()
     await reaches(

@@ -170,7 +170,7 @@ describe('a low battery', () => {
   test('is claimed once however many workers look', async () => {
     const { owner, read, link } = await connectedRobot()
     await report(link, read, 0.05)
-    await Promise.all(Array.from({ length: 10 }, () => world.platform.batteryJob.run()))
+    await Promise.all(Array.from({ length: 10 }, () => world.platform.robots.batteryJob.run()))
     await vi.waitFor(async () => expect(await lowBatteries(owner)).toHaveLength(1), SOON)
   })
 })

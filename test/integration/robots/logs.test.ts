@@ -193,7 +193,7 @@ describe('bounds', () => {
     for (let n = 1; n <= 30; n++) sendLog(link, 'info', 'ä'.repeat(100))
     await vi.waitFor(async () => expect(await logs()).toHaveLength(30), SOON)
     const jobs = (bounds: { linesPerRobot?: number; bytesPerRobot?: number }, days = 7) =>
-      createRobotLogJobs({ ...world.platform, now: () => new Date(), keptDays: days, bounds })
+      createRobotLogJobs({ ...world.platform.core, now: () => new Date(), keptDays: days, bounds })
     const numbers = async () => (await logs()).map(({ seq }) => seq)
 
     await jobs({}).clean()
@@ -246,8 +246,8 @@ describe('events', () => {
     await vi.waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(1), SOON)
     for (let n = 0; n < 40; n++) sendLog(link, 'error', `more ${n}`)
     await vi.waitFor(async () => expect(await logs()).toHaveLength(41), SOON)
-    await world.platform.robotLogJobs.publishEvents()
-    const pending = await world.platform.db
+    await world.platform.robots.robotLogJobs.publishEvents()
+    const pending = await world.platform.core.db
       .selectFrom('robot_log_streams')
       .select('event_lines')
       .where('robot_id', '=', robot.id)

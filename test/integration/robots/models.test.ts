@@ -17,7 +17,7 @@ const get = async (id: string) => {
 test('GET /api/robots: lists every model, by name, to anybody', async () => {
   const response = await fetch(`${world.baseUrl}/api/robots`)
   const { models } = (await response.json()) as { models: { id: string; name: string }[] }
-  const known = await world.platform.db.selectFrom('robot_models').selectAll().orderBy('name').execute()
+  const known = await world.platform.core.db.selectFrom('robot_models').selectAll().orderBy('name').execute()
   expect([response.status, models]).toEqual([200, known])
 })
 
@@ -66,7 +66,7 @@ describe('GET /api/robots/{id}', () => {
   })
 
   test('every model answers, completely', async () => {
-    const models = await world.platform.db.selectFrom('robot_models').selectAll().execute()
+    const models = await world.platform.core.db.selectFrom('robot_models').selectAll().execute()
     expect(models.length).toBeGreaterThanOrEqual(15)
     for (const model of models) {
       const { status, body } = await get(model.id)

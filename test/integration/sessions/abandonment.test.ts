@@ -31,7 +31,7 @@ const iso = (aheadMs: number) => new Date(clockMs + aheadMs).toISOString()
 const limits = { operatorJoinMs: JOIN_MS, pauseLimitMs: PAUSE_LIMIT_MS }
 /** The worker of a platform that runs none: its rounds come when the test says so. */
 const workerOf = ({ platform }: World, change: Partial<typeof limits> = {}) =>
-  createAbandonmentWorker({ ...platform, now, ...limits, ...change })
+  createAbandonmentWorker({ ...platform.core, ...platform.sessions, now, ...limits, ...change })
 
 describe('without a gateway', () => {
   let world: World
@@ -50,7 +50,7 @@ describe('without a gateway', () => {
     const users = await actors(world, gateway)
     return { ...users, id: await start(users.operator, users.robotId) }
   }
-  const join = (id: string) => world.platform.driving.recordJoin(id)
+  const join = (id: string) => world.platform.sessions.controlPersistence.recordJoin(id)
 
   describe('an operator who never comes', () => {
     test('has the session paused as operator_absent, both sides notified, and none of that time billed', async () => {

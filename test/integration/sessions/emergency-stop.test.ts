@@ -576,7 +576,7 @@ describe.concurrent('in their own time', () => {
       const predicate = new Promise<void>((resolve) => {
         thaw = resolve
       })
-      frozen = world.platform.db.transaction().execute(async (trx) => {
+      frozen = world.platform.core.db.transaction().execute(async (trx) => {
         await trx.selectFrom('robots').select('id').where('id', '=', fixture.robot.id).forUpdate().execute()
         locked()
         await predicate

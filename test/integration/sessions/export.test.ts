@@ -360,9 +360,9 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
 
   /** Has every page of every export read by `readPage`, which gets the true reader. */
   function readingOf(readPage: (read: ReadPage, after?: ExportCursor) => ReturnType<ReadPage>) {
-    const { reader } = world.platform.sessionExports
+    const { reader } = world.platform.sessions.exports
     const pages = vi.fn(readPage)
-    vi.spyOn(world.platform.sessionExports, 'reader').mockImplementation((caller, filter) => {
+    vi.spyOn(world.platform.sessions.exports, 'reader').mockImplementation((caller, filter) => {
       const read = reader(caller, filter)
       return (after) => pages(read, after)
     })
@@ -469,7 +469,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
   ] as const)('a page for %s comes from indexes, no more than needed', async (_who, roles, filter) => {
     for (const after of [undefined, last]) {
       for (const userId of [rich.client.id, rich.operator.id]) {
-        await world.platform.db.transaction().execute(async (db) => {
+        await world.platform.core.db.transaction().execute(async (db) => {
           const before = await readSoFar(db)
           const rows = await createSessionExports({ db, now }).reader({ userId, roles }, filter)(after)
           const later = await readSoFar(db)

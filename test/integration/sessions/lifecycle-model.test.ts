@@ -72,7 +72,10 @@ type Step = any
 let clockMs = Date.parse('2026-05-10T12:00:00Z')
 
 async function createFixture(world: World) {
-  const { db, starts, lifecycle, sessionPresence, log } = world.platform
+  const {
+    core: { db, log },
+    sessions: { starts, lifecycle, presence: sessionPresence },
+  } = world.platform
   const now = () => new Date(clockMs)
   const gateway = await createSilentGateway(world, () => clockMs)
   const store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 1 })

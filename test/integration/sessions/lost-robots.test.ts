@@ -64,7 +64,7 @@ test('a session can be ended also after half a year at the highest rate there is
   await using fixture = await createFixture()
   const { world, gateway, clock } = fixture
   const { owner, operator, robotId } = await actors(world, gateway)
-  await world.platform.db
+  await world.platform.core.db
     .insertInto('pricing_plans')
     .values({
       id: 'dear',
@@ -94,7 +94,7 @@ test('a robot that is back when its session is about to be ended keeps it', asyn
   await gateway.connect(robotId)
   await performAction(operator, id, 'resume')
   // As the worker sees it that looked before the robot was back, and had many others to end first.
-  const lookups = vi.spyOn(world.platform.sessionPresence, 'lostSince')
+  const lookups = vi.spyOn(world.platform.sessions.presence, 'lostSince')
   lookups.mockResolvedValue([{ id, robot_id: robotId }])
   clock.ms += 2 * GRACE_MS
   await expect.poll(() => lookups.mock.calls.length, waitOptions).toBeGreaterThan(2)
@@ -116,7 +116,7 @@ test('a session resumed before anybody wrote down the return of its robot is pau
   clock.ms += MINUTE_MS
   await gateway.lose(robotId, clock.ms)
   // Connected, and the process that should tell the session is slow, or dead.
-  const silent = vi.spyOn(world.platform.sessionPresence, 'robotBack').mockResolvedValue()
+  const silent = vi.spyOn(world.platform.sessions.presence, 'robotBack').mockResolvedValue()
   await gateway.connect(robotId)
   expect((await read(owner, id)).control).toMatchObject({ connected: true })
   await performAction(operator, id, 'resume')
@@ -142,7 +142,7 @@ test('a robot whose gateway died, and which is elsewhere before anybody noticed,
   await dying.connect(robot.id)
   const id = await start(operator, robot.id)
   aheadMs += 2 * MINUTE_MS - 1_000
-  await world.platform.db
+  await world.platform.core.db
     .updateTable('robot_presence')
     .set({ last_heartbeat: now() })
     .where('robot_id', '=', robot.id)

@@ -97,13 +97,13 @@ describe('the address of a contact message may be of any script', () => {
     const { body } = await send({ email: 'jörg@exämple.de' })
     expect(body).toMatchObject({ stored: true, delivered: false })
     mail.is('takes')
-    await world.platform.db
+    await world.platform.core.db
       .updateTable('contact_messages')
       .set({ next_attempt_at: new Date(0) })
       .where('id', '=', body.id)
       .execute()
     await vi.waitFor(async () => {
-      await world.platform.contactDelivery?.runDue()
+      await world.platform.support.contactDelivery?.runDue()
       expect(mail.taken).toHaveLength(1)
     }, 10_000)
     expect(mail.taken[0]?.headers).not.toMatch(/^reply-to:/im)

@@ -44,7 +44,7 @@ async function createFixture(options: WorldOptions = {}) {
       return list.find((item: { id: string }) => item.id === id)
     },
     /** One run of the worker, over when this settles. */
-    run: () => world.platform.contactDelivery!.runDue(),
+    run: () => world.platform.support.contactDelivery!.runDue(),
     async [Symbol.asyncDispose]() {
       mail.release()
       await mail.stop() // ends what still hangs
@@ -341,14 +341,14 @@ describe.concurrent('many at once', () => {
     await vi.waitFor(async () => expect(await claims(world)).toBe(0), BUSY_MS)
     await mail.start()
     later(HOUR_MS)
-    await Promise.all([run(), ...others.map((node) => node.platform.contactDelivery!.runDue())])
+    await Promise.all([run(), ...others.map((node) => node.platform.support.contactDelivery!.runDue())])
     await arrives(mail, ...ids)
     expect(mail.seen).toHaveLength(30)
   })
 })
 
 const claims = async (world: World) => {
-  const rows = await world.platform.db
+  const rows = await world.platform.core.db
     .selectFrom('contact_messages')
     .select('id')
     .where('claim', 'is not', null)
@@ -362,7 +362,7 @@ describe.concurrent('processes come and go', () => {
     await using world = await createWorld({ bus: 'redis' })
     const [first, second] = [await contact(world, 'one'), await contact(world, 'two')]
     for (const reply of [first, second]) expect(reply).toMatchObject(stored)
-    expect(world.platform.contactDelivery).toBeUndefined()
+    expect(world.platform.support.contactDelivery).toBeUndefined()
 
     await world.addNode('worker', mail.env)
     await arrives(mail, first.body.id, second.body.id)
@@ -423,14 +423,14 @@ describe.concurrent('processes come and go', () => {
     const { mail, world, now, later, run } = fixture
     const id = randomUUID()
     const row = { ...input, id, attempts: 1, next_attempt_at: now(), claim: randomUUID() }
-    await world.platform.db
+    await world.platform.core.db
       .insertInto('contact_messages')
       .values({ ...row, claimed_until: new Date(Date.now() + HOUR_MS) })
       .execute()
     await run()
     expect(mail.connections()).toBe(0)
 
-    await world.platform.db
+    await world.platform.core.db
       .updateTable('contact_messages')
       .set({ claimed_until: new Date(Date.now() - 1) })
       .where('id', '=', id)
@@ -445,7 +445,9 @@ describe.concurrent('processes come and go', () => {
   test('a claim lasts as long as its holder lives, however slow the server', async () => {
     await using fixture = await createFixture({ env: { SMTP_URL: '' } })
     const { mail, world, now, later } = fixture
-    const { db, transact } = world.platform
+    const {
+      core: { db, transact },
+    } = world.platform
     const deliveries = Array.from({ length: 2 }, () =>
       createContactDelivery({
         contactQueue: createContactQueue({ db, transact, now, leaseMs: 400 }),

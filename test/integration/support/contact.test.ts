@@ -200,7 +200,7 @@ describe('GET /api/admin/contact-messages', () => {
   test('pages through messages of the same millisecond', async () => {
     const at = new Date(clockMs++)
     const { id: last } = (await listed('?limit=1'))[0]!
-    const made = await world.platform.db
+    const made = await world.platform.core.db
       .insertInto('contact_messages')
       .values(
         Array.from(

@@ -103,7 +103,7 @@ test('POST /api/robot-request: with the database away 503, as if it had never be
     })
     proxy.restore()
     await vi.waitFor(async () => expect((await send(valid, other.baseUrl)).status).toBe(201), 10_000)
-    const kept = await other.platform.db.selectFrom('robot_requests').select('id').execute()
+    const kept = await other.platform.core.db.selectFrom('robot_requests').select('id').execute()
     expect(kept).toHaveLength(1)
     other.errors.length = 0 // the 503 was logged, as it should be
   } finally {

@@ -57,7 +57,7 @@ async function scheduled(): Promise<string> {
 }
 async function invoiced(): Promise<string> {
   const id = crypto.randomUUID()
-  await world.platform.db
+  await world.platform.core.db
     .insertInto('invoices')
     .values({
       id,

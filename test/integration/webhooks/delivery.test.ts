@@ -38,7 +38,7 @@ type Hook = Awaited<ReturnType<typeof hook>>
 
 /** Events of their own robot, as if the presence had written them. */
 const happen = (owner: TestUser, count = 1) =>
-  world.platform.transact(async (tx) => {
+  world.platform.core.transact(async (tx) => {
     for (let n = 0; n < count; n++) {
       const robot = { robot_id: crypto.randomUUID(), status: 'OFFLINE', last_heartbeat: null } as const
       tx.record('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
@@ -181,7 +181,7 @@ test('the log of deliveries and what waits are bounded', async () => {
   await vi.waitFor(async () => expect(await statuses()).toHaveLength(9), 5_000)
   const retention = (now: Date) =>
     createOutboundRetention({
-      db: world.platform.db,
+      db: world.platform.core.db,
       now: () => now,
       limits: { deliveriesPerWebhook: 4, waitingPerWebhook: 2 },
     })

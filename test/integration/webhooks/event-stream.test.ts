@@ -30,7 +30,7 @@ const read = async (user: TestUser, query = '') => {
 const fannedOut = async () => {
   await world.drained()
   await vi.waitFor(async () => {
-    const left = await world.platform.db.selectFrom('outbound_facts').select('name').execute()
+    const left = await world.platform.core.db.selectFrom('outbound_facts').select('name').execute()
     expect(left).toEqual([])
   }, 10_000)
 }
@@ -133,7 +133,9 @@ describe('a stream', () => {
     await fannedOut()
     const { events, next } = await read(fixture.owner)
     const head = Number(next)
-    const { db } = world.platform
+    const {
+      core: { db },
+    } = world.platform
     const kept = createOutboundRetention({ db, now: () => new Date(), limits: { eventsPerUser: 3 } })
     await kept.removeOld()
     const missing = await fixture.owner.get('/api/events?after=1')
@@ -165,7 +167,7 @@ describe('a stream', () => {
       owner_id: index % 10 === 0 ? crypto.randomUUID() : owners[index % 2]?.id,
     }))
     const payload = JSON.stringify({ robots })
-    await world.platform.db.insertInto('outbox').values({ name: 'robots.status', payload }).execute()
+    await world.platform.core.db.insertInto('outbox').values({ name: 'robots.status', payload }).execute()
     await vi.waitFor(async () => expect((await read(owners[1], '?limit=1')).more).toBe(true), 10_000)
     const seen: string[] = []
     for (let after = '0', more = true; more; ) {
@@ -182,7 +184,7 @@ describe('a stream', () => {
     const owner = await world.client()
     const { id, key } = await owner.key()
     const waiting = owner.request('GET', '/api/events?wait=30', undefined, key)
-    await vi.waitFor(() => expect(world.platform.longPolling.waitingRequests).toBe(1), 10_000)
+    await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(1), 10_000)
     await owner.delete(`/api/auth/api-keys/${id}`)
     expect((await waiting).status).toBe(401)
   })
@@ -213,20 +215,20 @@ describe('whoever waits', () => {
         signal: leaving.signal,
       }).catch(() => undefined)
     const waiting = Array.from({ length: 5 }, ask)
-    await vi.waitFor(() => expect(world.platform.longPolling.waitingRequests).toBe(5), 10_000)
+    await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(5), 10_000)
     const refused = await user.get('/api/events?wait=30')
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '5'])
     expect((await user.get('/api/events')).status, 'without waiting').toBe(200)
     leaving.abort()
     await Promise.all(waiting)
-    await vi.waitFor(() => expect(world.platform.longPolling.waitingRequests).toBe(0), 10_000)
+    await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(0), 10_000)
   })
 
   test('is answered when the process ends', async () => {
     const other = await createWorld()
     const user = await other.client()
     const waiting = user.get('/api/events?wait=30')
-    await vi.waitFor(() => expect(other.platform.longPolling.waitingRequests).toBe(1), 10_000)
+    await vi.waitFor(() => expect(other.platform.webhooks.longPolling.waitingRequests).toBe(1), 10_000)
     await other[Symbol.asyncDispose]()
     expect((await waiting).body).toEqual({ events: [], next: '0', more: false })
   })
@@ -250,7 +252,9 @@ async function follow(user: TestUser, query: string, until: () => boolean): Prom
 test('whatever is committed at once, in whatever order: who follows the cursor misses nothing and sees nothing twice', {
   timeout: 60_000,
 }, async () => {
-  const { transact, db } = world.platform
+  const {
+    core: { transact, db },
+  } = world.platform
   await fc.assert(
     fc.asyncProperty(
       fc.array(

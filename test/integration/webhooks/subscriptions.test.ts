@@ -146,9 +146,13 @@ describe.concurrent('a webhook', () => {
     expect(JSON.stringify(listed)).not.toContain(secret.slice(6))
     const changed = await owner.patch(path, { types: ['session.*'], description: null })
     expect(changed.body).toMatchObject({ types: ['session.*'], description: null })
-    const rows = await world.platform.db.selectFrom('webhooks').selectAll().where('id', '=', id).execute()
+    const rows = await world.platform.core.db
+      .selectFrom('webhooks')
+      .selectAll()
+      .where('id', '=', id)
+      .execute()
     expect(JSON.stringify(rows), 'sealed').not.toContain(secret.slice(6))
-    const actions = await world.platform.db
+    const actions = await world.platform.core.db
       .selectFrom('audit_log')
       .select('action')
       .where('subject_id', '=', id)

@@ -36,7 +36,7 @@ async function startWorker() {
   return worker
 }
 const happen = (owner: TestUser, count: number) =>
-  world.platform.transact(async (tx) => {
+  world.platform.core.transact(async (tx) => {
     for (let n = 0; n < count; n++) {
       const robot = { robot_id: crypto.randomUUID(), status: 'OFFLINE', last_heartbeat: null } as const
       tx.record('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
@@ -48,7 +48,7 @@ async function hook(owner: TestUser, url: string) {
 }
 /** What otherwise is waited for: the claims of a worker that died end by themselves. */
 const claimsRunOut = () =>
-  world.platform.db
+  world.platform.core.db
     .updateTable('webhooks')
     .set({ claimed_until: new Date(0) })
     .where('claim', 'is not', null)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 import type { ConsoleBrowser } from './console.ts'
 
-/** An origin of its own, as cameras have. */
+/** Starts a server with its own origin, as cameras have. */
 async function serve(answer: RequestListener) {
   const server = createServer(answer)
   server.listen(0, '127.0.0.1')
@@ -18,7 +18,7 @@ async function serve(answer: RequestListener) {
   }
 }
 
-/** A camera at an origin of its own: a moving picture, with or without the leave of other origins to read it. */
+/** Starts an MJPEG camera at its own origin, with or without CORS. */
 export async function createTestCamera({ readable = true } = {}) {
   const jpeg = await sharp({ create: { width: 64, height: 36, channels: 3, background: 'teal' } })
     .jpeg()
@@ -53,8 +53,8 @@ export async function createTestCamera({ readable = true } = {}) {
 }
 
 /**
- * A WHEP server whose camera is another page of the browser: it answers offers with a moving canvas, and counts the
- * sessions that are open.
+ * Starts a WHEP server whose camera is another page of the browser. It answers offers with an animated canvas and
+ * counts the open sessions.
  */
 export async function createWhepCamera(browser: ConsoleBrowser) {
   const camera = await browser.browser.newPage()
@@ -106,31 +106,33 @@ const ANSWERING = `
     return peer.localDescription.sdp
   }`
 
-/** How much of the picture is recorded. What comes of it may be shorter on a busy machine. */
+/** The length of the recording. The result may be shorter on a busy machine. */
 const RECORDED_MS = 1_000
 
 /**
- * A live HLS stream: a second of a moving canvas that the browser has recorded, over and over. `asked` counts
- * requests by what they were for; `newest` is the number of the newest segment.
+ * Starts a live HLS stream that repeats a recorded second of an animated canvas. `requests` counts requests by kind;
+ * `newest` returns the number of the newest segment.
  */
 export async function createHlsCamera(browser: ConsoleBrowser) {
   const { head, segment, seconds } = await record(browser)
-  const begunMs = performance.now()
-  const newest = () => 2 + Math.floor((performance.now() - begunMs) / 1_000 / seconds)
-  const asked = { playlist: 0, head: 0, segment: 0 }
+  const startedMs = performance.now()
+  const newest = () => 2 + Math.floor((performance.now() - startedMs) / 1_000 / seconds)
+  const requests = { playlist: 0, head: 0, segment: 0 }
   const server = await serve((request, response) => {
     response.setHeader('Access-Control-Allow-Origin', '*')
-    const what = /^\/(playlist|head|segment)\b/.exec(request.url ?? '')?.[1] as keyof typeof asked | undefined
-    if (!what) return void response.writeHead(404).end()
-    asked[what]++
-    const type = what === 'playlist' ? 'application/vnd.apple.mpegurl' : 'video/mp4'
+    const kind = /^\/(playlist|head|segment)\b/.exec(request.url ?? '')?.[1] as
+      | keyof typeof requests
+      | undefined
+    if (!kind) return void response.writeHead(404).end()
+    requests[kind]++
+    const type = kind === 'playlist' ? 'application/vnd.apple.mpegurl' : 'video/mp4'
     response.writeHead(200, { 'Content-Type': type })
-    response.end({ playlist: playlistAt(newest(), seconds), head, segment }[what])
+    response.end({ playlist: playlistAt(newest(), seconds), head, segment }[kind])
   })
-  return { url: `${server.origin}/playlist`, asked, newest, [Symbol.asyncDispose]: server.close }
+  return { url: `${server.origin}/playlist`, requests, newest, [Symbol.asyncDispose]: server.close }
 }
 
-/** The three newest segments. Each begins a time of its own, since all are the same. */
+/** Returns a playlist of the three newest segments. Each is a discontinuity, because all have the same timestamps. */
 function playlistAt(newest: number, seconds: number): string {
   const first = newest - 2
   const segments = [0, 1, 2].flatMap((index) => [
@@ -149,7 +151,7 @@ function playlistAt(newest: number, seconds: number): string {
   ].join('\n')
 }
 
-/** A fragmented MP4 file, taken apart: what every segment needs, and the segment, which is so long. */
+/** Records a fragmented MP4 file and splits it into init segment, media segment and duration. */
 async function record({ browser }: ConsoleBrowser) {
   const page = await browser.newPage()
   const { base64, seconds } = (await page.evaluate(RECORDING)) as { base64: string; seconds: number }

@@ -7,12 +7,12 @@ import type { Browser } from 'playwright-core'
 import { launchChromium as launch } from '../../../tools/bench/console/chromium.ts'
 import { chromium } from '../programs/external-programs.ts'
 
-/** Chromium as the benchmark drives it too. */
+/** Launches the same Chromium as the benchmark. */
 export const launchChromium = (): Promise<Browser> => launch(chromium())
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
-/** Serves the files of one folder, as any static web server does. */
+/** Serves the files of one folder. */
 export async function serveFolder(folder: string) {
   const server = createServer(async (request, response) => {
     const name = /^\/([\w-]+\.\w+)$/.exec(request.url ?? '')?.[1]

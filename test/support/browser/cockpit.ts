@@ -8,7 +8,7 @@ export interface CockpitOptions {
   readonly page?: PageOptions
 }
 
-/** Counts the commands that the page sends, moving ones apart. */
+/** Counts the commands that the page sends, separately for moving and zero commands. */
 const COUNT_COMMANDS = `
   window.commands = { moving: 0, zero: 0 }
   const send = WebSocket.prototype.send
@@ -18,7 +18,7 @@ const COUNT_COMMANDS = `
     return send.call(this, frame)
   }`
 
-/** An operator in the cockpit of an active session with a simulated robot. */
+/** Opens the cockpit of an active session with a simulated robot. */
 export async function openCockpit(world: World, browser: ConsoleBrowser, options: CockpitOptions = {}) {
   const [owner, operator] = [await world.client(), await world.operator()]
   await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
@@ -31,7 +31,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   }, 5_000)
   const path = `/dashboard/drive/${sessionId}`
   const { page, context } = await browser.enter(operator, path, options.page)
-  await page.getByText('Linked', { exact: true }).waitFor()
+  await page.getByText('Connected', { exact: true }).waitFor()
   await page.evaluate(COUNT_COMMANDS)
   const read = async () => (await operator.get(`/api/sessions/${sessionId}`)).body
   return {
@@ -45,10 +45,10 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
     page,
     context,
     read,
-    /** How many commands the page has sent. An input that counts has sent one by the time its event is over. */
+    /** Returns the number of sent commands. An accepted input sends one within its own event. */
     commands: () => page.evaluate('window.commands') as Promise<{ moving: number; zero: number }>,
     expectHalted: () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(true), 5_000),
-    moving: () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), 5_000),
+    expectMoving: () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), 5_000),
     async [Symbol.asyncDispose]() {
       await context.close()
       await robot.close()
@@ -57,7 +57,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
 }
 export type CockpitFixture = Awaited<ReturnType<typeof openCockpit>>
 
-/** The robot itself, in a room that is wide enough to drive for a while. */
+/** Connects a simulated robot in a large empty room. */
 export async function connectRobot(world: World, { id, token }: { id: string; token: string }) {
   const robot = new SimulatedRobot({
     url: `${world.gatewayUrl}/robots/${id}/control`,
@@ -70,7 +70,7 @@ export async function connectRobot(world: World, { id, token }: { id: string; to
   return robot
 }
 
-/** A stop that the database takes longer for than the hub waits, on a busy machine, goes straight to the robot too. */
+/** Removes expected errors: on a busy machine the database may exceed the hub's timeout, and the hub sends the stop directly. */
 export function forgiveSlowStops(world: World | undefined): void {
   const slow = world?.errors.filter((line) => line.includes('The stop was sent to the robot'))
   for (const line of slow ?? []) world?.errors.splice(world.errors.indexOf(line), 1)

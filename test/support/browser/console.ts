@@ -11,23 +11,23 @@ import { rawTexts } from './raw-texts.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
-/** Less than a test may take, so that what was waited for is named. */
+/** Shorter than the test timeout, so that the failure names the awaited element. */
 const TIMEOUT_MS = 25_000
 
-/** Of a browser's context: width, colours, proxy. */
+/** Options of a browser context: viewport, colour scheme, proxy. */
 export type PageOptions = NonNullable<Parameters<Browser['newContext']>[0]>
 
-/** Builds the console, unless the last build is of the same sources. */
+/** Builds the console unless the last build is up to date. */
 export async function ensureConsole(): Promise<void> {
   await promisify(execFile)(process.execPath, ['tools/scripts/ensure-console.mjs'], { cwd: root })
 }
 
-/** A browser for tests of the console at `baseUrl`. Ending it fails the test if a page had an error of its own. */
+/** Opens a browser for the console at `baseUrl`. Disposing it fails the test if a page had an error. */
 export async function openConsole(baseUrl: string) {
   await ensureConsole()
   const browser = await launchChromium()
   const problems: string[] = []
-  /** Asks for reduced motion unless told: nothing is caught half faded in. */
+  /** Uses reduced motion by default, so that no check sees a half-faded element. */
   const open = async (options: PageOptions) => {
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
     context.setDefaultTimeout(TIMEOUT_MS)
@@ -36,10 +36,10 @@ export async function openConsole(baseUrl: string) {
   }
   return {
     browser,
-    /** What scripts of the pages threw, or were refused by the content policy. */
+    /** Errors thrown by page scripts, and content security policy violations. */
     problems,
 
-    /** Somebody at a browser of their own, signed in through the built-in provider's page, at `path`. */
+    /** Signs in through the page of the built-in provider and opens `path`, in a new browser context. */
     async signIn(email: string, path = '/dashboard', options: PageOptions = {}) {
       const { context, page } = await open(options)
       await page.goto(baseUrl + path)
@@ -49,7 +49,7 @@ export async function openConsole(baseUrl: string) {
       return { context, page }
     },
 
-    /** Somebody at a browser of their own, who has signed in before, at `path`: quicker than `signIn`. */
+    /** Opens `path` with an existing session, in a new browser context. Faster than `signIn`. */
     async enter({ token }: { token: string }, path = '/dashboard', options: PageOptions = {}) {
       const { context, page } = await open(options)
       await context.addCookies([{ name: '__session', value: token, url: baseUrl, httpOnly: true }])
@@ -59,13 +59,13 @@ export async function openConsole(baseUrl: string) {
 
     async [Symbol.asyncDispose]() {
       await browser.close()
-      expect(problems, 'errors of the pages').toEqual([])
+      expect(problems, 'page errors').toEqual([])
     },
   }
 }
 export type ConsoleBrowser = Awaited<ReturnType<typeof openConsole>>
 
-/** Names an account on the built-in provider's page. */
+/** Chooses an account on the page of the built-in provider. */
 export async function chooseAccount(page: Page, email: string): Promise<void> {
   await page.getByLabel('Any other e-mail address').fill(email)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -78,9 +78,9 @@ function watch(context: BrowserContext, problems: string[]): void {
   })
 }
 
-/** Settles with how much still moves, once what was just changed has been painted. What turns for ever is not counted. */
+/** Resolves with the number of finite running animations, after the latest change was painted. */
 const ANIMATIONS_RUNNING = `new Promise((settle) => {
-  const count = () => document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).length
+  const count = () => document.getAnimations().filter((item) => Number.isFinite(item.effect.getComputedTiming().endTime)).length
   requestAnimationFrame(() => requestAnimationFrame(() => settle(count())))
 })`
 
@@ -93,24 +93,24 @@ interface AxeResult {
 }
 
 /**
- * What can be pressed or filled in and is on no way of the Tab key. Members of a group that arrow keys walk through are
- * reached by another; what is hidden from screen readers does what another part does too.
+ * Finds controls that the Tab key cannot reach. Excludes members of composite widgets, which arrow keys reach, and
+ * hidden duplicates.
  */
 const OUT_OF_REACH = `[...document.querySelectorAll(
     'button, a[href], input, select, textarea, summary, [role=button], [role=link], [role=switch], [role=slider]'
   )]
-  .filter((one) => one.tabIndex < 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }))
-  .filter((one) => !one.closest('[aria-hidden=true], [inert], [role=tablist], [role=menu], [role=listbox]'))
-  .map((one) => 'out of the keyboard\\'s reach: ' + one.outerHTML.slice(0, 200))`
+  .filter((item) => item.tabIndex < 0 && !item.disabled && item.checkVisibility({ visibilityProperty: true }))
+  .filter((item) => !item.closest('[aria-hidden=true], [inert], [role=tablist], [role=menu], [role=listbox]'))
+  .map((item) => 'not reachable by keyboard: ' + item.outerHTML.slice(0, 200))`
 
 /**
- * Returns what axe calls serious or critical on a page as it is, what no keyboard reaches, and codes that a person reads,
- * one line each.
+ * Returns serious and critical axe issues of a page, controls that the keyboard cannot reach, and raw codes in visible
+ * text, one line each.
  */
 export async function seriousIssues(page: Page): Promise<string[]> {
-  // What is still fading in has colours of its own.
+  // Elements that fade in have intermediate colours.
   await vi.waitFor(async () => expect(await page.evaluate(ANIMATIONS_RUNNING)).toBe(0), TIMEOUT_MS)
-  // Through the debugger, which the page's content policy does not bind.
+  // Evaluation through the debugger bypasses the content security policy.
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
   const issues = violations
@@ -119,12 +119,12 @@ export async function seriousIssues(page: Page): Promise<string[]> {
   return [...issues, ...((await page.evaluate(OUT_OF_REACH)) as string[]), ...(await rawTexts(page))]
 }
 
-/** By how much the page is wider than its window. */
+/** Returns how many pixels the page is wider than its window. */
 const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
 
 /**
- * Checks the page as it stands: nothing serious for axe, in light on a desk and in dark on a phone, and no sideways
- * scroll there.
+ * Checks a page for accessibility issues in light mode on a desktop and in dark mode on a phone, and for horizontal
+ * overflow on the phone.
  */
 export async function expectAccessibleLayout(page: Page, what: string) {
   const desktopViewport = page.viewportSize()

@@ -7,7 +7,7 @@ import {
 } from '@wheelhouse/protocol'
 import type { Page } from 'playwright-core'
 
-/** Codes of two words or more, `robot_lost` or `session.stop_cleared`; no part of an address or a path. */
+/** Codes such as `robot_lost` or `session.stop_cleared`, outside of addresses and paths. */
 const SNAKE_CASE = /(?<![\w/@:.=-])[a-z]+(?:\.[a-z]+)*_[a-z_]+(?![\w/=])/g
 const STATUSES = new Set<string>([
   ...RobotStatus.options,
@@ -24,27 +24,27 @@ const STATUSES = new Set<string>([
   'DECLINED',
 ])
 const DOTTED = new Set<string>([...SessionEventType.options, ...NotificationType.options])
-/** How validators and browsers speak. */
+/** Messages of validators and browsers. */
 const INTERNAL_TERMS =
   /invalid input|expected \w+, received|too small|too big|failed to fetch|unrecognized key|undefined|NaN|\[object/i
 
 /**
- * What a page says to people: its visible text and the names of its parts, without what is for programs (code) and what
- * participants typed. Text nodes, because badges are shown in capitals.
+ * Collects the visible text and the labels of a page, without code and user input. Reads text nodes, because CSS shows
+ * badges in capitals.
  */
 const VISIBLE_TEXTS = `(() => {
-  const apart = 'code, pre, kbd, samp, textarea, script, style, [translate=no]'
-  const visible = (one) => one && !one.closest(apart) && one.checkVisibility({ visibilityProperty: true })
-  const said = []
+  const excluded = 'code, pre, kbd, samp, textarea, script, style, [translate=no]'
+  const visible = (element) => element && !element.closest(excluded) && element.checkVisibility({ visibilityProperty: true })
+  const texts = []
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-  while (walker.nextNode()) if (visible(walker.currentNode.parentElement)) said.push(walker.currentNode.data)
+  while (walker.nextNode()) if (visible(walker.currentNode.parentElement)) texts.push(walker.currentNode.data)
   for (const name of ['aria-label', 'title', 'placeholder', 'alt', 'aria-description']) {
-    for (const one of document.querySelectorAll('[' + name + ']')) if (visible(one)) said.push(one.getAttribute(name))
+    for (const element of document.querySelectorAll('[' + name + ']')) if (visible(element)) texts.push(element.getAttribute(name))
   }
-  return { said, path: location.pathname }
+  return { texts, path: location.pathname }
 })()`
 
-/** Returns the codes in a text that a person reads. Webhooks are of programs: there, names of events may be read. */
+/** Returns raw codes in a visible text. Webhook pages may show event names. */
 export function rawWordsIn(text: string, { ofWebhooks = false } = {}): string[] {
   const words = [
     ...(text.match(SNAKE_CASE) ?? []),
@@ -55,11 +55,11 @@ export function rawWordsIn(text: string, { ofWebhooks = false } = {}): string[] 
   return words.filter((word) => !(ofWebhooks && eventTypes.includes(word)))
 }
 
-/** Returns the codes and the raw texts of validators that a page shows as it is now, one line each. */
+/** Returns raw codes and validator messages that a page shows, one line each. */
 export async function rawTexts(page: Page): Promise<string[]> {
-  const { said, path } = (await page.evaluate(VISIBLE_TEXTS)) as { said: string[]; path: string }
+  const { texts, path } = (await page.evaluate(VISIBLE_TEXTS)) as { texts: string[]; path: string }
   const ofWebhooks = path.includes('/webhooks')
-  return said.flatMap((text) =>
+  return texts.flatMap((text) =>
     rawWordsIn(text, { ofWebhooks }).map(
       (word) => `a raw text on ${path}: "${word}" in "${text.slice(0, 200)}"`,
     ),

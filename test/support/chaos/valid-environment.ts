@@ -6,15 +6,15 @@ import { createEvidence, lineOf } from '../../../tools/chaos/evidence.ts'
 const ids = () => ({ owner: randomUUID(), operator: randomUUID(), robot: randomUUID(), node: randomUUID() })
 
 /**
- * A small world in which every invariant of the fault bench holds: one session that is over, with a chat message in
- * its log, billed; one robot that is connected; one notification. In the database, and as the bench has seen it.
+ * A small environment in which every invariant of the fault bench holds: one completed session with a chat message in
+ * its log, billed; one connected robot; one notification. In the database, and as evidence.
  */
 export async function createValidEnvironment(db: Client) {
   const { owner, operator, robot, node } = ids()
   const [session, message, posting] = [randomUUID(), randomUUID(), randomUUID()]
   const startMs = Date.parse('2026-11-20T09:00:00Z')
   const at = (second: number) => new Date(startMs + second * 1_000)
-  await db.query('set session_replication_role = replica') // what the database would refuse is to be found as well
+  await db.query('set session_replication_role = replica') // so that a test can insert rows that constraints reject
   await db.query(
     `insert into users (id, issuer, subject, display_name, notification_seq)
      values ($1, 'test', 'owner', 'Owner', 1), ($2, 'test', 'operator', 'Operator', 0)`,
@@ -70,7 +70,7 @@ export async function createValidEnvironment(db: Client) {
       [posting, account, userId, cents, session],
     )
 
-  /** What the bench has seen of it; made anew, so that a test can plant something. */
+  /** Returns fresh evidence, so that a test can change it. */
   const seen = (): Ground => {
     const evidence = createEvidence()
     evidence.messages.push({

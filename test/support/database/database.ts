@@ -8,7 +8,7 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A database of one's own, cloned from the migrated template. */
+/** Creates a database, cloned from the migrated template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('databaseUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`

@@ -4,7 +4,7 @@ import type { TestDatabase } from './database.ts'
 import { connectTo } from './sql.ts'
 import { databaseUrlFor } from './template.ts'
 
-/** An empty database of one's own, beside the migrated ones. */
+/** Creates an empty database on the server of the migrated ones. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('databaseUrl')
   const name = `empty_${randomUUID().replaceAll('-', '')}`

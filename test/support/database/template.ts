@@ -2,17 +2,17 @@ import { Client } from 'pg'
 import { applyMigrations } from '../../../src/app/database/migrations.ts'
 import { connectOrm } from '../../../src/app/database/orm.ts'
 
-/** Name of the migrated database that every test file's own is cloned from. */
+/** Name of the migrated database that every test file clones. */
 export const TEMPLATE_DATABASE = 'wheelhouse_test_template'
 
-/** The same server, another database. */
+/** Returns the URL of another database on the same server. */
 export function databaseUrlFor(serverUrl: string, database: string): string {
   const url = new URL(serverUrl)
   url.pathname = `/${database}`
   return url.toString()
 }
 
-/** Makes the template anew, from the migrations as they are now. */
+/** Recreates the template from the current migrations. */
 export async function prepareTemplate(serverUrl: string): Promise<void> {
   const admin = new Client({ connectionString: serverUrl })
   await admin.connect()

@@ -1,4 +1,4 @@
-import { connectOrm, queries } from '../../../src/app/database/orm.ts'
+import { type connectOrm, queries } from '../../../src/app/database/orm.ts'
 import { type Bus, createMemoryBus } from '../../../src/core/events/bus.ts'
 import { createTransactor, type Transact } from '../../../src/core/events/transactor.ts'
 import { writeNotifications } from '../../../src/modules/notifications/notify.ts'

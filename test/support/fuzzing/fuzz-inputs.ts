@@ -1,29 +1,29 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { OpenApiDocument } from '../../../src/web/openapi/document.ts'
 
-/** Stands for an id that the platform has given to something of a kind; the sender puts one in its place. */
+/** A placeholder for an id of some kind; the sender replaces it with an id that the platform has created. */
 export const idMark = (kind: string, index: number) => `@@${kind}:${index}@@`
 const MARK = /@@(\w*):(\d+)@@/g
 
-/** Puts ids in the place of their marks. */
+/** Replaces placeholders with ids. */
 export const withIds = (text: string, idOf: (kind: string, index: number) => string) =>
   text.replaceAll(MARK, (_mark, kind, index) => idOf(kind, Number(index)))
 
-/** Some id, mostly of this kind. */
+/** Generates an id, mostly of this kind. */
 export const anId = (kind: string): Arbitrary<string> =>
   fc
     .tuple(fc.constantFrom(kind, kind, kind, kind, ''), fc.nat({ max: 60 }))
     .map(([kind, index]) => idMark(kind, index))
 
-/** Of what kind the id in a field called `robotId` or `robot_id` is. */
+/** Returns the kind of the id in a field called `robotId` or `robot_id`. */
 export const kindOf = (field: string) => field.replace(/_?id$/i, '')
-/** Stands for a number that JSON can write and JavaScript cannot hold. */
+/** A placeholder for a number that JSON can express and JavaScript cannot. */
 const ENDLESS = '@@1e999@@'
 
-/** A value as JSON text. */
+/** Returns a value as JSON text. */
 export const toText = (value: unknown) => JSON.stringify(value ?? null).replaceAll(`"${ENDLESS}"`, '1e999')
 
-/** Text that has broken something somewhere before. */
+/** Text that is known to break parsers. */
 export const hostileText: Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.string({ unit: 'grapheme', maxLength: 30 }),
@@ -100,7 +100,7 @@ function resolveRef(components: Components, schema: Components[string]) {
   return '$ref' in schema ? components[schema.$ref.split('/').at(-1) as string] : schema
 }
 
-/** Values that a schema of the description allows, among them such as it should not. */
+/** Values that an OpenAPI schema allows, among them values that the platform must reject nevertheless. */
 export function fromSchema(
   components: Components,
   reference: Schema,
@@ -172,7 +172,7 @@ function text(schema: TextSchema, name: string): Arbitrary<unknown> {
   )
 }
 
-/** A value with something changed: a field that is missing, of another type, or too many. */
+/** A value with one change: a missing field, a field of another type, or an additional one. */
 export function corrupted(valid: Arbitrary<unknown>): Arbitrary<unknown> {
   return fc
     .tuple(valid, fc.constantFrom('replace', 'remove', 'add'), fc.nat({ max: 50 }), anyJson, key)

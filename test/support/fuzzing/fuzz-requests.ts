@@ -4,7 +4,7 @@ import type { Endpoint, Upload } from '../../../src/core/http/endpoint.ts'
 import type { OpenApiDocument } from '../../../src/web/openapi/document.ts'
 import { anId, anyJson, corrupted, fromSchema, hostileText, toText } from './fuzz-inputs.ts'
 
-/** A request to a route, with marks where ids of the platform belong. */
+/** A request to a route, with placeholders for ids of the platform. */
 export interface FuzzRequest {
   readonly path: string
   readonly query: string
@@ -12,7 +12,7 @@ export interface FuzzRequest {
   readonly headers: Record<string, string>
 }
 
-/** Requests to a route, from what its description allows to plain rubbish. */
+/** Requests to a route, from valid ones to arbitrary bytes. */
 export function requestsTo(spec: Endpoint, document: OpenApiDocument): Arbitrary<FuzzRequest> {
   return fc.record({
     path: pathOf(spec),
@@ -31,7 +31,7 @@ const oddHeaders = fc.dictionary(
   { maxKeys: 2, noNullPrototype: true },
 )
 
-/** Percent-encodes whatever text, lone surrogates included; cut, as a longer URL never reaches a route. */
+/** Percent-encodes any text, lone surrogates included; truncated, because a longer URL never reaches a route. */
 const encoded = (text: string) =>
   [...Buffer.from(text).subarray(0, 1_000)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
@@ -40,7 +40,7 @@ function pathOf({ path }: Endpoint): Arbitrary<string> {
     { weight: 10, arbitrary: anId(resourcesIn(path)) },
     { weight: 1, arbitrary: fc.integer({ min: -1, max: 12 }).map(String) },
     { weight: 1, arbitrary: fc.uuid() },
-    // Of nothing but dots a client makes another path before it sends it.
+    // A client normalizes segments that contain only dots before it sends the path.
     { weight: 2, arbitrary: hostileText.filter((text) => !/^\.*$/.test(text)).map(encoded) },
     { weight: 1, arbitrary: fc.constantFrom('%', '%zz', '%c3%28', '%00', '%2f', '*', '~', 'a;b', 'a,b') },
   )
@@ -50,7 +50,7 @@ function pathOf({ path }: Endpoint): Arbitrary<string> {
     .map((segments) => locations.map((location, at) => location + (segments[at] ?? '')).join(''))
 }
 
-/** What kind of thing a path is about: `robot` for `/api/client/robots/{id}/token` and `/api/client/robots`. */
+/** Returns the kind of resource of a path: `robot` for `/api/client/robots/{id}/token` and `/api/client/robots`. */
 export function resourcesIn(path: string): string {
   const segments = path.split('/')
   const parameter = segments.findLastIndex((segment) => segment.startsWith('{'))
@@ -101,7 +101,7 @@ function bodyOf(spec: Endpoint, document: OpenApiDocument): Arbitrary<Body | und
   )
 }
 
-/** Bytes that are not what their headers say, or that nobody expects. */
+/** Bytes that contradict their headers, or have an unexpected type. */
 function raw({ body }: Endpoint): Arbitrary<Body> {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
@@ -168,7 +168,7 @@ const PNG = Buffer.from(
   'base64',
 )
 
-/** Multipart bodies, whole and cut short, with files that are what they say and others. */
+/** Multipart bodies, complete and truncated, with files whose content matches their type or does not. */
 function multipart({ field, types }: Upload): Arbitrary<Body> {
   const part = fc.record({
     name: fc.oneof({ weight: 4, arbitrary: fc.constant(field) }, { weight: 1, arbitrary: hostileText }),

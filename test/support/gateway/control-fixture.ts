@@ -16,12 +16,12 @@ const ROBOT_ID = '00000000-0000-4000-9000-000000000000'
 export const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
 const SLICE_MS = 10
 const BEAT_MS = 200
-/** As the repetitions of a stop come: a second, and the turn of the clockwork that looks for them. */
+/** The timing of repeated stops: a second, and one turn of the timer wheel that repeats them. */
 const REPEATED_WITHIN_MS = 1_300
 const ROUNDING_MS = 2
 const CLOCK_DRIFT = 0.0002
 
-/** What a control frame of a test carries, so that it is known again. */
+/** The payload of a test's control frame, by which it is recognized. */
 interface Made {
   readonly userIndex: number
   readonly seq: number
@@ -30,18 +30,18 @@ interface Made {
   readonly raw: Uint8Array | undefined
 }
 
-/** Whoever drives or watches, at the other end of a socket. */
+/** A participant, at the client's end of a socket. */
 export interface TestParticipant {
   readonly number: number
   readonly sessionId: string
   readonly isOperator: boolean
   readonly socket: FakeSocket<ParticipantConnection>
-  /** The newest it has read. */
+  /** The newest state that it has read. */
   state: string | null
-  /** Why its frames did not pass, as it was told. */
+  /** The reasons for which its frames were dropped, as it received them. */
   readonly dropped: string[]
   seq: number
-  /** Its clock shows so much less than ours, and runs so much faster. */
+  /** Its clock is behind the gateway's by this much, and runs faster by this factor. */
   readonly apartMs: number
   readonly ppm: number
   quickestMs: number
@@ -49,15 +49,15 @@ export interface TestParticipant {
   arrivedMs: number
 }
 
-/** One connection of the robot, and what it was told on it. */
+/** One connection of the robot, with the frames that it received. */
 export interface Machine {
   readonly socket: FakeSocket<RobotConnection>
   welcomed: boolean
   latched: string | null
-  /** It was told of its latched stop, or could not be. */
+  /** It received its latched stop, or could not. */
   sentMs: number
   answered: boolean
-  /** It may move: control came, and no stop since. */
+  /** It may move: control arrived, and no stop since. */
   moving: boolean
   controls: number
   readonly lastSeqs: Map<number, number>
@@ -66,9 +66,9 @@ export interface Machine {
 interface StopRequestCall {
   readonly sessionId: string
   readonly reason: string
-  /** Its robot has gone to another gateway, which knows what the database does. */
+  /** Its robot has connected to another gateway, which has the state of the database. */
   elsewhere: boolean
-  /** Somebody cleared the stop, or ended the session, after it was pressed. */
+  /** The stop was cleared, or the session ended, after the request. */
   resolved: boolean
 }
 
@@ -76,8 +76,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 const text = (frame: Sent) => (typeof frame === 'string' ? JSON.parse(frame) : undefined)
 
 /**
- * A whole gateway but for its sockets and its database, under a clock that goes on when told to. Watches over the
- * rules of driving: whatever breaks one is noted in `violations`.
+ * A whole gateway without sockets and database, under a clock that the test advances. Checks the rules of control:
+ * `violations` lists each violation.
  */
 export async function createControlFixture(
   listening: () => GatewayServerDeps,
@@ -102,7 +102,7 @@ export async function createControlFixture(
   const errors: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) })
 
-  /** Lets the database do all it is asked for, and everybody hear of it. */
+  /** Lets the database execute all requests, and delivers all answers and hints. */
   async function flushAsync(): Promise<void> {
     await settled()
     for (let round = 0; quick && book.waits && round < 20; round++) {
@@ -134,8 +134,8 @@ export async function createControlFixture(
     allowedOrigins: [],
     metricsPage: async () => ({ status: 200, headers: {}, body: '' }),
     urlFor: () => 'ws://here',
-  } as unknown as GatewayDeps // all of it that a gateway without sockets asks for
-  /** Waits for something of the gateway's that needs the database. */
+  } as unknown as GatewayDeps // all dependencies of a gateway without sockets
+  /** Waits for a promise of the gateway that needs the database. */
   async function through<T>(work: Promise<T>): Promise<T> {
     let done = false
     const ended = work.finally(() => {
@@ -161,31 +161,32 @@ export async function createControlFixture(
 
   function checkControl(to: Machine, key: string, sessionId: string | undefined): void {
     const made = frames.get(key)
-    if (!made) return void wrong(`nobody has sent the frame ${key}`)
+    if (!made) return void wrong(`no participant has sent the frame ${key}`)
     const participant = participants[made.userIndex] as TestParticipant
     const of = `frame ${key}`
     const id = participant.sessionId
     if (sessionId !== undefined && sessionId !== id) wrong(`${of} is not of session ${sessionId}`)
-    if (!participant.isOperator) wrong(`${of} is of a watcher`)
-    if (!participant.socket.open) wrong(`${of} is of an operator who is gone`)
+    if (!participant.isOperator) wrong(`${of} is of an observer`)
+    if (!participant.socket.open) wrong(`${of} is of an operator who has disconnected`)
     const newer = participants
       .slice(made.userIndex + 1)
       .some((item) => item.isOperator && item.state !== null && item.sessionId === id)
     if (newer) wrong(`${of} is of an operator's older socket`)
-    if (made.seq <= (to.lastSeqs.get(made.userIndex) ?? -1)) wrong(`${of} comes out of order`)
+    if (made.seq <= (to.lastSeqs.get(made.userIndex) ?? -1)) wrong(`${of} arrives out of order`)
     to.lastSeqs.set(made.userIndex, made.seq)
     const ageMs = nowMs() - made.madeMs - participant.quickestMs
     const slackMs =
       (nowMs() - participant.firstMs + 1_000) * (CLOCK_DRIFT + Math.abs(participant.ppm) / 1e6) + ROUNDING_MS
-    if (ageMs > made.ttlMs + slackMs) wrong(`${of} is ${ageMs} ms old, good for ${made.ttlMs}`)
+    if (ageMs > made.ttlMs + slackMs) wrong(`${of} is ${ageMs} ms old, valid for ${made.ttlMs}`)
     if (ageMs > LATENCY_LIMIT_MS + slackMs) wrong(`${of} is ${ageMs} ms old, over the limit`)
-    for (const { reason } of pendingStopsHere(id)) wrong(`${of} comes after "${reason}" was pressed`)
+    for (const { reason } of pendingStopsHere(id)) wrong(`${of} arrives after "${reason}" was requested`)
     const known = book.known.filter((item) => item.sessionId === id)
     const newest = known.reduce(
       (best, item) => (item.eventSeq >= best.eventSeq ? item : best),
       known[0] as never,
     )
-    if (newest?.status !== 'ACTIVE') wrong(`${of} passes though the session is known to be ${newest?.status}`)
+    if (newest?.status !== 'ACTIVE')
+      wrong(`${of} passes although the session is known to be ${newest?.status}`)
     if (newest?.stopReason) wrong(`${of} passes under the stop "${newest.stopReason}"`)
     if (to.latched !== null) wrong(`${of} follows a latched stop`)
     if (machine() !== to) wrong(`${of} goes to an older connection`)
@@ -195,27 +196,28 @@ export async function createControlFixture(
 
   function recordSent(to: Machine, frame: Sent, behind: number): void {
     if (typeof frame !== 'string') {
-      if (behind > 0) wrong('control is queued behind what the robot has not read')
+      if (behind > 0) wrong('control is queued behind frames that the robot has not read')
       const bytes = new Uint8Array(frame)
       const key = Buffer.from(bytes.subarray(16)).toString()
       const { raw } = frames.get(key) ?? {}
-      if (!raw || !Buffer.from(raw).equals(bytes)) wrong(`binary frame ${key} is not what was sent`)
+      if (!raw || !Buffer.from(raw).equals(bytes))
+        wrong(`binary frame ${key} differs from the frame that was sent`)
       return checkControl(to, key, undefined)
     }
     const value = text(frame)
     if (value.type === 'control') {
-      if (behind > 0) wrong('control is queued behind what the robot has not read')
+      if (behind > 0) wrong('control is queued behind frames that the robot has not read')
       return checkControl(to, value.data, value.session_id)
     }
     if (value.type === 'welcome') {
       Object.assign(to, { welcomed: true, sentMs: nowMs(), latched: value.stop?.reason ?? null })
       const id = value.session?.session_id
-      // Once it is recorded and everybody has left, the gateway may forget it, and look it up again.
+      // Once it is recorded and all participants have left, the gateway may evict it and query it again.
       const notification =
         id &&
         (participants.some(({ sessionId, socket }) => sessionId === id && socket.open) || !isRecorded(id))
       if (value.stop === null && notification && pendingStopsHere(id).length > 0)
-        wrong('a welcome knows nothing of a pressed stop')
+        wrong('a welcome omits a requested stop')
     } else if (value.type === 'stop_cleared') to.latched = null
     else if (value.type === 'stop') {
       if (value.reason === 'deadman' && !value.latched && !to.moving) wrong('a deadman stop without motion')
@@ -226,19 +228,20 @@ export async function createControlFixture(
     }
   }
 
-  /** What must hold at any time. */
+  /** Checks invariants that hold at any time. */
   function poll(): void {
     const to = machine()
     if (!to) return
     const arrivedMs = Math.max(...participants.map((participant) => participant.arrivedMs), 0)
-    if (to.moving && nowMs() - arrivedMs > DEADMAN_MS + 2 * SLICE_MS) wrong('the robot moves on in silence')
+    if (to.moving && nowMs() - arrivedMs > DEADMAN_MS + 2 * SLICE_MS)
+      wrong('the robot continues to move in silence')
     if (!to.socket.reading) to.sentMs = nowMs()
     if (to.latched !== null && !to.answered && nowMs() - to.sentMs > REPEATED_WITHIN_MS) {
       wrong(`the stop "${to.latched}" is not repeated`)
     }
     for (const { socket } of [...machines, ...participants]) {
       if (socket.mostUnreadBytes > 8_192)
-        wrong(`${socket.mostUnreadBytes} bytes wait for somebody who does not read`)
+        wrong(`${socket.mostUnreadBytes} bytes are queued for a client that does not read`)
     }
   }
 
@@ -256,12 +259,12 @@ export async function createControlFixture(
     nowMs,
     pressed: pendingStops,
 
-    /** From now on the database and the hints wait for `book.work()`, `answer()` and `deliverHints()`, or not. */
+    /** Delays or resumes the database and the hints, which wait for `book.work()`, `answer()` and `deliverHints()`. */
     setQuick(isQuick: boolean): void {
       quick = isQuick
     },
 
-    /** Lets time pass; libraries answer pings, and the robot beats. */
+    /** Advances the time; libraries answer pings, and the robot sends heartbeats. */
     async pass(ms: number): Promise<void> {
       for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {
         vi.advanceTimersByTime(Math.min(leftMs, SLICE_MS))
@@ -284,7 +287,7 @@ export async function createControlFixture(
         moving: false,
         controls: 0,
         lastSeqs: new Map(),
-        socket: undefined as never, // in the next line: its peer writes into what it belongs to
+        socket: undefined as never, // assigned below: its peer refers to this object
       }
       const peer = { sent: (frame: Sent, behind: number) => recordSent(to, frame, behind) }
       const socket = new FakeSocket(new RobotConnection(ROBOT_ID, 1, clockMs()), robots, peer)
@@ -292,7 +295,7 @@ export async function createControlFixture(
       return to
     },
 
-    /** The robot says that it stands. */
+    /** The robot reports that it has halted. */
     answerStop(): void {
       const to = machine()
       if (!to) return
@@ -328,7 +331,7 @@ export async function createControlFixture(
       const socket = new FakeSocket(link, users, {
         sent(frame, behind) {
           const passing = typeof frame !== 'string' || text(frame).type === 'telemetry'
-          if (passing && behind > 0) wrong('telemetry is queued behind what somebody has not read')
+          if (passing && behind > 0) wrong('telemetry is queued behind unread frames')
         },
         read(frame) {
           const value = text(frame)
@@ -340,7 +343,7 @@ export async function createControlFixture(
       return participant
     },
 
-    /** A control frame that was made `delayMs` ago arrives. */
+    /** Delivers a control frame that was created `delayMs` ago. */
     control(
       participant: TestParticipant,
       change: { delayMs?: number; seqBy?: number; ttlMs?: number; binary?: boolean } = {},
@@ -359,13 +362,13 @@ export async function createControlFixture(
         if (participant.quickestMs === Number.POSITIVE_INFINITY) participant.firstMs = nowMs()
         participant.quickestMs = Math.min(participant.quickestMs, delayMs)
       }
-      // An admitted operator who does not read has not seen the first state yet; control counts all the same.
+      // An admitted operator who does not read has not received the first state yet; control is valid nevertheless.
       if (participant.socket.open) participant.arrivedMs = nowMs()
       participant.socket.receiveFrame(raw ?? { type: 'control', seq, t, ttl_ms: ttlMs, data: key })
       return key
     },
 
-    /** Somebody who takes part presses the stop. */
+    /** A participant requests a stop. */
     stopRequest(participant: TestParticipant, reason: string): void {
       if (!participant.socket.open || participant.state === null) return
       const { sessionId } = participant
@@ -379,11 +382,11 @@ export async function createControlFixture(
         to.latched === null &&
         to.socket.link.controlSession?.session.id === sessionId
       ) {
-        wrong(`the robot does not hear of "${reason}" at once`)
+        wrong(`the robot does not receive "${reason}" at once`)
       }
     },
 
-    /** Whatever was pressed in this session is over: somebody cleared the stop, or ended the session. */
+    /** Ends all stop requests of this session: they were cleared, or the session has ended. */
     resolve(sessionId: string): void {
       for (const stopRequest of pendingStops(sessionId)) stopRequest.resolved = true
     },

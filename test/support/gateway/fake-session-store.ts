@@ -7,7 +7,7 @@ import type {
   LatencyIncrement,
 } from '../../../src/modules/sessions/control/control-persistence.service.ts'
 
-/** One robot and its sessions as the database would have them, with what the rules say of its changes. */
+/** One robot and its sessions as the database stores them, with the rules of their transitions. */
 interface Page {
   readonly id: string
   status: SessionStatus
@@ -22,15 +22,15 @@ interface Page {
 
 interface Call {
   readonly work: () => unknown
-  /** It waits until the database is there, however long that takes. */
+  /** It waits until the database is available, without a limit. */
   readonly patient: boolean
   readonly settle: (outcome: () => unknown) => void
 }
 
-/** Somebody whose right to the session has ended while their socket is open. */
+/** A participant whose access to the session was revoked while the socket is open. */
 export const UNRELATED_USER_ID = '00000000-0000-4000-b000-000000000000'
 
-/** What the gateway has learnt of a session, and when it was so: nothing passes that contradicts it. */
+/** A session state that the gateway has received, and its time: nothing may pass that contradicts it. */
 export interface Known {
   readonly sessionId: string
   readonly eventSeq: number
@@ -39,14 +39,14 @@ export interface Known {
 }
 
 /**
- * The database as one gateway sees it, in memory: every question waits until the database works, and every answer
- * until it arrives, so that anything may happen in between. Hints wait to be delivered, or get lost.
+ * The database as one gateway sees it, in memory. Every query waits until the database works, and every answer until
+ * it is delivered, so that other events can happen in between. Hints wait to be delivered, or get lost.
  */
 export function createSessionBook(parts: {
   robotId: string
   operatorId: string
   latencyLimitMs: number
-  /** Changes with the robot's connection: what was asked during another one does not count. */
+  /** Incremented when the robot's connection changes: answers to earlier queries do not count. */
   connection: () => unknown
 }) {
   const { robotId, operatorId, latencyLimitMs, connection } = parts
@@ -60,7 +60,7 @@ export function createSessionBook(parts: {
   let nodeId: string | null = null
   let connected = false
   let changed = false
-  /** Everything that reached the gateway about sessions, newest last. */
+  /** All session states that reached the gateway, newest last. */
   const known: Known[] = []
 
   const open = () => pages.find(({ status }) => status === 'ACTIVE' || status === 'PAUSED')
@@ -103,7 +103,7 @@ export function createSessionBook(parts: {
     return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, ...stop, ...owner }
   }
 
-  /** Notes, once it is delivered, what the gateway was told. */
+  /** Records an answer when it reaches the gateway. */
   function conditional<T>(answer: T, session: OpenSession | null): (counts: boolean) => T {
     return (counts) => {
       if (!counts) return answer
@@ -114,7 +114,7 @@ export function createSessionBook(parts: {
       return answer
     }
   }
-  /** As `call`, for questions whose answer tells of the robot's session. */
+  /** Like `call`, for queries whose answer contains the robot's session. */
   async function ask<T>(work: () => T, patient = false): Promise<T> {
     const asked = connection()
     const arrive = await call(() => conditional(work(), snapshot()), patient)
@@ -185,7 +185,7 @@ export function createSessionBook(parts: {
     | 'connectedTo'
     | 'renewNode'
     | 'drainNode'
-    | 'forgetNode'
+    | 'removeNode'
     | 'saveHeartbeats'
   > = {
     linkStates: () => ask(linkStates),
@@ -193,7 +193,7 @@ export function createSessionBook(parts: {
     connectedTo: (node) => call(() => (connected && nodeId === node ? [{ robotId, epoch }] : [])),
     renewNode: () => call(() => {}),
     drainNode: () => call(() => {}),
-    forgetNode: () => call(() => true),
+    removeNode: () => call(() => true),
     saveHeartbeats: (beats) => call(() => beats.filter((beat) => connected && beat.epoch === epoch).length),
   }
 
@@ -241,14 +241,14 @@ export function createSessionBook(parts: {
       },
     },
 
-    /** Whether the database refuses: what is asked from now on fails, or waits. */
+    /** Sets whether the database is unavailable: new queries fail, or wait. */
     setAway(isAway: boolean): void {
       away = isAway
     },
     get waits(): boolean {
       return calls.length > 0 || answers.length > 0 || hints.length > 0
     },
-    /** The database does what it was asked for. The answers are on their way then. */
+    /** The database executes the queued queries. Their answers are then in transit. */
     work(): void {
       const due = calls
       calls = []
@@ -256,7 +256,7 @@ export function createSessionBook(parts: {
         if (away && current.patient) calls.push(current)
         else if (away) {
           current.settle(() => {
-            throw new Error('the database is away')
+            throw new Error('the database is unavailable')
           })
         } else {
           const answer = current.work()
@@ -282,7 +282,7 @@ export function createSessionBook(parts: {
       }
     },
 
-    // What people do at the API, and robots elsewhere. Each answers whether it was possible.
+    // Actions of users at the API, and of robots at other gateways. Each returns whether it was possible.
 
     start(nowMs: number): boolean {
       if (open() || !connected || away) return false
@@ -321,7 +321,7 @@ export function createSessionBook(parts: {
       latch(current, reason, 'somebody')
       return true
     },
-    /** Somebody presses at the hub, which cannot ask the database. */
+    /** A user requests a stop at the hub while the database is unavailable to it. */
     stopUnrecorded(sessionId: string, reason: string): void {
       const by = { userId: operatorId, byRole: null, byOwner: false }
       hint('robot.stop', { robotId, sessionId, reason, eventSeq: null, ...by })
@@ -349,7 +349,7 @@ export function createSessionBook(parts: {
       hint('robots.changed', { robotIds: [robotId] })
       return true
     },
-    /** And is lost there. */
+    /** The robot's connection to the other gateway is lost. */
     loseElsewhere(): boolean {
       if (away || nodeId !== 'there' || !connected) return false
       connected = false

@@ -2,33 +2,33 @@ import type { WebSocket } from 'uWebSockets.js'
 import type { GatewayConnection, SocketData } from '../../../gateway/connections/connection.ts'
 import type { ConnectionHandlers } from '../../../gateway/server.ts'
 
-/** As uWebSockets does it with the gateway's own limit, only smaller, so that a test reaches it. */
+/** The gateway's limit of uWebSockets, smaller, so that a test reaches it. */
 const LIMIT_BYTES = 4_096
 const ABNORMAL = 1006
 
 export type Sent = string | ArrayBuffer
 
 export interface FakePeer {
-  /** The gateway has sent a frame; `behind` others that the peer has not read. */
+  /** The gateway has sent a frame; the peer has not read `behind` earlier ones. */
   sent?(frame: Sent, behind: number): void
   /** The peer reads it. */
   read?(frame: Sent): void
 }
 
 /**
- * The gateway's end of a WebSocket, and the peer at the other one, without a network between them: what is sent has
- * arrived, unless the peer does not read. Behaves as uWebSockets does: `end` calls the close handler before it
- * returns, and nothing may be touched afterwards.
+ * The gateway's end of a WebSocket with its peer, without a network: frames arrive immediately, unless the peer does
+ * not read. Behaves as uWebSockets does: `end` calls the close handler before it returns, and the socket must not be
+ * used afterwards.
  */
 export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
   readonly link: L
-  /** Close code, once it is closed. */
+  /** Close code, after the socket was closed. */
   closed: number | null = null
-  /** Frames sent but not read, in bytes; and the most there ever were. */
+  /** Unread frames in bytes, and their maximum. */
   unreadBytes = 0
   mostUnreadBytes = 0
   pings = 0
-  /** With more than this unread it takes no more frames. */
+  /** With more unread bytes than this it accepts no more frames. */
   limitBytes = LIMIT_BYTES
   readonly #handlers: ConnectionHandlers<L>
   readonly #peer: FakePeer
@@ -39,7 +39,7 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     this.link = link
     this.#handlers = handlers
     this.#peer = peer
-    link.attach(this as unknown as WebSocket<SocketData>) // all of it that links use
+    link.attach(this as unknown as WebSocket<SocketData>) // all members that links use
     handlers.opened(link)
   }
 
@@ -57,10 +57,10 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     const bytes = isBinary ? frame : Buffer.from(typeof frame === 'string' ? frame : JSON.stringify(frame))
     const memory = new Uint8Array(bytes).buffer
     this.#handlers.message(this.link, memory, isBinary)
-    new Uint8Array(memory).fill(0xee) // uWebSockets takes the memory back
+    new Uint8Array(memory).fill(0xee) // uWebSockets reuses the memory
   }
 
-  /** The peer's library answers the pings it got. */
+  /** The peer's library answers the received pings. */
   pong(): void {
     if (!this.open || !this.#reading || this.pings === 0) return
     this.pings = 0
@@ -76,7 +76,7 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     this.readSome(this.#unread.length)
   }
 
-  /** The peer reads so many of the frames that wait for it. */
+  /** The peer reads this many of the unread frames. */
   readSome(count: number): void {
     const frames = this.#unread.splice(0, count)
     for (const frame of frames) {
@@ -93,11 +93,12 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     if (this.open) this.#end(ABNORMAL)
   }
 
-  // What the gateway calls.
+  // Called by the gateway:
 
   send(frame: Sent, isBinary: boolean): number {
     this.#mustBeOpen()
-    if (isBinary === (typeof frame === 'string')) throw new Error('text is sent as text, bytes as bytes')
+    if (isBinary === (typeof frame === 'string'))
+      throw new Error('Text must be sent as text, and bytes as bytes.')
     const copy = typeof frame === 'string' ? frame : frame.slice(0)
     if (!this.#reading && this.unreadBytes > this.limitBytes) return 2
     this.#peer.sent?.(copy, this.#unread.length)

@@ -1,10 +1,10 @@
 import WebSocket from 'ws'
 import { closedSocket, type Received } from './received-frames.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
 type Wire = any
 
-/** A WebSocket as an outsider would write it: JSON frames, nothing of ours. Binary ones have the type `binary`. */
+/** A WebSocket as an independent client implements it: JSON frames. Binary frames have the type `binary`. */
 export class FrameSocket {
   readonly socket: WebSocket
   readonly frames: Received[] = []
@@ -31,7 +31,7 @@ export class FrameSocket {
     this.socket.send(raw ? frame : JSON.stringify(frame))
   }
 
-  /** Takes the first frame of this type that has not been taken yet, waiting for it if need be. */
+  /** Returns the first unread frame of this type; waits for it if necessary. */
   async next(type: string, timeoutMs = 10_000): Promise<Wire> {
     const deadline = performance.now() + timeoutMs
     for (;;) {
@@ -54,7 +54,7 @@ export class FrameSocket {
     }
   }
 
-  /** Breaks the connection without a closing handshake, as a lost network does once TCP notices. */
+  /** Breaks the connection without a closing handshake, like a lost network after TCP has noticed. */
   destroy(): void {
     this.socket.terminate()
   }
@@ -81,18 +81,18 @@ export class TestRobot extends FrameSocket {
   }
 }
 
-/** An operator or a watcher. */
+/** An operator or an observer. */
 export class TestDriver extends FrameSocket {
   #seq = 0
 
-  /** Sends a control frame as a console would; answers with its number. */
+  /** Sends a control frame as a console does; returns its number. */
   control(data: unknown = {}, frame: Record<string, unknown> = {}): number {
     this.#seq += 1
     this.send({ type: 'control', seq: this.#seq, t: performance.now(), data, ...frame })
     return this.#seq
   }
 
-  /** The next state of which this holds. */
+  /** Returns the next state for which this is true. */
   async state(predicate: (state: Wire) => boolean = () => true): Promise<Wire> {
     for (;;) {
       const state = await this.next('state')

@@ -9,10 +9,10 @@ export type Frame = { type: string; [field: string]: unknown }
 export const robotId = '0b0e7a5e-2f0e-4d51-8a9b-0d6a3c1f2e10'
 export const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
 
-/** Stands in for a gateway: accepts or refuses upgrades and records what arrives. */
+/** A stand-in for a gateway: accepts or refuses upgrades and records the received frames. */
 export class ScriptedGateway {
   readonly sockets: WebSocket[] = []
-  /** What has arrived as text, over all connections. */
+  /** The text frames of all connections. */
   readonly frames: Frame[] = []
   readonly binaries: Uint8Array[] = []
   readonly authorizations: (string | undefined)[] = []
@@ -20,7 +20,7 @@ export class ScriptedGateway {
   readonly offers: (string | undefined)[] = []
   /** Statuses with which the next upgrades are refused. */
   readonly refusals: number[] = []
-  /** What refusals give as Retry-After; undefined for none. */
+  /** The Retry-After of refusals; undefined for none. */
   retryAfter: string | undefined
   upgrades = 0
   readonly #http: Server = createServer()
@@ -70,10 +70,10 @@ export class ScriptedGateway {
     await once(this.#http, 'close')
   }
 
-  /** A connection has been accepted. */
+  /** Called when a connection has been accepted. */
   protected opened(): void {}
 
-  /** A text frame has arrived on the newest connection. */
+  /** Called when a text frame has arrived on the newest connection. */
   protected received(_frame: Frame): void {}
 
   #accept(socket: WebSocket): void {
@@ -91,7 +91,7 @@ export class ScriptedGateway {
   }
 }
 
-/** A gateway as robots know it. */
+/** A gateway as robots see it. */
 export class RobotGateway extends ScriptedGateway {
   acknowledges = true
   welcome: Partial<Welcome> | null = {}
@@ -121,9 +121,9 @@ export class RobotGateway extends ScriptedGateway {
   }
 }
 
-/** A gateway as operators and watchers know it. It records no stop by itself. */
+/** A gateway as operators and observers see it. It records no stop. */
 export class DriverGateway extends ScriptedGateway {
-  /** What a new connection is told first; null: nothing. */
+  /** The first frame on a new connection; null for none. */
   state: Partial<DriveState> | null = {}
   pongs = true
 
@@ -131,7 +131,7 @@ export class DriverGateway extends ScriptedGateway {
     return `ws://127.0.0.1:${this.port}/sessions/${sessionId}/${part}`
   }
 
-  /** Tells the newest connection of a change; without an argument of that, as it is. */
+  /** Sends a change to the newest connection; without an argument, the current state. */
   sendState(change: Partial<DriveState> = {}): void {
     this.state = { ...this.state, ...change }
     this.send({ type: 'state', status: 'ACTIVE', robot_connected: true, stop: null, ...this.state })

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import WebSocket from 'ws'
 
-/** How somebody tries to open a WebSocket. */
+/** A request to open a WebSocket. */
 export interface Attempt {
   readonly headers?: Record<string, string>
   readonly protocols?: string[]
 }
 
-/** Tries to connect and settles with the answer to the upgrade; 101 means that it was accepted. */
+/** Attempts to connect; settles with the answer to the upgrade. 101 means that it was accepted. */
 export async function attempt(url: string, { headers = {}, protocols = [] }: Attempt) {
   const socket = new WebSocket(url, protocols, { headers })
   try {

@@ -1,10 +1,10 @@
 import { io, type Socket } from 'socket.io-client'
 import { expect, vi } from 'vitest'
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
 type Wire = any
 
-/** A plain socket.io-client that remembers everything it was sent. */
+/** A plain socket.io-client that records all received events. */
 export class TestHubSocket {
   readonly socket: Socket
   readonly events: { name: string; data: Wire }[] = []
@@ -30,7 +30,7 @@ export class TestHubSocket {
     })
   }
 
-  /** Sends a command and answers with its acknowledgement. */
+  /** Sends a command; returns its acknowledgement. */
   send(name: string, data: unknown = {}): Promise<Wire> {
     return this.socket.timeout(10_000).emitWithAck(name, data)
   }
@@ -39,7 +39,7 @@ export class TestHubSocket {
     return this.events.filter((event) => event.name === name).map((event) => event.data)
   }
 
-  /** Waits until an event of this name that looks like this has come, at any time since the start. */
+  /** Waits until a matching event of this name has arrived, at any time since the start. */
   async saw(name: string, like: Record<string, unknown>): Promise<Wire> {
     return await vi.waitFor(
       () => {

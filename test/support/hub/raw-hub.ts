@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { vi } from 'vitest'
 import WebSocket from 'ws'
 
-/** A WebSocket at the hub that speaks Engine.IO and Socket.IO by hand, for packets that no client would make. */
+/** A WebSocket to the hub with handwritten Engine.IO and Socket.IO, for packets that no client library sends. */
 export class RawHub {
   readonly socket: WebSocket
   readonly received: string[] = []
 
   constructor(hubUrl: string) {
     this.socket = new WebSocket(`${hubUrl.replace(/^http/, 'ws')}/socket.io/?EIO=4&transport=websocket`)
-    this.socket.on('error', () => {}) // whatever ends it, it is closed
+    this.socket.on('error', () => {}) // 'close' follows
     this.socket.on('message', (data) => {
       const text = String(data)
       this.received.push(text)
@@ -26,7 +26,7 @@ export class RawHub {
     return hub
   }
 
-  /** Waits for a packet that begins like this, and returns the rest of it. */
+  /** Waits for a packet with this beginning, and returns the rest of it. */
   answer(start: string): Promise<string> {
     return vi.waitFor(
       () => {

@@ -2,17 +2,17 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 
 export type ProtocolVersion = '2025' | '2026'
 
-/** What a tool answered, as tests look at it. */
+/** A tool's answer, prepared for assertions. */
 export interface ToolReply {
-  /** What REST would have answered: 200 for success. */
+  /** The status that REST would have answered: 200 for success. */
   readonly status: number
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
   readonly body: any
   readonly replayed: boolean
 }
 
-/** A real MCP client, connected with a credential; of the protocol of 2026 unless told. */
+/** A real MCP client, connected with a credential; by default of the protocol version of 2026. */
 export async function connectMcp(
   baseUrl: string,
   credential: string,

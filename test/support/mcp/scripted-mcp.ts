@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One message that arrived, with what came around it. */
+/** A received message with its context. */
 export interface Received {
   readonly method: string
   readonly headers: IncomingMessage['headers']
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
   readonly body: any
-  /** Settles when the client has taken its request back. */
+  /** Settles when the client has cancelled its request. */
   readonly closed: Promise<unknown>
 }
 
@@ -17,8 +17,8 @@ export type ScriptedMcp = Awaited<ReturnType<typeof createScriptedMcp>>
 const SESSION_ID = 'session-of-the-script'
 
 /**
- * An MCP server with sessions, streams, and requests of its own, that does what a test wants; `call` answers the calls
- * of tools by their name, and may keep the response open as a stream of events.
+ * An MCP server with sessions, streams, and requests of its own, controlled by a test. `call` answers tool calls by the
+ * name of the tool, and may keep the response open as a stream of events.
  */
 export async function createScriptedMcp(
   call: Record<
@@ -76,15 +76,15 @@ export async function createScriptedMcp(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    /** Credentials that are good. */
+    /** Valid credentials. */
     accepted,
     sessionId: SESSION_ID,
-    /** Settles with the first message that fits, once it has arrived. */
+    /** Settles with the first matching message. */
     waitForMessage(fits: (message: Received) => boolean): Promise<Received> {
       const known = received.find(fits)
       return known ? Promise.resolve(known) : new Promise((emitEvent) => waiting.set(fits, emitEvent))
     },
-    /** The stream of what the server says unasked; undefined while nobody listens. */
+    /** The stream for messages of the server; undefined while no client listens. */
     feed: () => feed,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -93,7 +93,7 @@ export async function createScriptedMcp(
   }
 }
 
-/** Server-sent events, begun with the first one. */
+/** Server-sent events; the first one begins the response. */
 function eventStream(response: ServerResponse) {
   const begin = () => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' })
@@ -106,7 +106,7 @@ function eventStream(response: ServerResponse) {
       response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
     },
     end: () => response.end(),
-    /** As when the server dies. */
+    /** Breaks the stream, as a crash of the server does. */
     destroy: () => response.destroy(),
   }
 }

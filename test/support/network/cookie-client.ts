@@ -12,10 +12,10 @@ export interface Page {
   readonly text: string
 }
 
-/** As much of a browser as signing in needs: a cookie jar, redirects, and forms. It runs no scripts. */
+/** The part of a browser that a sign-in needs: a cookie jar, redirects, and forms. It runs no scripts. */
 export function createBrowser(baseUrl: string) {
   const cookies: Cookie[] = []
-  /** Every address asked for, redirects included. */
+  /** Every requested address, redirects included. */
   const visitedUrls: string[] = []
 
   const remember = (url: URL, header: string) => {
@@ -33,7 +33,7 @@ export function createBrowser(baseUrl: string) {
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
 
-  /** One request and the redirects that follow it, until `stop` or an answer. */
+  /** Sends a request and follows its redirects, until `stop` or an answer. */
   async function go(path: string, init: RequestInit = {}, stop?: (url: URL) => boolean): Promise<Page> {
     let request = init
     for (let url = new URL(path, baseUrl), hops = 0; hops < 20; hops++) {

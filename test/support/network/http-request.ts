@@ -1,11 +1,11 @@
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
   readonly body: any
 }
 
-/** One request with headers of one's own; a body that is no string is sent as JSON. */
+/** Sends one request with custom headers; sends a body that is not a string as JSON. */
 export async function ask(
   url: string,
   options: { method?: string; headers?: Record<string, string>; token?: string; body?: unknown } = {},

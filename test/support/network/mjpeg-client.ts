@@ -4,7 +4,7 @@ import sharp from 'sharp'
 
 const HEAD_END = '\r\n\r\n'
 
-/** Somebody who looks at a moving picture over a connection of their own: reads parts by their length. */
+/** A viewer of a video with its own connection: reads parts by their length. */
 export async function openMjpegStream(url: string) {
   const request = get(url, { agent: false })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -22,7 +22,7 @@ export async function openMjpegStream(url: string) {
     }
     return rest.toString('latin1') === `--${boundary}--\r\n` ? 'complete' : 'broken off'
   }
-  /** Takes one whole part from the front, with the boundary before it, if it has all arrived. */
+  /** Removes one complete part from the front, with the boundary before it, if all of it has arrived. */
   function takeFrame(): boolean {
     const headEnd = rest.indexOf(HEAD_END)
     if (headEnd < 0) return false
@@ -41,7 +41,7 @@ export async function openMjpegStream(url: string) {
   return {
     status: response.statusCode,
     frames,
-    /** How it ended, once it has: with the last boundary, or without. */
+    /** How the stream ended: with the last boundary, or without; undefined while it is open. */
     ended,
     newest: () => {
       const frame = frames.at(-1)
@@ -56,7 +56,7 @@ export async function openMjpegStream(url: string) {
 }
 export type MjpegStream = Awaited<ReturnType<typeof openMjpegStream>>
 
-/** How much the scenes of two pictures differ, 0 to 255 on average; the written lines and the map are left out. */
+/** Returns how much the rooms in two pictures differ, 0 to 255 on average; excludes text and map. */
 export async function imageDifference(item: Buffer, other: Buffer): Promise<number> {
   const [a, b] = await Promise.all([thumbnailOf(item), thumbnailOf(other)])
   let sum = 0

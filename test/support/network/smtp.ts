@@ -3,9 +3,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 
 /**
- * How the server treats mail: takes it; never greets; answers a recipient or a whole message with a refusal;
- * drops the connection in the middle of a message, or after all of it without a word; keeps its answer to itself
- * until `release`.
+ * How the server treats mail: accepts it; never greets; refuses a recipient or a whole message; drops the connection
+ * inside a message, or after all of it without an answer; delays its answer until `release`.
  */
 export type MailServerMode =
   | 'takes'
@@ -19,18 +18,18 @@ export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
   readonly messageId: string
-  /** Everything before the empty line, unfolded, and everything after it. */
+  /** The headers, unfolded, and the text after the empty line. */
   readonly headers: string
   readonly body: string
 }
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 
-/** A real SMTP server on a port of its own, which can be stopped and started again. */
+/** A real SMTP server on a free port, which can be stopped and started again. */
 export async function startMailServer() {
-  /** What was answered with 250. */
+  /** Messages that were answered with 250. */
   const taken: ReceivedMail[] = []
-  /** Whatever arrived whole, answered or not. */
+  /** All complete messages, answered or not. */
   const seen: ReceivedMail[] = []
   const held = new Set<() => void>()
   let mode: MailServerMode = 'takes'
@@ -80,7 +79,7 @@ export async function startMailServer() {
         receive(stream, session).then((answer) => callback(null, answer), callback)
       },
     })
-    server.on('error', () => {}) // connections that end in a way a server would log
+    server.on('error', () => {}) // aborted connections
     server.listen(port, '127.0.0.1')
     await once(server.server, 'listening')
     port = (server.server.address() as AddressInfo).port
@@ -97,7 +96,7 @@ export async function startMailServer() {
     taken,
     seen,
     start,
-    /** Refuses new connections, and cuts the present ones. */
+    /** Refuses new connections, and closes the open ones. */
     stop,
     url: `smtp://127.0.0.1:${port}`,
     /** The settings of a platform that uses this server. */
@@ -109,14 +108,14 @@ export async function startMailServer() {
     is(next: MailServerMode) {
       mode = next
     },
-    /** Messages that wait for their answer. */
+    /** Messages without an answer yet. */
     held: () => held.size,
-    /** Answers what has been waiting. */
+    /** Answers the waiting messages. */
     release() {
       for (const answer of held) answer()
       held.clear()
     },
-    /** Connections ever made. */
+    /** Number of connections so far. */
     connections: () => connections,
     [Symbol.asyncDispose]: stop,
   }

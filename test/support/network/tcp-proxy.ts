@@ -1,23 +1,23 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy in front of a service, to take the service away in the ways networks do. */
+/** A TCP proxy in front of a service, which simulates failures of a network. */
 export interface TcpProxy {
   /** The service's URL, through the proxy. */
   readonly url: string
-  /** Resets every connection and every attempt at a new one, as when the service is down. */
+  /** Resets every connection and every new attempt, as when the service is down. */
   cut(): void
-  /** Passes nothing on and answers nothing, as when packets are lost. Connections stay open. */
+  /** Forwards and answers nothing, as when packets are lost. Connections stay open. */
   silence(): void
-  /** Lets everything pass again; what was sent during a silence arrives now. */
+  /** Forwards everything again, including bytes that arrived during a silence. */
   restore(): void
-  /** Forgets the present connections without a word: they stay silent for good, new ones work. */
+  /** Silences the present connections permanently; new ones work. */
   abandon(): void
-  /** Leads new connections to another service. */
+  /** Forwards new connections to another service. */
   point(serviceUrl: string): void
-  /** Attempts at a connection that were reset. */
+  /** Number of reset connection attempts. */
   readonly refused: number
-  /** Local ports of the connections to the service, by which the service knows them. */
+  /** Local ports of the connections to the service, by which the service identifies them. */
   ports(): (number | undefined)[]
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 
-/** An HTTP proxy for a browser, so that its network can be taken away: what goes over WebSockets too. */
+/** An HTTP proxy for a browser, which can interrupt its network, WebSockets included. */
 export interface WebProxy {
   readonly server: string
-  /** Breaks every connection, and every attempt at a new one. */
+  /** Breaks every connection, and every new attempt. */
   cut(): void
   /**
-   * Breaks only what goes to these addresses: `http://host:port/path` for requests, `connect://host:port` for
-   * WebSockets, each as a beginning.
+   * Breaks only connections to these addresses: `http://host:port/path` for requests, `connect://host:port` for
+   * WebSockets, each matched as a prefix.
    */
   cutOff(addresses: readonly string[]): void
   restore(): void

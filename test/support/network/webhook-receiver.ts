@@ -8,7 +8,7 @@ export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
   readonly event: any
   readonly atMs: number
 }
@@ -24,7 +24,7 @@ export const status =
 /** Never answers. */
 export const silence: Answer = () => {}
 
-/** Somebody else's server on this machine, which takes what webhooks send it. */
+/** A customer's server on this machine, which receives webhooks. */
 export async function startReceiver(answer: Answer = ok, tls?: { key: string; cert: string }) {
   const received: Received[] = []
   let connections = 0
@@ -76,7 +76,7 @@ export async function startReceiver(answer: Answer = ok, tls?: { key: string; ce
 }
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** Checks the signature as a receiver would, with the public library; throws when it does not fit. */
+/** Verifies the signature as a receiver does, with the public library; throws when it is invalid. */
 export function verify(secret: string, { body, headers }: Received): unknown {
   return new Webhook(secret).verify(body, headers as Record<string, string>)
 }

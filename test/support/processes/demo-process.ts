@@ -6,11 +6,11 @@ import { expect } from 'vitest'
 interface Options {
   readonly args?: readonly string[]
   readonly env: Record<string, string | undefined>
-  /** SIGTERM then: a demo that hangs says where. */
+  /** SIGTERM after this time: the demo prints in which step it hangs. */
   readonly limitMs: number
 }
 
-/** A demo as a process of its own; `done` is its exit code and what it said, also cut into the steps it plays. */
+/** Runs a demo in a process; `done` is its exit code and its output, also split into its steps. */
 export function startDemo(program: string, { args = [], env, limitMs }: Options) {
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...process.env, LOG_LEVEL: 'silent', ...env },
@@ -26,10 +26,10 @@ export function startDemo(program: string, { args = [], env, limitMs }: Options)
   return { child, done: run() }
 }
 
-/** What must be said in a step, whatever the order within it. */
+/** The lines that a step must contain, in any order. */
 export type Step = readonly [title: string, ...lines: string[]]
 
-/** Fails unless the steps are those of the story, in its order. */
+/** Fails unless the steps are the expected ones, in order. */
 export function expectSteps(steps: readonly string[], scenario: readonly Step[]): void {
   expect(steps).toHaveLength(scenario.length)
   for (const [index, [title, ...lines]] of scenario.entries()) {

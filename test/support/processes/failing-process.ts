@@ -1,4 +1,4 @@
-// Loaded before a program, as `node --import`: has it fail on a signal, in ways that nothing of it handles.
+// Preloaded into a program with `node --import`: makes it fail on a signal, with errors that no code handles.
 process.on('SIGUSR2', () => {
   void Promise.reject(new Error('injected rejection'))
 })

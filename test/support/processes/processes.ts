@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const START_LIMIT_MS = 60_000
 const AUDIENCE = 'wheelhouse-test'
 
-/** Where a process serves, as its log says. */
+/** The addresses of a process, from its log. */
 export interface Serving {
   readonly baseUrl: string
   readonly hubUrl: string
@@ -24,8 +24,8 @@ export interface Serving {
 export type Wheelhouse = ReturnType<typeof startWheelhouse>
 
 /**
- * A process of its own, started as `npm start` does, with this environment and nothing of ours but PATH and HOME.
- * @param wrapper a program with its arguments that becomes the given command, in surroundings that it prepares
+ * Starts a process as `npm start` does, with this environment and only PATH and HOME of the test's own.
+ * @param wrapper a program with its arguments that executes the given command in an environment that it prepares
  */
 export function startWheelhouse(env: Record<string, string>, wrapper: readonly string[] = []) {
   const { PATH, HOME } = process.env
@@ -36,7 +36,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const killAtExit = () => void child.kill('SIGKILL')
-  process.once('exit', killAtExit) // a test run that dies leaves no process behind
+  process.once('exit', killAtExit) // no process outlives the test run
 
   const lines: string[] = []
   let errorOutput = ''
@@ -60,7 +60,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
   })
   const output = () => `${lines.join('\n')}\n${errorOutput}`
 
-  /** Settles with the first line of standard output that fits; rejects when the process ends without it. */
+  /** Settles with the first matching line of standard output; rejects when the process ends without it. */
   function line(fits: (text: string) => boolean, limitMs = START_LIMIT_MS): Promise<string> {
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -73,11 +73,11 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
         if (found === undefined && !over) return
         stop()
         if (found !== undefined) resolve(found)
-        else reject(new Error(`the process ended early:\n${output()}`))
+        else reject(new Error(`The process ended early:\n${output()}`))
       }
       const timer = setTimeout(() => {
         stop()
-        reject(new Error(`the line did not come:\n${output()}`))
+        reject(new Error(`The line did not appear in time:\n${output()}`))
       }, limitMs)
       listeners.add(poll)
       poll()
@@ -93,7 +93,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
     get errorOutput() {
       return errorOutput
     },
-    /** Settles once the process serves. */
+    /** Settles when the process serves. */
     serving: async (): Promise<Serving> =>
       JSON.parse(await line((text) => text.includes('"Wheelhouse is serving"'))),
     /** Sends a signal and settles when the process has ended. */
@@ -108,7 +108,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
   }
 }
 
-/** An OpenID Connect provider outside of every process, as in production; it vouches for whoever is asked. */
+/** An OpenID Connect provider outside of every process, as in production; it signs in any requested user. */
 export async function startOutsideProvider() {
   const { publicKey, privateKey } = await generateKeyPair('ES256')
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'test' }] })
@@ -136,7 +136,7 @@ export async function startOutsideProvider() {
   }
 }
 
-/** A database with nothing in it, not even the schema. */
+/** An empty database, without the schema. */
 export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = inject('databaseUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`
@@ -147,7 +147,7 @@ export async function createEmptyDatabase(): Promise<{ url: string; drop(): Prom
   }
 }
 
-/** One statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function query(url: string, statement: string, values: unknown[] = []) {
   const client = new Client({ connectionString: url })
   await client.connect()

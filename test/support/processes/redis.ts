@@ -19,14 +19,14 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
-/** A process of one's own, which may also be killed. */
+/** A separate Redis process, which a test can kill. */
 interface RedisProcess extends TestRedis {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
 /**
- * A real Redis for tests: the one REDIS_URL names, else one of our own from `redis-server`, which root on Debian
- * installs when it is missing, else one in Docker.
+ * Provides a real Redis for tests: the server of REDIS_URL, else a new `redis-server`, which root on Debian installs
+ * when it is missing, else one in Docker.
  */
 export async function startRedis(): Promise<TestRedis> {
   const given = process.env.REDIS_URL
@@ -35,12 +35,12 @@ export async function startRedis(): Promise<TestRedis> {
   if (program) return startServer(program)
   if (await answers('docker', ['info'])) return startContainer()
   throw new Error(
-    'The tests need a real Redis, and there is none here. Install redis-server (Debian: apt-get install ' +
+    'The tests need a real Redis, which was not found. Install redis-server (Debian: apt-get install ' +
       'redis-server; macOS: brew install redis), start Docker, or set REDIS_URL to a Redis 7 or newer.',
   )
 }
 
-/** The program, which root on Debian installs when it is missing. */
+/** Returns the program, which root on Debian installs when it is missing. */
 async function redisServer(): Promise<string | undefined> {
   const find = () =>
     (process.env.PATH ?? '')
@@ -51,7 +51,7 @@ async function redisServer(): Promise<string | undefined> {
   return find()
 }
 
-/** A Redis process of one's own on a free port of 127.0.0.1. */
+/** Starts a Redis process on a free port of 127.0.0.1. */
 async function startServer(program: string, more: readonly string[] = []): Promise<RedisProcess> {
   const port = await freePort()
   const flags = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', ...more]
@@ -87,13 +87,13 @@ const CLUSTER_NODES = 3
 const SLOTS = 16_384
 
 export interface TestRedisCluster {
-  /** The addresses of all nodes, as REDIS_URL takes them. */
+  /** The addresses of all nodes, in the format of REDIS_URL. */
   readonly url: string
   readonly nodes: readonly RedisProcess[]
   stop(): Promise<void>
 }
 
-/** A Redis Cluster of three nodes without replicas, each with a third of the slots. */
+/** Starts a Redis Cluster of three nodes without replicas, each with a third of the slots. */
 export async function startRedisCluster(): Promise<TestRedisCluster> {
   const program = await redisServer()
   if (!program) throw new Error('The tests of Redis Cluster need redis-server on the PATH (7 or newer)')
@@ -145,7 +145,8 @@ async function joinNodes(nodes: readonly { url: string; busPort: number }[]): Pr
       return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`)
     }
     const allJoined = async () => (await Promise.all(connections.map(isJoined))).every(Boolean)
-    if (!(await waitUntil(allJoined, START_LIMIT_MS))) throw new Error('the nodes of Redis did not join')
+    if (!(await waitUntil(allJoined, START_LIMIT_MS)))
+      throw new Error('The Redis nodes did not join the cluster.')
   } finally {
     for (const redis of connections) redis.disconnect()
   }
@@ -163,7 +164,7 @@ async function startContainer(): Promise<TestRedis> {
   if (await waitUntil(() => redisAnswers(port), START_LIMIT_MS))
     return { url: `redis://127.0.0.1:${port}`, stop }
   await stop()
-  throw new Error(`the ${IMAGE} container does not answer on port ${port}`)
+  throw new Error(`The ${IMAGE} container does not answer on port ${port}`)
 }
 
 const answers = (program: string, args: string[]) =>

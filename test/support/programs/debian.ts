@@ -6,19 +6,19 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * Installs packages when we are root on a Debian, without letting them start services of their own. Elsewhere, and
- * when it fails, nothing happens but a line on standard error: whoever needs them looks for them and says so.
+ * Installs packages as root on Debian, without starting their services. On other systems, and after a failure, it only
+ * prints a line to standard error: the callers check for the programs themselves.
  */
 export async function installOnDebian(...packages: string[]): Promise<void> {
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return
-  console.error(`missing, installing with apt-get: ${packages.join(', ')}`)
+  console.error(`Missing packages, installing with apt-get: ${packages.join(', ')}`)
   const policy = '/usr/sbin/policy-rc.d'
   const ours = !existsSync(policy)
   const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
   const apt = (...args: string[]) =>
     run('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=120', ...args], options)
   try {
-    // Exit code 101 from this file is Debian's way to say: start no services.
+    // Exit code 101 from this file makes Debian start no services.
     if (ours) await writeFile(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
     await apt('update')
     await apt('install', '--yes', '--no-install-recommends', ...packages)

@@ -9,41 +9,41 @@ const run = promisify(execFile)
 const PYTHON_LIMIT_MS = 10_000
 
 /**
- * Installs what outside clients run on, and the servers of a cluster, when they are missing and can be. Whether it
- * is there in the end is for the tests that need it: everything else runs without.
+ * Installs the runtimes of external clients, and the servers of a cluster, when they are missing. Tests that need one
+ * check whether it is available; all other tests run without.
  */
 export async function installOutsidePrograms(): Promise<void> {
   const missing = [
     ...((await findPython()) ? [] : ['python3-websockets']),
     ...(findChromium() ? [] : ['chromium']),
-    // For the tests of the cluster, which starts both itself.
+    // For the tests of the cluster, which starts both servers.
     ...(findProgram('haproxy') ? [] : ['haproxy']),
     ...(findProgram('redis-server') ? [] : ['redis-server']),
   ]
   if (missing.length > 0) await installOnDebian(...missing)
 }
 
-/** A Python 3 that has `websockets`. */
+/** Returns a Python 3 with `websockets`. */
 export async function python(): Promise<string> {
   const found = await findPython()
   if (found) return found
   throw new Error(
-    'This test needs Python 3 with the package websockets, 10 or newer, and there is none here. Install it ' +
+    'This test needs Python 3 with the package websockets, 10 or newer, which was not found. Install it ' +
       '(Debian: apt-get install python3-websockets; elsewhere: python3 -m pip install websockets).',
   )
 }
 
-/** Path of a Chromium. */
+/** Returns the path of Chromium. */
 export function chromium(): string {
   const found = findChromium()
   if (found) return found
   throw new Error(
-    'This test needs Chromium, and there is none here. Install it (Debian: apt-get install chromium) so that ' +
+    'This test needs Chromium, which was not found. Install it (Debian: apt-get install chromium) so that ' +
       '`chromium` is found on the PATH.',
   )
 }
 
-/** The first `python3` of the PATH may lack what Debian's own has. */
+/** The first `python3` of the PATH may lack the package that Debian's own has. */
 async function findPython(): Promise<string | undefined> {
   for (const program of onPath('python3')) {
     const works = await run(program, ['-c', 'import websockets'], { timeout: PYTHON_LIMIT_MS }).then(

@@ -20,12 +20,12 @@ interface Services {
 }
 
 /**
- * Gives every test file a real PostgreSQL, with the migrated template in it, and a real Redis; and the machine the
- * programs that outside clients run on.
+ * Provides every test file with a real PostgreSQL, including the migrated template, and a real Redis; installs the
+ * runtimes of external clients.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const program = fileURLToPath(new URL('services.ts', import.meta.url))
-  // Detached, so that Ctrl-C ends the tests first and the services, orderly, after them.
+  // Detached, so that Ctrl-C ends the tests first and the services after them.
   const child = spawn(process.execPath, [program], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const teardown = async () => {
@@ -48,5 +48,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function firstLine(output: NodeJS.ReadableStream): Promise<Services> {
   for await (const line of createInterface({ input: output })) return JSON.parse(line)
-  throw new Error("The tests' own PostgreSQL and Redis ended before they had started")
+  throw new Error("The tests' own PostgreSQL and Redis ended before they were ready.")
 }

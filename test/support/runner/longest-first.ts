@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Files that take long for what stands in them: begun last, as by their size they would be, one worker waits for the
- * other for more than a minute. Longest first.
+ * Files that take long for their size. Started last, which is their position by size, they would make one worker wait
+ * for the other for more than a minute. Longest first.
  */
 const LONG = [
   'chaos/chaos-run',
@@ -29,7 +29,7 @@ const rank = ({ moduleId }: TestSpecification) => {
   return index < 0 ? LONG.length : index
 }
 
-/** Begins with what takes long; the rest in the order of vitest. */
+/** Begins with these files; vitest orders the rest. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))

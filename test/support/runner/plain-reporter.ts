@@ -1,8 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
 /**
- * Closes a run with one plain line, "N passed, N failed". What fails outside any test (a setup, a file that does
- * not load, an unhandled rejection) counts as a failure too, so that the line never says 0 while the run has failed.
+ * Ends a run with one plain line, "N passed, N failed". A failure outside any test (a setup, a file that does not load,
+ * an unhandled rejection) counts as a failure too, so that the line never says 0 after a failed run.
  */
 export default class PlainReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[], reason: string): void {
@@ -13,12 +13,12 @@ export default class PlainReporter implements Reporter {
     const failedTests = states.filter((state) => state === 'failed').length
     const failed = failedTests + brokenSuites(modules) + unhandledErrors.length
     const closing = `${passed} passed, ${failed || (reason === 'failed' ? 1 : 0)} failed`
-    // The default reporter writes its own summary during this same event; ours comes after all of it.
+    // The default reporter prints its summary during the same event; this line follows it.
     setImmediate(() => process.stdout.write(`${closing}\n`))
   }
 }
 
-/** Files and suites that failed by themselves: in loading, or in a hook. */
+/** Returns files and suites that failed while loading, or in a hook. */
 function brokenSuites(modules: readonly TestModule[]): number {
   let broken = 0
   for (const module of modules) {

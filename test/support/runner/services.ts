@@ -5,13 +5,13 @@ import { Client } from 'pg'
 import { startEmbeddedPostgres } from '../../../src/core/database/embedded.ts'
 import { startRedis } from '../processes/redis.ts'
 
-// PostgreSQL and Redis for one test run, in a process of their own that lives as long as its standard input is
-// open. So they end with the run however it ends: vitest leaves no time for teardown on a signal, and none at
-// all when it is killed. Prints one line of JSON: where the services are, or what went wrong.
+// PostgreSQL and Redis for one test run, in a separate process that lives as long as its standard input is open. They
+// therefore end with the run, however it ends: vitest leaves no time for teardown on a signal, and none when it is
+// killed. Prints one line of JSON: the addresses of the services, or an error.
 
-/** Linux keeps this folder in memory. */
+/** A folder in memory on Linux. */
 const MEMORY = '/dev/shm'
-/** Several times what the database of a run takes. */
+/** Several times the size of the databases of a run. */
 const ROOM_BYTES = 4 * 2 ** 30
 
 interface Service {
@@ -19,7 +19,7 @@ interface Service {
   stop(): Promise<void>
 }
 
-/** Memory where there is plenty: hundreds of databases are copied, and a disk that is busy takes ten times as long. */
+/** Uses memory if there is enough: hundreds of databases are copied, and a busy disk takes ten times as long. */
 async function databaseFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }))
   return Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES ? MEMORY : tmpdir()
@@ -40,7 +40,7 @@ async function startDatabase(): Promise<Service> {
   }
 }
 
-/** Whoever connects hashes the password thousands of times, unless it was stored with fewer: tests connect very often. */
+/** Stores the password with one hash iteration: tests connect often, and each login repeats the iterations. */
 async function makeConnectingCheap(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()

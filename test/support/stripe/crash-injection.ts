@@ -1,13 +1,13 @@
 import type { KyselyPlugin } from 'kysely'
-import { createPayments, type Payments } from '../../../src/modules/payments/payments.ts'
+import { createPayments, type Payments } from '../../../src/modules/payments/facade.ts'
 import { createStripeClient } from '../../../src/modules/payments/stripe-client.ts'
 import type { World } from '../world/world.ts'
 import { WEBHOOK_SECRET } from './events.ts'
 import type { FakeStripe } from './server.ts'
 
 /**
- * When a process ends: after so many of its steps, which are its queries, its transactions and its requests to the
- * provider. From then on nothing of it happens any more; what it waits for never comes.
+ * Ends a process after a number of its steps, which are its queries, its transactions and its requests to the provider.
+ * After that, none of its pending operations completes.
  */
 class Life {
   readonly ended: Promise<'died'>
@@ -21,7 +21,7 @@ class Life {
     })
   }
 
-  /** After a step. Settles unless it was the last one. */
+  /** Called after a step. Settles unless it was the last one. */
   async goOn<T>(result: T): Promise<T> {
     this.left--
     if (this.left >= 0) return result
@@ -30,7 +30,7 @@ class Life {
   }
 }
 
-/** Payments in a process that ends after so many steps. */
+/** Payments in a process that ends after a number of steps. */
 function crashablePayments(world: World, stripe: FakeStripe, now: () => Date, life: Life): Payments {
   const { platform } = world
   const settings = {
@@ -43,18 +43,21 @@ function crashablePayments(world: World, stripe: FakeStripe, now: () => Date, li
     transformResult: ({ result }) => life.goOn(result),
   }
   const payments = createPayments({
-    ...platform,
+    ...platform.core,
+    ...platform.identity,
+    ...platform.clients,
+    ...platform.operators,
     settings,
     now,
-    db: platform.db.withPlugin(plugin),
-    transact: async (work, ...rest) => await life.goOn(await platform.transact(work, ...rest)),
+    db: platform.core.db.withPlugin(plugin),
+    transact: async (work, ...rest) => await life.goOn(await platform.core.transact(work, ...rest)),
     paymentProvider: crashable(createStripeClient(settings), life),
   })
   if (!payments) throw new Error('no payments')
   return payments
 }
 
-/** The library, whose every answer is a step. */
+/** The library; each of its answers is a step. */
 function crashable<T extends object>(target: T, life: Life): T {
   return new Proxy(target, {
     get(of, name) {
@@ -70,7 +73,7 @@ function crashable<T extends object>(target: T, life: Life): T {
   })
 }
 
-/** Lists can be waited for, and gone through. */
+/** Lists can be awaited and iterated. */
 function crashableResult(
   answer: Promise<unknown> & { [Symbol.asyncIterator]?: () => AsyncIterator<unknown> },
   life: Life,
@@ -83,11 +86,11 @@ function crashableResult(
       return { next: async () => await life.goOn(await each.next()) }
     })
   const done = answer.then((result) => life.goOn(result))
-  done.catch(() => {}) // who goes through a list does not wait for it
+  done.catch(() => {}) // a caller that iterates the list does not await it
   return Object.assign(done, { [Symbol.asyncIterator]: crashableList })
 }
 
-/** Has a process of its own do something; `died` when it ended in the middle. */
+/** Runs work in a simulated process; returns `died` when it ended before the work was done. */
 export async function inProcess<T>(
   parts: { world: World; stripe: FakeStripe; now: () => Date; steps: number },
   work: (payments: Payments) => Promise<T>,

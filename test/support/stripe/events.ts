@@ -5,7 +5,7 @@ export const WEBHOOK_SECRET = 'whsec_wheelhouse'
 const stripe = new Stripe('sk_test_none')
 let count = 0
 
-/** An event of the first interface, which carries the object as it was then. */
+/** An event of version 1, which contains the object as it was then. */
 export const snapshotEvent = (
   type: string,
   object: Record<string, unknown>,
@@ -18,7 +18,7 @@ export const snapshotEvent = (
   data: { object, ...(more.previous_attributes && { previous_attributes: more.previous_attributes }) },
 })
 
-/** An event of the second interface, which only names what it is about. */
+/** An event of version 2, which only names its object. */
 export const thinEvent = (type: string, id: string) => ({
   id: `evt_${++count}_${Date.now()}`,
   object: 'v2.core.event',
@@ -27,11 +27,11 @@ export const thinEvent = (type: string, id: string) => ({
   related_object: { id, type: 'v2.core.account', url: `/v2/core/accounts/${id}` },
 })
 
-/** What the provider sends with a payload, so that its receiver knows who sent it. */
+/** Returns the header with which the provider signs a payload. */
 export const signatureOf = (payload: string, { secret = WEBHOOK_SECRET, atMs = Date.now() } = {}): string =>
   stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: Math.floor(atMs / 1_000) })
 
-/** Delivers an event as the provider does; answers the status. */
+/** Delivers an event as the provider does; returns the status. */
 export async function deliver(
   baseUrl: string,
   event: object,

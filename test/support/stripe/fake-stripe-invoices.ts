@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import { z } from 'zod'
 import { checked, formBoolean, formInteger, invalid, metadata, missing, type StripeRequest } from './wire.ts'
 
-/** Less than this is not charged, but put off to the customer's next invoice. */
+/** A smaller amount is not charged, but carried over to the customer's next invoice. */
 const SMALLEST_CHARGE_CENTS = 50
 const MAX_LINES = 250
 
@@ -44,7 +44,7 @@ type Intent = Pick<Stripe.PaymentIntent, 'id' | 'object' | 'status'> & {
   last_payment_error: { message: string } | null
 }
 
-/** An invoice as the stand-in remembers it. */
+/** An invoice as the stand-in stores it. */
 export interface BookedInvoice {
   readonly id: string
   readonly customer: string
@@ -61,10 +61,10 @@ export interface BookedInvoice {
   intent: Intent | undefined
 }
 
-/** The provider's invoices, and what customers and banks do with them. */
+/** The provider's invoices, with the actions of customers and banks. */
 export class StripeInvoices {
   readonly all = new Map<string, BookedInvoice>()
-  /** What customers owe (positive) or have (negative) from invoice to invoice. */
+  /** Debt (positive) or credit (negative) of customers, carried over between invoices. */
   readonly balances = new Map<string, number>()
   private readonly id: (prefix: string) => string
   private readonly requireCustomer: (id: string) => unknown
@@ -74,7 +74,7 @@ export class StripeInvoices {
     this.requireCustomer = parts.requireCustomer
   }
 
-  /** Undefined for a request that is not about invoices. */
+  /** Returns undefined for a request that does not concern invoices. */
   answer({ method, path, params }: StripeRequest): unknown {
     const [, id = '', what = ''] = /^\/v1\/invoices(?:\/(in_\w+))?(?:\/(\w+))?$/.exec(path) ?? []
     switch (`${method} ${id && 'one'} ${what}`.trim()) {
@@ -106,22 +106,22 @@ export class StripeInvoices {
     if (invoice.intent) Object.assign(invoice.intent, { status: 'succeeded', last_payment_error: null })
   }
 
-  /** The bank has been asked, and answers in some days. */
+  /** The bank processes the payment, which takes several days. */
   begin(id: string): void {
     this.open(id).intent = this.intent('processing', null)
   }
 
-  /** The bank refuses. */
+  /** The bank declines. */
   fail(id: string): void {
     this.open(id).intent = this.intent('requires_payment_method', { message: 'Your card was declined.' })
   }
 
-  /** Somebody withdraws it in the provider's dashboard, or gives it up. */
+  /** An invoice is voided or written off in the provider's dashboard. */
   end(id: string, how: 'void' | 'uncollectible'): void {
     this.open(id).status = how
   }
 
-  /** Somebody deletes a draft in the provider's dashboard. */
+  /** A draft is deleted in the provider's dashboard. */
   delete(id: string): void {
     this.draft(id)
     this.all.delete(id)

@@ -72,14 +72,14 @@ type Transfer = Pick<
   'id' | 'object' | 'amount' | 'amount_reversed' | 'destination' | 'transfer_group' | 'reversed'
 >
 
-/** What the stand-in remembers, and what it answers. */
+/** The state of the stand-in, and its answers. */
 export class StripeBooks {
   readonly customers = new Map<string, Customer>()
   readonly recipients = new Map<string, Recipient>()
   readonly transfers: Transfer[] = []
-  /** Payment methods and whose they are. */
+  /** Payment methods with their customers. */
   readonly methods = new Map<string, string>()
-  /** What the platform has at the provider, in cents. */
+  /** The platform's balance at the provider, in cents. */
   balanceCents = 1_000_000
   private count = 0
 
@@ -135,27 +135,27 @@ export class StripeBooks {
     this.methods.delete(id)
   }
 
-  /** Somebody took (part of) a transfer back. */
+  /** A transfer was (partly) reversed. */
   reverse(transferId: string, amountReversed: number): void {
     const transfer = this.transfer(transferId)
     transfer.amount_reversed = amountReversed
     transfer.reversed = amountReversed === transfer.amount
   }
 
-  /** Somebody deleted it in the provider's dashboard. */
+  /** A customer was deleted in the provider's dashboard. */
   forget(id: string): void {
     this.customers.delete(id)
     this.recipients.delete(id)
   }
 
-  /** The operator has told the provider all it has to know. */
+  /** The operator has met all requirements of the provider. */
   finishOnboarding(accountId: string): void {
     const recipient = this.recipient(accountId)
     recipient.transfers = 'active'
     recipient.wanted = []
   }
 
-  /** The provider wants to know more, and makes no transfers meanwhile. */
+  /** The provider requires more data, and makes no transfers until then. */
   restrict(accountId: string, wanted: readonly string[]): void {
     const recipient = this.recipient(accountId)
     recipient.transfers = 'restricted'

@@ -9,8 +9,8 @@ import { startStripe } from './server.ts'
 const START_MS = Date.parse('2026-01-15T12:00:00Z')
 
 /**
- * A platform with payments, a client whose sessions cost something, and a clock that the test moves. `keyless` begins
- * without the provider's key; `world.addNode` with `stripe.env` brings it.
+ * A platform with payments, a client whose sessions have a price, and a clock that the test advances. `keyless` begins
+ * without the provider's key; `world.addNode` with `stripe.env` adds it.
  */
 export async function createInvoiceFixture({ keyless = false } = {}) {
   const stripe = await startStripe()
@@ -18,7 +18,7 @@ export async function createInvoiceFixture({ keyless = false } = {}) {
   const now = () => new Date(clockMs)
   const world = await createWorld(keyless ? { bus: 'redis', now } : { env: stripe.env, now })
   const gateway = await createSilentGateway(world, () => clockMs)
-  const close = createMonthlyClose({ ...world.platform, now })
+  const close = createMonthlyClose({ ...world.platform.core, now })
   const users = await actors(world, gateway)
   const { owner, operator, robotId } = users
   const { invoices } = stripe.books
@@ -35,7 +35,7 @@ export async function createInvoiceFixture({ keyless = false } = {}) {
     later: (ms: number) => {
       clockMs += ms
     },
-    /** A session of so many minutes; 50 cents each. */
+    /** Completes a session of this many minutes, 50 cents each. */
     async drive(minutes: number) {
       const id = await start(operator, robotId)
       clockMs += minutes * MINUTE_MS
@@ -51,16 +51,19 @@ export async function createInvoiceFixture({ keyless = false } = {}) {
     /** One run of a worker. */
     run: () => world.platform.payments!.collections.runDue(),
     list: async () => (await owner.get('/api/client/invoices')).body.invoices,
-    /** The one invoice at the provider. */
+    /** Returns the only invoice at the provider. */
     stripeInvoice() {
       const [invoice, ...others] = invoices.all.values()
-      if (!invoice || others.length > 0) throw new Error(`${others.length + 1} invoices at the provider`)
+      if (!invoice || others.length > 0)
+        throw new Error(`The provider has ${others.length + 1} invoices instead of 1.`)
       return invoice
     },
     sendEvent: (type: string, id: string) =>
       deliver(world.baseUrl, snapshotEvent(type, { id }), { atMs: clockMs }),
     async balances() {
-      const { db } = world.platform
+      const {
+        core: { db },
+      } = world.platform
       const [receivable, put] = await Promise.all([
         balance(db, 'client_receivable', owner.id),
         balance(db, 'client_balance', owner.id),

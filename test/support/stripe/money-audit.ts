@@ -3,14 +3,14 @@ import { expect } from 'vitest'
 import type { Db } from '../../../src/core/database/tables.ts'
 import type { StripeBooks } from './fake-stripe-store.ts'
 
-/** An operator and a client who have to do with each other alone, and the operator's account at the provider. */
+/** An operator and a client without other business, and the operator's account at the provider. */
 export interface Pair {
   readonly operatorId: string
   readonly clientId: string
   readonly accountId: string
 }
 
-/** Where all the money of two people is, in cents; by the ledger, and by the rows that it must agree with. */
+/** Sums of all the money of two users, in cents; by the ledger, and by the rows that must agree with it. */
 async function sums(db: Db, { operatorId, clientId }: Pair) {
   const { rows } = await sql<Record<string, number>>`
     with mine as (
@@ -43,32 +43,32 @@ async function sums(db: Db, { operatorId, clientId }: Pair) {
 const payoutsOf = (db: Db, { operatorId }: Pair) =>
   db.selectFrom('payouts').select(['id', 'status']).where('operator_id', '=', operatorId).execute()
 
-/** What must hold at every moment, whatever is under way. */
+/** Checks invariants that hold at every moment, also during an operation. */
 export async function auditMoney(db: Db, books: StripeBooks, pair: Pair): Promise<void> {
   const is = await sums(db, pair)
   const { payable = 0, held = 0, reserved = 0, paid = 0, reversed = 0 } = is
   expect(is.unbalanced, 'postings that do not add up').toBe(0)
   expect(payable, 'never overdrawn').toBeGreaterThanOrEqual(0)
-  expect(reserved, 'what is reserved is what is pending').toBe(is.pending)
-  expect(held, 'what is pending is what sessions hold').toBe(is.held_by_sessions)
-  expect(is.held_though_paid, 'what clients have paid for is not held').toBe(0)
-  expect(held + payable + reserved + paid - reversed, 'earnings are somewhere').toBe(is.earned)
-  expect(is.receivable, 'what is owed is on an open invoice, or will be').toBe(
+  expect(reserved, 'the reserved amount equals the pending payouts').toBe(is.pending)
+  expect(held, 'the pending earnings equal those that sessions hold').toBe(is.held_by_sessions)
+  expect(is.held_though_paid, 'earnings of paid sessions are not held').toBe(0)
+  expect(held + payable + reserved + paid - reversed, 'all earnings are accounted for').toBe(is.earned)
+  expect(is.receivable, 'the receivable is on an open invoice, or will be').toBe(
     (is.uninvoiced ?? 0) + (is.owed ?? 0),
   )
   expect((is.cash ?? 0) + (is.balance ?? 0), 'cash').toBe((is.settled ?? 0) - paid + reversed)
 
   const transfers = books.transfers.filter(({ destination }) => destination === pair.accountId)
   const groups = transfers.map(({ transfer_group }) => transfer_group)
-  expect(new Set(groups).size, 'no transfer twice').toBe(groups.length)
+  expect(new Set(groups).size, 'no duplicate transfer').toBe(groups.length)
   const failed = (await payoutsOf(db, pair)).filter(({ status }) => status === 'FAILED')
-  for (const { id } of failed) expect(groups, 'what was transferred has not failed').not.toContain(id)
+  for (const { id } of failed) expect(groups, 'a transferred payout has not failed').not.toContain(id)
   const issued = [...books.invoices.all.values()].filter(({ status }) => status !== 'draft')
   const ours = issued.map(({ metadata }) => metadata.invoice_id)
   expect(new Set(ours).size, 'no invoice collected twice').toBe(ours.length)
 }
 
-/** What must hold once everything has had its time, and the provider is well. */
+/** Checks the final state, after all work is done and without faults of the provider. */
 export async function auditSettledMoney(db: Db, books: StripeBooks, pair: Pair): Promise<void> {
   await auditMoney(db, books, pair)
   const payouts = await payoutsOf(db, pair)
@@ -87,7 +87,7 @@ export async function auditSettledMoney(db: Db, books: StripeBooks, pair: Pair):
   let received = 0
   for (const { id, status, total_cents, provider_id, failure } of invoices) {
     const stripeInvoice = books.invoices.all.get(provider_id ?? '')
-    expect(stripeInvoice?.metadata.invoice_id, `it is at the provider (${failure})`).toBe(id)
+    expect(stripeInvoice?.metadata.invoice_id, `the provider has the invoice (${failure})`).toBe(id)
     expect(
       stripeInvoice?.lines.reduce((sum, { amount }) => sum + amount, 0),
       `${failure}`,
@@ -102,5 +102,5 @@ export async function auditSettledMoney(db: Db, books: StripeBooks, pair: Pair):
     (sum, { amount, amount_reversed }) => sum + amount - amount_reversed,
     0,
   )
-  expect((await sums(db, pair)).cash, 'the ledger and the provider say the same').toBe(received - transferred)
+  expect((await sums(db, pair)).cash, 'the ledger agrees with the provider').toBe(received - transferred)
 }

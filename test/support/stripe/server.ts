@@ -8,10 +8,10 @@ import { StripeBooks } from './fake-stripe-store.ts'
 import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.ts'
 
 /**
- * How one request fares: `fails` is answered 500 and nothing is done, `fails after` although it is done; `drops` and
- * `drops after` break the connection without an answer; `lateMs` is a delay before it is carried out, `answeredLateMs`
- * one after that, before the answer; `refuses` is answered 400 and nothing is done. `status` is answered before anything
- * is looked at, as where too much is asked; `answers` is what arrives instead of the answer to what was done.
+ * The fate of one request: `fails` is answered 500 and not executed, `fails after` although it is executed; `drops` and
+ * `drops after` break the connection without an answer; `lateMs` delays the execution, `answeredLateMs` the answer;
+ * `refuses` is answered 400 and not executed. `status` is answered immediately, as by a rate limit; `answers` replaces
+ * the answer of an executed request.
  */
 export type StripeFault =
   | 'fails'
@@ -47,8 +47,8 @@ const SECRET_KEY = 'sk_test_wheelhouse'
 export type FakeStripe = Awaited<ReturnType<typeof startStripe>>
 
 /**
- * Stripe's side: a server with a memory, which the platform speaks to through Stripe's own library. It refuses what
- * Stripe refuses, keeps answers by their idempotency keys, and fares as badly as it is told to.
+ * A stand-in for Stripe: a stateful server, which the platform uses through Stripe's own library. It refuses the same
+ * requests as Stripe, stores answers by their idempotency keys, and injects the planned faults.
  */
 export async function startStripe() {
   const books = new StripeBooks()
@@ -73,7 +73,7 @@ export async function startStripe() {
     }
   }
 
-  /** The same key gets the same answer, failures included; with other parameters it is refused. */
+  /** Repeats the answer for the same key, failures included; refuses the key with other parameters. */
   async function onceByKey(request: StripeRequest, work: () => Promise<Answer>): Promise<Answer> {
     const { idempotencyKey: key, path, params } = request
     if (request.method !== 'POST' || key === undefined) return await work()
@@ -154,7 +154,7 @@ export async function startStripe() {
 
   return {
     books,
-    /** Everything that was asked, in its order. */
+    /** All requests, in order. */
     requests,
     /** Environment of a platform that uses this stand-in. */
     env: {
@@ -165,29 +165,29 @@ export async function startStripe() {
     asked: (method: string, path: RegExp) =>
       requests.filter((request) => request.method === method && path.test(request.path)),
 
-    /** The next requests that fit (`times` of them) fare like this. */
+    /** Plans a fault for the next `times` matching requests. */
     planFor(fault: StripeFault, when: (request: StripeRequest) => boolean, times: number): void {
       planned.push({ fault, times, when })
     },
-    /** The next requests to such a path (`times`, one if not said; of one method, if said) fare like this. */
+    /** Plans a fault for the next `times` requests to a path (default 1), optionally of one method. */
     plan(fault: StripeFault, path: RegExp, times = 1, method?: string): void {
       const when = (request: StripeRequest) =>
         path.test(request.path) && (method === undefined || request.method === method)
       planned.push({ fault, times, when })
     },
-    /** Settles once such a path has been asked for. */
+    /** Settles when a matching path has been requested. */
     async isAsked(path: RegExp): Promise<void> {
       const signal = AbortSignal.timeout(10_000)
       while (!requests.some((request) => path.test(request.path))) {
         await once(arrivals, 'request', { signal })
       }
     },
-    /** Connections are refused, until it is `up` again, at the same address. */
+    /** Refuses connections, until it is `up` again at the same address. */
     down: close,
     up: () => listen(port),
-    /** More than a day has passed: no key is known any more. */
+    /** Forgets all idempotency keys, as after a day. */
     forgetKeys: () => kept.clear(),
-    /** Everything fares well again. */
+    /** Cancels all planned faults. */
     recover(): void {
       planned = []
     },

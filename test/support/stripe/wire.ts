@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 
-/** A request as the provider understands it: v1 speaks forms, v2 JSON. */
+/** A request as the provider parses it: v1 uses forms, v2 JSON. */
 export interface StripeRequest {
   readonly method: string
   readonly path: string
@@ -9,7 +9,7 @@ export interface StripeRequest {
   readonly params: Record<string, unknown>
 }
 
-/** What is answered instead of an object. */
+/** An answer without an object. */
 export class StripeRefusal extends Error {
   readonly status: number
   readonly body: { error: Record<string, unknown> }
@@ -47,7 +47,7 @@ export async function readRequest(request: IncomingMessage): Promise<StripeReque
   }
 }
 
-/** `a[b][0]=c` as nested objects and lists. */
+/** Parses `a[b][0]=c` as nested objects and lists. */
 function fromForm(text: string): Record<string, unknown> {
   const root: Record<string, unknown> = {}
   for (const [name, value] of new URLSearchParams(text)) {
@@ -69,7 +69,7 @@ function listed(value: unknown): unknown {
   return isList ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)
 }
 
-/** Holds parameters against what the provider knows; it refuses what it does not. */
+/** Compares parameters with those that the provider knows, and refuses others. */
 export function checked<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
   const { success, data, error } = schema.safeParse(params)
   if (success) return data

@@ -6,8 +6,8 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
 /**
- * A gateway without sockets: robots come and go by word of the test, at times of the test's own clock. It says
- * that it lives, so that the worker does not sweep it, until it is told to fall silent.
+ * A gateway without sockets: robots connect and disconnect on request of the test, at times of the test's clock. It
+ * sends heartbeats, so that the worker does not remove it, until the test silences it.
  */
 export async function createSilentGateway(world: World, nowMs: () => number) {
   const store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 2 })
@@ -27,12 +27,12 @@ export async function createSilentGateway(world: World, nowMs: () => number) {
 
     async connect(robotId: string): Promise<void> {
       const [connected] = await store.connect(nodeId, [{ robotId, tokenVersion: 1, atMs: nowMs() }])
-      expect(connected, 'the robot is let in').toBeDefined()
+      expect(connected, 'the robot is admitted').toBeDefined()
       epochs.set(robotId, connected!.epoch)
-      await world.platform.sessionPresence.robotBack(robotId)
+      await world.platform.sessions.presence.robotBack(robotId)
     },
 
-    /** Ends the robot's connection in the database; its session is not told yet. */
+    /** Ends the robot's connection in the database without a notification of its session. */
     async disconnect(robotId: string, lastSignMs: number) {
       const { lostInSession } = await store.disconnect([
         { robotId, epoch: epochs.get(robotId)!, lastSignMs, lastHeartbeatMs: 0 },
@@ -40,17 +40,17 @@ export async function createSilentGateway(world: World, nowMs: () => number) {
       return lostInSession
     },
 
-    /** Ends it as a gateway does: the session is told at once. */
+    /** Ends it as a gateway does, with an immediate notification of the session. */
     async lose(robotId: string, lastSignMs: number): Promise<void> {
       for (const lost of await this.disconnect(robotId, lastSignMs)) {
-        await world.platform.sessionPresence.handleRobotLost(lost.robotId, lost.lastSign)
+        await world.platform.sessions.presence.handleRobotLost(lost.robotId, lost.lastSign)
       }
     },
 
     async [Symbol.asyncDispose]() {
       stopSending()
       for (const robotId of epochs.keys()) await this.disconnect(robotId, nowMs())
-      await store.forgetNode(nodeId)
+      await store.removeNode(nodeId)
       await store.close()
     },
   }

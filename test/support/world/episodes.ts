@@ -4,7 +4,7 @@ import type { TestUser } from './test-user.ts'
 
 let serial = 0
 
-/** A valid episode frame, of ten seconds ago and a second long. */
+/** Returns a valid episode frame of one second, ten seconds ago. */
 export function episodeFrame(fields: Record<string, unknown> = {}) {
   const startedAt = Date.now() - 10_000
   return {
@@ -17,14 +17,14 @@ export function episodeFrame(fields: Record<string, unknown> = {}) {
   }
 }
 
-/** Sends an episode and waits for its acknowledgement, with nothing but acknowledgements of others before it. */
+/** Sends an episode and waits for its acknowledgement; only acknowledgements of others may arrive before it. */
 export async function storeEpisode(link: TestRobot, fields: Record<string, unknown> = {}) {
   const frame = episodeFrame(fields)
   link.send(frame)
   for (;;) if ((await link.next('episode_ack')).episode_id === frame.episode_id) return frame
 }
 
-/** Sends a heartbeat and waits for its answer: everything sent before has been read by then. */
+/** Sends a heartbeat and waits for its answer: the gateway has read all earlier frames by then. */
 export async function hasRead(link: TestRobot): Promise<void> {
   const seq = ++serial
   link.send({ type: 'heartbeat', seq })
@@ -39,7 +39,7 @@ export async function episodesOf(owner: TestUser, datasetId: string, query = '')
   return (await owner.get(`/api/client/datasets/${datasetId}/episodes${query}`)).body.episodes
 }
 
-/** Lets nothing be stored until `release` is called: whoever inserts an episode waits. */
+/** Blocks inserts of episodes until `release` is called. */
 export async function blockEpisodes(databaseUrl: string) {
   const client = await connectTo(databaseUrl)
   await client.query('begin')
@@ -47,7 +47,7 @@ export async function blockEpisodes(databaseUrl: string) {
   return { release: () => client.end() }
 }
 
-/** Totals that must agree wherever they are kept. */
+/** Totals that must agree in all tables. */
 export async function totals(databaseUrl: string) {
   await using client = await connectTo(databaseUrl)
   const read = async (sql: string) => (await client.query(sql)).rows

@@ -8,23 +8,23 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { connectOrm, queries } from '../../../src/app/database/orm.ts'
 import { createMemoryBus } from '../../../src/core/events/bus.ts'
-import { testTransactor } from '../database/test-transactor.ts'
 import { createApp } from '../../../src/core/http/app.ts'
 import { endpoint } from '../../../src/core/http/endpoint.ts'
 import { createSecrets } from '../../../src/core/secrets.ts'
 import { createApiKeys } from '../../../src/modules/identity/api-keys/api-key.service.ts'
 import { createAuth } from '../../../src/modules/identity/auth/auth.ts'
-import { createDiscovery } from '../../../src/modules/identity/tokens/discovery.ts'
 import { loginRoutes } from '../../../src/modules/identity/oidc/login.routes.ts'
 import { createIdentityProvider } from '../../../src/modules/identity/oidc/provider.ts'
 import { accountEndpoints } from '../../../src/modules/identity/profile.routes.ts'
-import { createRoles } from '../../../src/modules/identity/users/role.service.ts'
+import { createDiscovery } from '../../../src/modules/identity/tokens/discovery.ts'
 import { createTokenVerifier, type KeySource } from '../../../src/modules/identity/tokens/tokens.ts'
-import { createUsers } from '../../../src/modules/identity/users/user.service.ts'
 import { createUserinfo } from '../../../src/modules/identity/tokens/userinfo.ts'
+import { createRoles } from '../../../src/modules/identity/users/role.service.ts'
+import { createUsers } from '../../../src/modules/identity/users/user.service.ts'
 import { createTestDatabase } from '../database/database.ts'
+import { testTransactor } from '../database/test-transactor.ts'
 
-/** Another identity provider than the built-in one. */
+/** An identity provider other than the built-in one. */
 export interface OutsideProvider {
   readonly issuer: string
   readonly audience: string
@@ -36,7 +36,7 @@ export interface OutsideProvider {
 export const ALLOWED_ORIGIN = 'https://console.example'
 export const ADMIN = 'root@example.com'
 
-/** The api's accounts and login over real HTTP and a real database, and nothing else of the platform. */
+/** The api's accounts and login over real HTTP and a real database, without the rest of the platform. */
 export async function createIdentityWorld(options: { provider?: (baseUrl: string) => OutsideProvider } = {}) {
   const problems: unknown[] = []
   const report = (cause: unknown) => void problems.push(cause)
@@ -122,7 +122,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
 }
 export type IdentityWorld = Awaited<ReturnType<typeof createIdentityWorld>>
 
-/** Routes that ask for nothing but a role, to see the role checks alone. */
+/** Routes that require only a role, for tests of the role checks. */
 const probes = (['client', 'operator', 'admin'] as const).map((role) =>
   endpoint({
     method: 'get',

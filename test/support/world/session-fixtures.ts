@@ -4,14 +4,14 @@ import type { World } from './world.ts'
 
 const SESSIONS = '/api/sessions'
 
-/** Starts a session at once; answers with its id. */
+/** Starts a session; returns its id. */
 export async function start(operator: TestUser, robotId: string): Promise<string> {
   const reply = await operator.post(SESSIONS, { robotId })
   expect(reply.status, JSON.stringify(reply.body)).toBe(201)
   return reply.body.sessionId
 }
 
-/** Does something to a session that must work; answers with the session. */
+/** Performs an action on a session, which must succeed; returns the session. */
 export async function performAction(user: TestUser, sessionId: string, action: string, reason?: string) {
   const reply = await user.patch(`${SESSIONS}/${sessionId}`, { action, ...(reason && { reason }) })
   expect(reply.status, JSON.stringify(reply.body)).toBe(200)
@@ -20,7 +20,7 @@ export async function performAction(user: TestUser, sessionId: string, action: s
 
 export type SessionFixture = Awaited<ReturnType<typeof openSessionFixture>>
 
-/** A session that has just begun: its client, its operator, and its robot, connected. */
+/** A session that has just begun, with its client, its operator, and its connected robot. */
 export async function openSessionFixture(world: World) {
   const [client, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(client)
@@ -40,7 +40,7 @@ export async function openSessionFixture(world: World) {
       user.patch(path, { action, ...(reason !== undefined && { reason }) }),
     read: async (user: TestUser = client) => (await user.get(path)).body,
     log: async (): Promise<Entry[]> => (await client.get(`${path}/events?limit=200`)).body.events,
-    /** Notifications about this session, oldest first; without the one of its start. */
+    /** Returns notifications about this session, oldest first; without the one of its start. */
     async notificationsOf(user: TestUser): Promise<{ type: string; data: Record<string, unknown> }[]> {
       const { notifications } = (await user.get('/api/notifications?limit=100')).body
       return notifications

@@ -1,10 +1,10 @@
 /**
- * What the rules say, as plain arithmetic: two robots, their owners, operators and an admin. Nothing of the
- * platform's own code is used here; every answer, state and amount is worked out from the rules alone.
+ * A model of the rules as plain arithmetic: two robots, their owners, operators and an admin. It uses none of the
+ * platform's code; every answer, state and amount follows from the rules.
  */
 export type Who = 'owner' | 'both' | 'alice' | 'admin'
 export const users: readonly Who[] = ['owner', 'both', 'alice', 'admin']
-/** Owners of the two robots; the second one also drives. */
+/** Owners of the two robots; the second one is also an operator. */
 export const owners = ['owner', 'both'] as const
 const isOperator = (who: Who) => who === 'alice' || who === 'both'
 const isClient = (who: Who) => who === 'owner' || who === 'both'
@@ -37,9 +37,9 @@ const participants: Record<Action, readonly ('operator' | 'client' | 'admin')[]>
 interface Robot {
   readonly owner: Who
   connected: boolean
-  /** Start of its connection, or the last sign of life of the one that ended. */
+  /** Start of its connection, or the last frame of the connection that ended. */
   lastSignMs: number
-  /** A session ended under a stop that only the owner or an admin clears: none starts until the owner releases it. */
+  /** A session ended under a stop that only the owner or an admin clears: none starts until its owner releases it. */
   onHold: boolean
 }
 
@@ -50,13 +50,13 @@ export interface Session {
   readonly client: Who
   readonly scheduledForMs: number | null
   status: 'PENDING' | 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'CANCELLED'
-  /** The newest stretch of ACTIVE time. */
+  /** The newest period of ACTIVE time. */
   interval: { sinceMs: number; untilMs: number | null } | null
   activeMs: number
   outageMs: number
   lostAtMs: number | null
   stopped: boolean
-  /** One of the stops in force came from the owner or an admin. */
+  /** One of the stops in force is from the owner or an admin. */
   stoppedByOwner: boolean
   askedToClearMs: number | null
   plannedMinutes: number | null
@@ -87,10 +87,10 @@ export function createModel(startMs: number) {
     if (openOn(robot)) return 'IN_SESSION'
     return robots[robot]?.connected ? 'AVAILABLE' : 'OFFLINE'
   }
-  /** Where the planned window begins. */
+  /** Returns the beginning of the planned window. */
   const windowMs = (target: Session) =>
     Math.min(target.scheduledForMs ?? Number.POSITIVE_INFINITY, target.startedMs ?? Number.POSITIVE_INFINITY)
-  /** Whether another session of the robot or the operator is planned for a part of a time. */
+  /** Returns whether another session of the robot or the operator is planned for part of a time. */
   const isTaken = (of: Pick<Session, 'robot' | 'operator'>, fromMs: number, minutes: number) =>
     sessions.some(
       (target) =>
@@ -178,7 +178,7 @@ export function createModel(startMs: number) {
     sessions.push(target)
     return target
   }
-  /** Null when they may go on. */
+  /** Returns null when they may continue. */
   function refused(who: Who, target: Session, sides: readonly string[]): number | null {
     const own = [
       ...(target.operator === who ? ['operator'] : []),
@@ -265,9 +265,9 @@ export function createModel(startMs: number) {
     plans,
     robotStatus,
 
-    /** Each answers with the HTTP status that the platform must give. */
+    /** Each returns the HTTP status that the platform must answer. */
     start(who: Who, robot: number, atMs: number, scheduledForMs: number | null): number {
-      if (who === 'admin') return 400 // has to name an operator
+      if (who === 'admin') return 400 // must name an operator
       if (!isOperator(who)) return 403
       if (!mayStart(who, robot)) return 409
       const wanted = { robot, operator: who }

@@ -3,11 +3,11 @@ import { TestHubSocket } from '../hub/hub-socket.ts'
 export interface Reply {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
   readonly body: any
 }
 
-/** Somebody with a session token, who uses the platform from outside. */
+/** A user with a session token, who uses the platform from outside. */
 export type TestUser = Awaited<ReturnType<typeof createTestUser>>
 
 export async function createTestUser(parts: {
@@ -50,7 +50,7 @@ export async function createTestUser(parts: {
     patch: (path: string, body: unknown) => request('PATCH', path, body),
     delete: (path: string) => request('DELETE', path),
 
-    /** A fresh API key of this person. */
+    /** Creates an API key of this user. */
     async key(): Promise<{ id: string; key: string }> {
       const reply = await request('POST', '/api/auth/api-keys', { name: 'test' })
       return { id: reply.body.id, key: reply.body.key }

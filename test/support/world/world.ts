@@ -11,12 +11,12 @@ import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
 import { createTestUser, type TestUser } from './test-user.ts'
 
 export interface WorldOptions {
-  /** `redis` joins the nodes through a real Redis; `memory` is for one process. Default: memory. */
+  /** `redis` connects the nodes through a real Redis; `memory` is for one process. Default: memory. */
   readonly bus?: 'memory' | 'redis'
-  /** Environment of the first node, over the defaults of tests. */
+  /** Environment of the first node; overrides the defaults of tests. */
   readonly env?: Record<string, string>
   readonly now?: () => Date
-  /** Called before every guarded handler of the first node; what it throws, the handler throws. */
+  /** Called before every guarded handler of the first node; the handler throws the same error. */
   readonly beforeHandler?: (handler: string) => void
 }
 
@@ -24,15 +24,15 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 
 const OUTBOX_DRAINED = { timeout: 10_000, interval: 10 }
 
-/** Of tests that turn the clock on, or drive over REST alone; those of the limits set their own. */
+/** For tests that advance the clock, or drive over REST only; tests of the limits set their own. */
 const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
 
 /** Short enough to wait for, long enough for a busy machine. */
 const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
 
 /**
- * The whole platform over a database of its own, on free ports, with people and robots to play it. Ending it
- * checks that nothing was left behind: no open connection, no unsent fact, no error in the log.
+ * The whole platform with a database of its own, on free ports, with users and robots. Its disposal checks for remains:
+ * open connections, unpublished events, errors in the log.
  */
 export async function createWorld(options: WorldOptions = {}) {
   const database = await createTestDatabase()
@@ -42,7 +42,7 @@ export async function createWorld(options: WorldOptions = {}) {
   const closers: (() => Promise<unknown> | unknown)[] = []
   const now = options.now ?? (() => new Date())
   const common = {
-    NODE_ENV: 'test', // answers are held against their schemas
+    NODE_ENV: 'test', // answers are validated against their schemas
     DATABASE_URL: database.url,
     ...(options.bus === 'redis' && { REDIS_URL: inject('redisUrl') }),
     DATA_DIR: dataDir,
@@ -52,7 +52,7 @@ export async function createWorld(options: WorldOptions = {}) {
     HUB_PORT: '0',
     GATEWAY_PORT: '0',
     DEMO: 'false',
-    // Tests ask faster than people do; those of the limits set their own.
+    // Tests send requests faster than users do; tests of the limits set their own.
     RATE_LIMIT_PER_MINUTE: '1000000',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
     ROBOT_CONNECTS_PER_MINUTE: '0',
@@ -62,7 +62,7 @@ export async function createWorld(options: WorldOptions = {}) {
   }
   const nodes: RunningPlatform[] = []
   const start = async (env: Record<string, string>, beforeHandler?: (handler: string) => void) => {
-    const node = await startRoles(loadConfig({ ...common, ...env }), log, now, [], beforeHandler)
+    const node = await startRoles(loadConfig({ ...common, ...env }), log, { now, beforeHandler })
     nodes.push(node)
     return node
   }
@@ -70,7 +70,10 @@ export async function createWorld(options: WorldOptions = {}) {
   const { platform, baseUrl, gatewayUrl, hubUrl } = first
   let userCount = 0
   const user = async (email: string, role?: 'client' | 'operator'): Promise<TestUser> => {
-    const token = await platform.builtIn!.issueDevToken({ email, name: email.split('@')[0] as string })
+    const token = await platform.identity.builtIn!.issueDevToken({
+      email,
+      name: email.split('@')[0] as string,
+    })
     const made = await createTestUser({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
     if (role) await made.post('/api/auth/profile', { role }).then((reply) => expect(reply.status).toBe(200))
     return made
@@ -85,7 +88,7 @@ export async function createWorld(options: WorldOptions = {}) {
     errors,
     node: first,
 
-    /** Another process's worth of roles beside the first; needs `bus: 'redis'`. */
+    /** Starts all roles of another process; needs `bus: 'redis'`. */
     addNode: (roles: string, env: Record<string, string> = {}) =>
       start({ ROLES: roles, BASE_URL: baseUrl, ...env }),
 
@@ -107,7 +110,7 @@ export async function createWorld(options: WorldOptions = {}) {
       return { id: reply.body.id as string, token: reply.body.robot_token as string }
     },
 
-    /** A robot's connection, open and welcomed; sends no heartbeats by itself. */
+    /** Opens a robot's connection, and reads its welcome; it sends no heartbeats by itself. */
     async connect(robot: { id: string; token: string }, gateway = gatewayUrl): Promise<TestRobot> {
       const link = new TestRobot(`${gateway}/robots/${robot.id}/control`, robot.token)
       closers.push(() => link.close())
@@ -115,7 +118,7 @@ export async function createWorld(options: WorldOptions = {}) {
       return link
     },
 
-    /** A person's connection to a session at the gateway, with a ticket of their own. */
+    /** Opens a user's connection to a session at the gateway, with a ticket. */
     async drive(
       user: TestUser,
       sessionId: string,
@@ -128,10 +131,10 @@ export async function createWorld(options: WorldOptions = {}) {
       return link
     },
 
-    /** Settles when every fact has left the outbox. */
+    /** Settles when all events have left the outbox. */
     drained: () =>
       vi.waitFor(async () => {
-        const left = await platform.db.selectFrom('outbox').select('name').execute()
+        const left = await platform.core.db.selectFrom('outbox').select('name').execute()
         expect(left).toEqual([])
       }, OUTBOX_DRAINED),
 
@@ -158,7 +161,7 @@ const LEFTOVERS = `select
   (select count(*)::int from pg_stat_activity where datname = current_database()
      and backend_type = 'client backend' and pid <> pg_backend_pid()) as backends`
 
-/** Settles when no robot counts as connected, and no node and no connection is left. */
+/** Settles when no robot counts as connected, and no node and no connection remains. */
 async function nothingLeft(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -166,9 +169,9 @@ async function nothingLeft(url: string): Promise<void> {
     await vi.waitFor(
       async () => {
         const left = (await client.query(LEFTOVERS)).rows[0]
-        expect(left, 'connections and nodes left over').toEqual({ connected: 0, nodes: 0, backends: 0 })
+        expect(left, 'remaining connections and nodes').toEqual({ connected: 0, nodes: 0, backends: 0 })
       },
-      { timeout: 5_000, interval: 10 }, // PostgreSQL shows a connection for a moment after it was closed
+      { timeout: 5_000, interval: 10 }, // PostgreSQL lists a connection for a short time after it was closed
     )
   } finally {
     await client.end()

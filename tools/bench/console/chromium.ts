@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
-/** A Chromium that is installed here, without a window and without a word to anybody outside. */
+/** The installed Chromium, headless and without network requests of its own. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -14,8 +14,8 @@ interface Parts {
 }
 
 /**
- * Wheelhouse as `npm start` runs it, with one robot, its owner, and an operator who sits at a browser.
- * @throws Error when a part of it does not start; then nothing is left running
+ * Starts Wheelhouse as `npm start` does, with one robot, its owner, and an operator in a browser.
+ * @throws Error when a part of it does not start; no process is left running then
  */
 export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
   page.setDefaultTimeout(TIMEOUT_MS)
@@ -29,7 +29,7 @@ export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
   try {
     const ask = requesterOf(wheelhouse.apiUrl)
     const [owner] = await users(lab.db, 1, 'client')
-    if (!owner) throw new Error('there is no owner')
+    if (!owner) throw new Error('The owner does not exist.')
     const registered = await ask(owner.apiKey, 'POST', '/api/client/robots', {
       name: 'Bench robot',
       robot_type: 'bench',
@@ -46,10 +46,10 @@ export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
     await ask(key, 'POST', '/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
     const { sessionId } = await ask(key, 'POST', '/api/sessions', { robotId: registered.id })
     await page.goto(`${wheelhouse.apiUrl}/dashboard/drive/${sessionId}`)
-    await page.getByText('Linked', { exact: true }).waitFor()
-    await page.getByText(/^Last picture \d+ ms ago/).waitFor()
+    await page.getByText('Connected', { exact: true }).waitFor()
+    await page.getByText(/^Last frame \d+ ms ago/).waitFor()
     return {
-      /** The owner writes in the chat: the page has other things to do than driving. */
+      /** Sends a chat message as the owner, so that the page does more than drive. */
       sendChat: (body: string) => ask(owner.apiKey, 'POST', `/api/sessions/${sessionId}/messages`, { body }),
       close,
     }
@@ -85,16 +85,16 @@ const requesterOf =
 
 type Answer = Readonly<Record<string, unknown>>
 
-/** Through the built-in identity provider, as anybody does. */
+/** Signs in through the built-in identity provider. */
 async function signIn(page: Page, baseUrl: string, email: string): Promise<void> {
   await page.goto(`${baseUrl}/dashboard`)
   await page.getByRole('link', { name: 'Sign in' }).click()
   await page.getByLabel('Any other e-mail address').fill(email)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByRole('button', { name: 'I want to drive' }).waitFor()
+  await page.getByRole('button', { name: 'Continue as operator' }).waitFor()
 }
 
-/** A key for who has just signed in. */
+/** Creates an API key for the user who has just signed in. */
 async function keyFor({ db }: Lab, email: string): Promise<string> {
   const key = generateApiKey()
   await db.query(

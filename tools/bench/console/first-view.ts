@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 
 const built = new URL('../../../packages/console/dist/', import.meta.url)
-/** What is loaded before anything can be done: the page itself and the home page. */
+/** The chunks that the first view loads: the page itself and the home page. */
 const FIRST_VIEW = ['index.html', 'src/home/home.page.tsx']
 
 export const FIRST_VIEW_LIMIT_BYTES = 250_000
@@ -12,13 +12,13 @@ interface Chunk {
   readonly imports?: readonly string[]
 }
 
-/** The scripts of the console's first view as they were built, each once, with their size under gzip. */
+/** Returns the built scripts of the console's first view, each once, with their size under gzip. */
 export function firstViewScripts(): (readonly [file: string, gzipBytes: number])[] {
   const manifest: Record<string, Chunk> = JSON.parse(readFileSync(new URL('manifest.json', built), 'utf8'))
   const needed = new Set<string>()
   const add = (name: string): void => {
     const chunk = manifest[name]
-    if (!chunk) throw new Error(`${name} is no chunk of the console`)
+    if (!chunk) throw new Error(`The console has no chunk ${name}.`)
     if (needed.has(chunk.file)) return
     needed.add(chunk.file)
     for (const other of chunk.imports ?? []) add(other)

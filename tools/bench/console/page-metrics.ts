@@ -1,18 +1,18 @@
 import type { Page } from 'playwright-core'
 
-/** What the page has measured by itself, since the last look. */
+/** Measurements of the page since the last reading. */
 export interface PageReadings {
-  /** From an input's timestamp, which the browser's own process sets, until its command was given to the socket. */
+  /** Time from an input's timestamp, which the browser's own process sets, until its command was passed to the socket. */
   readonly inputToWireMs: readonly number[]
-  /** Tasks that held up the page for more than 50 ms, as browsers count them. */
+  /** Tasks that blocked the page for more than 50 ms, as browsers count them. */
   readonly longTasksMs: readonly number[]
-  /** Control frames given to the socket. */
+  /** Control frames passed to the socket. */
   readonly commands: number
 }
 
 /**
- * Runs in the page before any script of its own. The window hears of a key before the cockpit does, in the same task,
- * so the next control frame is the one that the key has caused.
+ * Runs in the page before its own scripts. The window receives a key event before the cockpit, in the same task, so
+ * that key causes the next control frame.
  */
 const INSTRUMENTS = `
   const readings = () => ({ inputToWireMs: [], longTasksMs: [], commands: 0 })
@@ -44,7 +44,7 @@ export const installInstruments = (page: Page): Promise<unknown> => page.addInit
 
 export const takeReadings = (page: Page): Promise<PageReadings> => page.evaluate('takeReadings()')
 
-/** Seconds that the page's main thread has worked so far. */
+/** Returns the seconds that the page's main thread has worked so far. */
 export async function mainThreadWatch(page: Page): Promise<() => Promise<number>> {
   const debuggerOfPage = await page.context().newCDPSession(page)
   await debuggerOfPage.send('Performance.enable')

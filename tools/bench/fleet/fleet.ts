@@ -5,25 +5,25 @@ import type { Generator } from './generator.ts'
 import type { BeatReport, Flood } from './heartbeat-load.ts'
 import type { Destination, RobotIdentity } from './robot-socket.ts'
 
-/** Sockets one generator process holds; a process may open 20,000 files where this was written. */
+/** Sockets per generator process; the development machine limits a process to 20,000 files. */
 const ROBOTS_PER_PROCESS = 9_500
 const LEAST_PROCESSES = 2
-/** Connections one source address has ports for, to one server: the kernel's range is about 28,000. */
+/** Connections from one source address to one server: the kernel's range of ports has about 28,000. */
 const PROCESSES_PER_ADDRESS = 2
 
-/** The load generator seen from the benchmark: robots spread over several processes. */
+/** The load generator as the benchmark uses it: robots spread over several processes. */
 export interface Fleet {
-  /** Connects every robot; settles when all are let in. */
+  /** Connects every robot; settles when all are admitted. */
   open(robots: readonly RobotIdentity[], to: Destination): Promise<void>
   startSteady(perSecond: number, followed: number): Promise<string[]>
   startFlood(flood: Flood): Promise<void>
   stopBeats(): Promise<void>
   report(): Promise<BeatReport[]>
-  /** Every robot beats once, spread over a second. */
+  /** Sends one heartbeat for every robot, spread over a second. */
   beatOnce(): Promise<void>
   ackedTimes(): Promise<{ id: string; ackedTimesMs: number[] }[]>
   lastAcked(): Promise<Map<string, number>>
-  /** Destroys all sockets at once; the time of the first and the last, Unix milliseconds. */
+  /** Destroys all sockets at once; returns the times of the first and the last, in Unix milliseconds. */
   drop(): Promise<{ firstAtMs: number; lastAtMs: number }>
   stop(): Promise<void>
 }
@@ -77,7 +77,7 @@ function fleetOf(calls: readonly Call<Generator>[], processes: readonly Child[])
   return fleet
 }
 
-/** More processes than one source address has ports for use further loopback addresses, which Linux has. */
+/** Processes in excess of one source address's ports use further loopback addresses, which Linux provides. */
 function source(index: number): { localAddress?: string } {
   const address = Math.floor(index / PROCESSES_PER_ADDRESS) + 1
   return address === 1 || process.platform !== 'linux' ? {} : { localAddress: `127.0.0.${address}` }

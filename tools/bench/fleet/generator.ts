@@ -2,9 +2,9 @@ import { offer, sendReady } from '../rpc.ts'
 import { createBeating, type Flood } from './heartbeat-load.ts'
 import { type Destination, type RobotIdentity, RobotSocket } from './robot-socket.ts'
 
-// One process of the load generator: holds some thousands of robots and does what the benchmark tells it.
+// One process of the load generator: simulates several thousand robots on behalf of the benchmark.
 
-/** Handshakes under way at a time; more would overflow the servers' accept queues and wait for TCP's retries. */
+/** Maximum of concurrent handshakes; more would overflow the servers' accept queues and wait for TCP's retries. */
 const HANDSHAKES_AT_A_TIME = 128
 
 const beating = createBeating()
@@ -25,7 +25,7 @@ async function open(identities: readonly RobotIdentity[], to: Destination): Prom
 
 const handlers = {
   open,
-  /** Every robot beats so often a second, evenly spread. The first few are followed closely. */
+  /** Sends this many heartbeats a second for every robot, evenly spread. The first few robots are observed closely. */
   startSteady(perSecond: number, followed: number): string[] {
     const close = robots.slice(0, followed)
     for (const robot of close) robot.ackedTimesMs = []
@@ -35,14 +35,14 @@ const handlers = {
   startFlood: (flood: Flood) => beating.startFlood(robots, flood),
   stopBeats: () => beating.stop(),
   report: () => beating.report(robots),
-  /** Every acknowledged time of the robots that are followed. */
+  /** Returns every acknowledged time of the observed robots. */
   ackedTimes: () => robots.flatMap(({ id, ackedTimesMs }) => (ackedTimesMs ? [{ id, ackedTimesMs }] : [])),
-  /** The newest acknowledged time of every robot. */
+  /** Returns the newest acknowledged time of every robot. */
   lastAcked: () => ({
     ids: robots.map((robot) => robot.id),
     lastAckedMs: Float64Array.from(robots, (robot) => robot.lastAckedMs),
   }),
-  /** Destroys every socket in one go; tells when the first and the last one went. */
+  /** Destroys every socket at once; returns the times of the first and the last. */
   drop() {
     const firstAtMs = performance.timeOrigin + performance.now()
     for (const robot of robots) robot.destroy()
@@ -53,5 +53,5 @@ const handlers = {
 export type Generator = typeof handlers
 
 offer(handlers)
-process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
+process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends this process
 sendReady(0)

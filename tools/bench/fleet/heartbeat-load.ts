@@ -5,31 +5,31 @@ import { heartbeatFrame, heartbeatsFrame, pingFrame } from './wire.ts'
 const TICK_MS = 2
 const KEEP_ALIVE_TICK_MS = 50
 
-/** What a generator has done, and how well: its own lateness would otherwise pass for the server's. */
+/** Result of a generator, with its own lateness, which would otherwise be attributed to the server. */
 export interface BeatReport {
   readonly sent: number
   readonly acked: number
-  /** When the counts were taken: `performance.timeOrigin + performance.now()`. */
+  /** Time of the counts: `performance.timeOrigin + performance.now()`. */
   readonly atMs: number
   readonly open: number
-  /** How much later than planned beats were sent. */
+  /** Delay of beats against their schedule. */
   readonly latenessP99Ms: number
   readonly latenessMaxMs: number
-  /** The longest the generator itself stood still. */
+  /** The longest pause of the generator itself. */
   readonly pauseMaxMs: number
-  /** From a beat's sending to its acknowledgement. */
+  /** Time from sending a beat to its acknowledgement. */
   readonly ackP50Ms: number
   readonly ackP99Ms: number
 }
 
 export interface Flood {
-  /** Beats in one write of one robot; the next write follows when all of them are answered. */
+  /** Beats in one write of one robot; the next write follows after all of them are answered. */
   readonly beatsPerWrite: number
-  /** A server that acknowledges nothing is asked for a pong after each write instead. */
+  /** Requests a pong after each write, for a server that acknowledges nothing. */
   readonly answeredBy: 'acks' | 'pong'
 }
 
-/** Lets robots beat, evenly or as fast as they are answered. */
+/** Sends heartbeats of robots, evenly or as fast as they are answered. */
 export function createBeating() {
   const lateness = createHistogram()
   const roundTrip = createHistogram()
@@ -52,8 +52,8 @@ export function createBeating() {
   }
 
   /**
-   * While others still connect, those that are in must not count as silent: a beat a second from each. By the
-   * clock and not by ticks, which come late while the generator is busy connecting.
+   * While other robots connect, the connected ones must not count as silent: each sends a beat a second. The clock
+   * decides, because timers are late while the generator connects.
    */
   function keepAlive(robots: readonly RobotSocket[]): void {
     let next = 0
@@ -134,7 +134,7 @@ export function createBeating() {
 }
 export type Beating = ReturnType<typeof createBeating>
 
-/** Histograms hold whole numbers above 0: microseconds. */
+/** Histograms store whole numbers above 0: microseconds. */
 function record(histogram: RecordableHistogram, ms: number): void {
   histogram.record(Math.max(1, Math.round(ms * 1_000)))
 }

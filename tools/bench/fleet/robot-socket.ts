@@ -8,36 +8,36 @@ export interface RobotIdentity {
 
 export interface Destination {
   readonly port: number
-  /** Bare servers only upgrade; Wheelhouse and its like also say welcome. */
+  /** Whether the server sends a welcome after the upgrade, as Wheelhouse does. */
   readonly readyOn: 'upgrade' | 'welcome'
-  /** The server takes silence for death. */
+  /** Whether the server disconnects silent robots. */
   readonly expectsBeats?: boolean
-  /** Source address, when one does not have ports enough. */
+  /** Source address, when one does not have enough ports. */
   readonly localAddress?: string
 }
 
-/** What happens to robots; one set of callbacks for all of them. */
+/** Callbacks shared by all robots. */
 export interface RobotCallbacks {
   acked(robot: RobotSocket, ackedMs: number): void
   ponged(robot: RobotSocket): void
 }
 
 const READ_BYTES = 64 * 1024
-/** One for all: every read is handled before the next one begins. */
+/** Shared by all: every read is processed before the next one begins. */
 const readBuffer = Buffer.alloc(READ_BYTES)
 const HEADERS_END = '\r\n\r\n'
 
-/** One robot of the load generator: a raw TCP socket that speaks just enough WebSocket. */
+/** One robot of the load generator: a raw TCP socket that implements a minimum of WebSocket. */
 export class RobotSocket {
   readonly id: string
   open = false
   /** When the newest beat was sent, in `performance.now()` time. */
   sentAtMs = 0
-  /** The newest time the gateway acknowledged, Unix milliseconds. */
+  /** The newest time that the gateway acknowledged, in Unix milliseconds. */
   lastAckedMs = 0
-  /** Beats or pings still to be answered. */
+  /** Beats or pings without an answer yet. */
   outstanding = 0
-  /** Every acknowledged time, for the few robots that are followed closely. */
+  /** Every acknowledged time, for the observed robots. */
   ackedTimesMs: number[] | undefined
   private readonly socket: Socket
   private readonly callbacks: RobotCallbacks
@@ -66,11 +66,11 @@ export class RobotSocket {
     this.socket.on('error', (cause) => this.settle?.(cause.message))
     this.socket.on('close', () => {
       this.open = false
-      this.settle?.('closed before it was let in')
+      this.settle?.('closed before it was admitted')
     })
   }
 
-  /** Connects and waits until the robot is let in. */
+  /** Connects and waits until the robot is admitted. */
   static connect(identity: RobotIdentity, to: Destination, callbacks: RobotCallbacks): Promise<RobotSocket> {
     return new Promise((resolve, reject) => {
       const robot = new RobotSocket(identity, to, callbacks)
@@ -87,7 +87,7 @@ export class RobotSocket {
     if (this.open) this.socket.write(bytes)
   }
 
-  /** Ends the connection at once, as a dying robot does. */
+  /** Destroys the connection, as a crashed robot does. */
   destroy(): void {
     this.open = false
     this.socket.destroy()
@@ -98,7 +98,7 @@ export class RobotSocket {
     this.rest = undefined
     const from = this.upgraded ? 0 : this.readUpgrade(data)
     const done = walkFrames(data, from, this.see)
-    // Copied: the buffer is every robot's.
+    // Copied, because all robots share the buffer.
     if (done < data.length) this.rest = Buffer.from(data.subarray(done))
   }
 

@@ -7,12 +7,12 @@ export const OPCODE_PING = 9
 export const OPCODE_PONG = 10
 const FIN = 0x80
 const MASKED = 0x80
-/** Any key does; WebSocket clients must mask, servers must unmask. */
+/** An arbitrary key; WebSocket clients must mask, servers must unmask. */
 const MASK = Buffer.from([0x37, 0xfa, 0x21, 0x3d])
 const SHORT_LENGTH = 125
 const MEDIUM_LENGTH = 126
 
-/** The bytes a client sends for a frame; its payload has at most 65,535 bytes. */
+/** Returns the bytes of a client's frame; its payload has at most 65,535 bytes. */
 export function maskedFrame(opcode: number, payload: Uint8Array): Buffer {
   const { length } = payload
   if (length > 0xff_ff) throw new RangeError('a frame of the benchmark has at most 65,535 bytes')
@@ -27,15 +27,15 @@ export function maskedFrame(opcode: number, payload: Uint8Array): Buffer {
   return frame
 }
 
-/** Heartbeats are built once: what the generator computes per beat would be taken from the server it measures. */
+/** Heartbeats are built once, because computation of the generator takes processor time from the measured server. */
 export const heartbeatFrame = maskedFrame(OPCODE_TEXT, Buffer.from('{"type":"heartbeat","seq":1}'))
 export const pingFrame = maskedFrame(OPCODE_PING, Buffer.alloc(0))
 
-/** Several heartbeats in one piece, as one write sends them. */
+/** Returns several heartbeats as one piece, for one write. */
 export const heartbeatsFrame = (count: number): Buffer =>
   Buffer.concat(Array.from({ length: count }, () => heartbeatFrame))
 
-/** The request that opens a WebSocket, with a credential if there is one. */
+/** Returns the request that opens a WebSocket, with a credential if there is one. */
 export function upgradeRequest(path: string, token?: string): string {
   return [
     `GET ${path} HTTP/1.1`,
@@ -49,17 +49,17 @@ export function upgradeRequest(path: string, token?: string): string {
   ].join('\r\n')
 }
 
-/** What the generator tells apart in a server's frames, by a byte rather than by parsing. */
+/** Types of a server's frames, identified by a byte instead of parsing. */
 export type FrameKind = 'ack' | 'welcome' | 'pong' | 'close' | 'other'
 
-/** `{"type":"` comes before the first letter of the type. */
+/** `{"type":"` precedes the first letter of the type. */
 const TYPE_OFFSET = 9
 const H = 'h'.charCodeAt(0)
 const W = 'w'.charCodeAt(0)
 
 /**
- * Walks over the whole frames in `data` from `at` on, and returns where the first incomplete one begins.
- * `see` gets the opcode of each frame and where its payload begins and ends.
+ * Iterates over the complete frames in `data` from `at` on; returns where the first incomplete one begins.
+ * `see` receives the opcode of each frame and the boundaries of its payload.
  */
 export function walkFrames(
   data: Buffer,
@@ -85,7 +85,7 @@ export function walkFrames(
   return position
 }
 
-/** What a frame to a robot is. */
+/** Returns the type of a frame to a robot. */
 export function kindOf(opcode: number, data: Buffer, start: number): FrameKind {
   if (opcode === OPCODE_PONG) return 'pong'
   if (opcode === OPCODE_CLOSE) return 'close'
@@ -96,7 +96,7 @@ export function kindOf(opcode: number, data: Buffer, start: number): FrameKind {
 
 const TIME_DIGITS = 13
 
-/** The `t` an acknowledgement ends with: when the gateway received the beat, Unix milliseconds. */
+/** Parses the `t` at the end of an acknowledgement: when the gateway received the beat, in Unix milliseconds. */
 export function ackTimeMs(data: Buffer, end: number): number {
   let value = 0
   for (let at = end - 1 - TIME_DIGITS; at < end - 1; at++) value = value * 10 + (data[at] as number) - 48

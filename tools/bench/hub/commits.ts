@@ -3,7 +3,7 @@ import { HttpConnection, requestBytes } from '../rest/connection.ts'
 import { type HubAddress, HubSocket } from './hub-socket.ts'
 import { eventOf, seqOf } from './packets.ts'
 
-/** One session: who commits to it, and who watches it at which hub. */
+/** One session: the source of its commits, and its observer with that one's hub. */
 export interface SessionLane {
   readonly sessionId: string
   readonly by: RestCommit | BareEmit
@@ -17,21 +17,21 @@ export interface RestCommit {
   readonly apiKey: string
 }
 
-/** An event that another node of Socket.IO is asked to emit. */
+/** An event that a Socket.IO node emits on request. */
 export interface BareEmit {
   readonly over: 'Socket.IO'
   readonly address: HubAddress
 }
 
 export interface CommitReport {
-  /** From the write of the request, and from the read of its answer (below 0: the event was first). Milliseconds. */
+  /** Milliseconds from the write of the request, and from the read of its answer (below 0: the event was first). */
   readonly fromRequestMs: readonly number[]
   readonly fromAnswerMs: readonly number[]
-  /** From the write of the request to the read of its answer. */
+  /** Milliseconds from the write of the request to the read of its answer. */
   readonly answerMs: readonly number[]
-  /** Committed, and never seen by the watcher. */
+  /** Committed, but never received by the observer. */
   readonly unseen: number
-  /** Requests begun later than planned by more than a millisecond, because every lane was busy or this process was. */
+  /** Requests that began more than a millisecond late, because every lane or this process was busy. */
   readonly late: number
 }
 
@@ -39,16 +39,16 @@ const SEEN_LIMIT_MS = 5_000
 const LATE_MS = 1
 
 interface OpenSessionLane {
-  /** Sends, and settles when the answer is here. */
+  /** Sends a request; settles with the answer. */
   commit(): Promise<void>
-  /** Called with every event that the watcher reads. */
+  /** Called with every event that the observer reads. */
   onSeen: (seq: number) => void
   close(): void
 }
 
 /**
- * So many commits a second, evenly spread over the lanes, each with one commit under way at a time. One process
- * sends and watches, so that one clock measures.
+ * Commits at this rate, evenly spread over the lanes, each with one commit in flight. One process sends and observes,
+ * so that one clock measures.
  */
 export async function measureCommits(
   channels: readonly SessionLane[],

@@ -1,16 +1,16 @@
-/** Counts as they go from the generator to the benchmark. */
+/** Counts that the generator sends to the benchmark. */
 export interface DeliveryReport {
   readonly delivered: number
   readonly bytes: number
-  /** From the first delivery to the last. */
+  /** Time from the first delivery to the last. */
   readonly tookMs: number
-  /** What followers should have got and did not. */
+  /** Missing deliveries to followers. */
   readonly lost: number
-  /** Twice, or after a later one. */
+  /** Duplicates, and deliveries after a later one. */
   readonly strange: number
 }
 
-/** What has arrived at all followers since the last mark. */
+/** Deliveries to all followers since the last mark. */
 export class Deliveries {
   delivered = 0
   private bytes = 0
@@ -20,7 +20,7 @@ export class Deliveries {
   private lastMs = Number.NaN
   private readonly followers: Follower[] = []
 
-  /** Somebody who has got everything up to number `after` and gets the rest in order. */
+  /** A follower that has everything up to number `after` and receives the rest in order. */
   follow(after: number): Follower {
     const follower = new Follower(this, after)
     this.followers.push(follower)
@@ -42,14 +42,14 @@ export class Deliveries {
     this.skipped += numbers
   }
 
-  /** Since the last mark; `upTo` is the number that every follower should have reached. */
+  /** Returns counts since the last mark; `upTo` is the number that every follower should have reached. */
   report(upTo: number): DeliveryReport {
     const behind = this.followers.reduce((total, { last }) => total + Math.max(0, upTo - last), 0)
     const { delivered, bytes, strange } = this
     return { delivered, bytes, tookMs: this.lastMs - this.firstMs, lost: this.skipped + behind, strange }
   }
 
-  /** What has been so far was before. */
+  /** Excludes everything so far from the counts. */
   mark(): void {
     this.delivered = this.bytes = this.skipped = this.strange = 0
   }

@@ -7,15 +7,15 @@ import { type HubAddress, HubSocket } from './hub-socket.ts'
 import { seqOf } from './packets.ts'
 import { createReturning } from './reconnect-load.ts'
 
-// The load generator of the hub: clients that watch sessions, and what they see.
+// The load generator of the hub: clients that watch sessions, and their deliveries.
 
 const HANDSHAKES_AT_A_TIME = 64
 const POLL_INTERVAL_MS = 5
-/** Nothing more is under way when nothing has arrived for so long. */
+/** A silence of this length means that nothing is in flight. */
 const SILENCE_MS = 3_000
 const PAUSE_RESOLUTION_MS = 1
 
-/** A connection that watches one session, or just sits there. */
+/** A connection that watches one session, or is idle. */
 export interface HubSubscription {
   readonly address: HubAddress
   readonly sessionId?: string
@@ -50,7 +50,7 @@ const handlers = {
     await Promise.all(Array.from({ length: HANDSHAKES_AT_A_TIME }, channel))
   },
   mark: () => deliveries.mark(),
-  /** Waits for so many deliveries; `upTo` is the number every follower should have reached then. */
+  /** Waits for this many deliveries; `upTo` is the number that every follower should have reached then. */
   async arrival(expected: number, upTo: number): Promise<DeliveryReport> {
     let seen = -1
     for (let sinceMs = performance.now(); ; ) {
@@ -62,14 +62,14 @@ const handlers = {
     }
     return deliveries.report(upTo)
   },
-  /** Connections that were lost since the start. */
+  /** Returns the number of connections that were lost since the start. */
   closed: () => closed,
   commits: measureCommits,
   watchPauses(): void {
     pauses.reset()
     pauses.enable()
   },
-  /** How long this process was busy in one go since then, milliseconds. */
+  /** Returns the busy times of this process since then, in milliseconds. */
   pauses() {
     pauses.disable()
     const ms = (ns: number) => Math.max(0, ns / 1e6 - PAUSE_RESOLUTION_MS)
@@ -89,5 +89,5 @@ const handlers = {
 export type HubGenerator = typeof handlers
 
 offer(handlers)
-process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
+process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends this process
 sendReady(0)

@@ -9,24 +9,24 @@ import type { SessionEventRecord } from './packets.ts'
 import { type Room, recordEvents } from './scenario.ts'
 
 export const hubNames = {
-  ws: 'ws, every connection by itself',
+  ws: 'ws, one write per connection',
   socketIo: 'Socket.IO',
-  socketIoAgain: 'Socket.IO, once more',
+  socketIoAgain: 'Socket.IO, repeated',
   wheelhouse: 'Wheelhouse hub',
 } as const
 
-/** Somebody who tells watching clients what happens: one process, or several over one Redis. */
+/** A server that sends events to watching clients: one process, or several over one Redis. */
 export interface HubServer {
   readonly name: string
   readonly nodes: readonly RestTarget[]
-  /** How somebody who watches a room connects to one of the nodes. */
+  /** Returns how an observer of a room connects to one of the nodes. */
   subscription(room: Room, node: number): HubSubscription
-  /** Gets facts ready; what it returns tells them all as fast as it can. */
+  /** Prepares events; the returned function publishes all of them as fast as it can. */
   prepare(events: readonly SessionEventRecord[]): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
-/** Wheelhouse's hubs; the first of them relays. */
+/** Wheelhouse's hubs; the first of them runs the outbox relay. */
 export async function startWheelhouseHubs(
   lab: Lab,
   redisUrl: string,

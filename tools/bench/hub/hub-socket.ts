@@ -10,20 +10,20 @@ import {
 } from '../fleet/wire.ts'
 import { EVENT, isSessionEvent, kindOf, PING } from './packets.ts'
 
-/** Where a hub listens, what it speaks, and what it is told at the door. */
+/** Address, protocol and handshake of a hub. */
 export interface HubAddress {
   readonly port: number
   readonly speaks: 'Socket.IO' | 'WebSocket'
-  /** What a Socket.IO server gets as the handshake's `auth`. */
+  /** The `auth` of a Socket.IO handshake. */
   readonly auth?: unknown
-  /** Of a plain WebSocket. */
+  /** Headers of a plain WebSocket. */
   readonly path?: string
 }
 
 export interface HubListener {
-  /** A session's event that was read now; the bytes of its packet are valid during the call. */
+  /** Called with each session event; the bytes of its packet are valid during the call. */
   event(data: Buffer, start: number, end: number): void
-  /** An accepted connection is gone, without our having closed it. */
+  /** Called when the server has closed an accepted connection. */
   closed(why: string): void
 }
 
@@ -31,12 +31,12 @@ const SOCKET_IO_PATH = '/socket.io/?EIO=4&transport=websocket'
 const HEADERS_END = '\r\n\r\n'
 const PONG = maskedFrame(OPCODE_TEXT, Buffer.from('3'))
 const READ_BYTES = 256 * 1024
-/** One for all: every read is handled before the next one begins. */
+/** Shared by all: every read is processed before the next one begins. */
 const readBuffer = Buffer.alloc(READ_BYTES)
 
 /**
- * A client of a hub, on a raw TCP socket: just enough of Socket.IO 4 to connect, to ask and to listen, so that
- * the load generator takes little of the processor it shares with the hub.
+ * A client of a hub, on a raw TCP socket: the minimum of Socket.IO 4 that connects, emits and listens, so that
+ * the load generator takes little of the processor that it shares with the hub.
  */
 export class HubSocket {
   private readonly socket: Socket
@@ -76,7 +76,7 @@ export class HubSocket {
     })
   }
 
-  /** Connects and waits until the server has accepted; rejects with its refusal, or with what went wrong. */
+  /** Connects and waits until the server has accepted; rejects with the server's refusal or with the error. */
   static connect(address: HubAddress, listener: HubListener): Promise<HubSocket> {
     return new Promise((resolve, reject) => {
       const socket = new HubSocket(address, listener)
@@ -89,7 +89,7 @@ export class HubSocket {
     })
   }
 
-  /** Emits an event and settles with what its acknowledgement says; undefined when the connection ends first. */
+  /** Emits an event; settles with its acknowledgement, or with undefined when the connection ends first. */
   ask(name: string, payload: unknown): Promise<unknown> {
     if (!this.open) return Promise.resolve(undefined)
     const id = this.nextAsk++
@@ -99,7 +99,7 @@ export class HubSocket {
     })
   }
 
-  /** Ends the connection without a word, to the server or to the listener. */
+  /** Destroys the connection without a close frame and without calling the listener. */
   destroy(): void {
     this.open = false
     this.socket.destroy()
@@ -124,7 +124,7 @@ export class HubSocket {
       }
     }
     const done = this.upgraded ? walkFrames(data, from, this.see) : 0
-    // Copied: the buffer is everybody's.
+    // Copied, because all connections share the buffer.
     if (done < data.length) this.rest = Buffer.from(data.subarray(done))
   }
 
@@ -155,11 +155,11 @@ export class HubSocket {
       case 'refused':
         this.refuse(data.toString('utf8', start + 2, end))
         break
-      default: // nothing that a client must answer
+      default: // needs no answer
     }
   }
 
-  /** An acknowledgement: the number of the question and an array with the answer. */
+  /** Handles an acknowledgement: the number of the request and an array with the answer. */
   private hearAnswer(text: string): void {
     const bracket = text.indexOf('[')
     const id = Number(text.slice(0, bracket))

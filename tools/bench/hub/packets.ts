@@ -1,4 +1,4 @@
-/** Packets of Engine.IO and Socket.IO, told apart by their first bytes rather than by parsing. */
+/** Packets of Engine.IO and Socket.IO, identified by their first bytes instead of parsing. */
 
 const OPENED = '0'.charCodeAt(0)
 export const PING = '2'.charCodeAt(0)
@@ -12,7 +12,7 @@ const NINE = '9'.charCodeAt(0)
 
 export type PacketKind = 'opened' | 'connected' | 'closed' | 'event' | 'answer' | 'refused' | 'other'
 
-/** By the digit after `4`. */
+/** Types by the digit after `4`. */
 const kinds: Record<number, PacketKind> = {
   [ZERO]: 'connected',
   [ZERO + 1]: 'closed',
@@ -27,15 +27,15 @@ export function kindOf(data: Buffer, start: number): PacketKind {
   return kinds[data[start + 1] as number] ?? 'other'
 }
 
-/** Whether an event is one of a session's log. */
+/** Returns whether an event belongs to a session's log. */
 export function isSessionEvent(data: Buffer, start: number): boolean {
   const end = Math.min(data.length, start + SESSION_EVENT.length)
   return data.compare(SESSION_EVENT, 0, SESSION_EVENT.length, start, end) === 0
 }
 
 /**
- * The number of a session's event: the first `"seq":` in it, as its own number comes before that of a message
- * it carries, both from the hub and from PostgreSQL. NaN of a packet without.
+ * Returns the number of a session's event: the first `"seq":` in it, because hub and PostgreSQL both write it before
+ * that of the contained message. NaN for a packet without one.
  */
 export function seqOf(data: Buffer, start: number, end: number): number {
   const found = data.indexOf(SEQ, start)
@@ -50,7 +50,7 @@ export function seqOf(data: Buffer, start: number, end: number): number {
   return at === found + SEQ.length ? Number.NaN : value
 }
 
-/** What the event of a new message is when it stands in the outbox. */
+/** Returns the event of a new message as the outbox contains it. */
 export interface SessionEventRecord {
   readonly at: string
   readonly seq: number
@@ -59,7 +59,7 @@ export interface SessionEventRecord {
   readonly session_id: string
 }
 
-/** Its keys in the order in which PostgreSQL keeps those of `jsonb`, so that every contender sends the same bytes. */
+/** With keys in the order of PostgreSQL's `jsonb`, so that every contender sends the same bytes. */
 export function eventOf(sessionId: string, seq: number): SessionEventRecord {
   const at = '2026-11-20T09:31:05.000Z'
   return {
@@ -68,7 +68,7 @@ export function eventOf(sessionId: string, seq: number): SessionEventRecord {
     data: {
       id: '0197a7f0-5a4e-7c4b-8f5e-2f6a1d3c4b5a',
       seq,
-      body: 'Careful with the vase: it stands a hand to the left of where the map shows it',
+      body: 'Careful with the vase: it is a hand to the left of the position on the map now',
       sender_id: '0197a7f0-5a4e-7c4b-8f5e-9e8d7c6b5a49',
       created_at: at,
       session_id: sessionId,

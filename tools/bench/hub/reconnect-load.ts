@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Backoff } from '@wheelhouse/sdk'
 import { type HubAddress, HubSocket } from './hub-socket.ts'
 
-/** `as the sdk`: after its backoff with jitter. `at once`: the first attempt without, in the moment of the cut. */
+/** `as the sdk`: after the SDK's backoff with jitter. `at once`: the first attempt follows immediately. */
 export type ReconnectMode = 'at once' | 'as the sdk'
 
-/** Somebody who watches one session. */
+/** An observer of one session. */
 export interface Observer {
   readonly token: string
   readonly sessionId: string
 }
 
-/** How they come back, and what of the log they have not got when they do. */
+/** How clients reconnect, and how much of the log they miss. */
 export interface Return {
   readonly addresses: readonly Omit<HubAddress, 'auth'>[]
   readonly mode: ReconnectMode
@@ -19,13 +19,13 @@ export interface Return {
 }
 
 export interface ReturnReport {
-  /** Milliseconds from the cut of the first until each was accepted, and until each had all of its log. */
+  /** Milliseconds from the first disconnection until each client was accepted, and until each had its whole log. */
   readonly connectedMs: readonly number[]
   readonly completeMs: readonly number[]
   readonly attempts: number
-  /** Refusals and failures, by what was said. */
+  /** Refusals and failures, by their text. */
   readonly refusals: Readonly<Record<string, number>>
-  /** Answers with an entry missing, twice or out of order. */
+  /** Answers with a missing, duplicate or misplaced entry. */
   readonly wrong: number
 }
 
@@ -38,7 +38,7 @@ interface WatchAnswer {
 
 const ATTEMPT_LIMIT_MS = 10_000
 
-/** Clients of a hub that come back by themselves whenever they are cut off. */
+/** Clients of a hub that reconnect by themselves after a disconnection. */
 export function createReturning() {
   const members: Member[] = []
   let way: Return = { addresses: [], mode: 'at once', behind: 0 }
@@ -56,7 +56,7 @@ export function createReturning() {
       this.observer = observer
     }
 
-    /** Connects and reads the whole log; settles when it has all of it. */
+    /** Connects and reads the log; settles when it is complete. */
     async arrive(after: number): Promise<void> {
       const address = way.addresses[this.attempt++ % way.addresses.length] as HubAddress
       report.attempts++
@@ -73,7 +73,7 @@ export function createReturning() {
         const answer = (await socket.ask('session:watch', question)) as WatchAnswer | undefined
         if (answer?.ok !== true) {
           socket.destroy()
-          throw new Error(answer?.error ?? 'cut off before the answer')
+          throw new Error(answer?.error ?? 'disconnected before the answer')
         }
         const events = answer.events ?? []
         if (events.some(({ seq }, index) => seq !== last + 1 + index)) report.wrong++
@@ -117,7 +117,7 @@ export function createReturning() {
   }
 
   return {
-    /** Connects so many at a time; each reads its whole log. */
+    /** Connects this many at a time; each reads its whole log. */
     async connectAll(
       observers: readonly Observer[],
       addresses: Return['addresses'],
@@ -134,19 +134,19 @@ export function createReturning() {
       }
       await Promise.all(Array.from({ length: atATime }, channel))
     },
-    /** From now on, whoever is cut off comes back like this. */
+    /** Sets how clients reconnect from now on. */
     prepare(next: Return): void {
       way = next
       cutMs = Number.NaN
       report = emptyReport()
     },
-    /** Cuts everybody off. */
+    /** Disconnects all clients. */
     cutAll(): void {
       for (const member of members) member.cut()
     },
     complete: () => report.completeMs.length,
     report: (): ReturnReport => report,
-    /** Everybody goes, for good. */
+    /** Closes all clients permanently. */
     leave(): void {
       for (const member of members.splice(0)) member.leave()
     },
@@ -161,7 +161,7 @@ const emptyReport = () => ({
   wrong: 0,
 })
 
-/** A connection that is not accepted in time counts as failed; should it come later, it is ended. */
+/** A connection that is not accepted in time counts as failed; if it is accepted later, it is closed. */
 async function withLimit(connecting: Promise<HubSocket>): Promise<HubSocket> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_resolve, reject) => {

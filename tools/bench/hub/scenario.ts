@@ -6,7 +6,7 @@ import { eventOf, type SessionEventRecord } from './packets.ts'
 export const LOG_ENTRIES = 20
 const EVENTS_PER_STATEMENT = 5_000
 
-/** A session that runs, with its owner and its operator. */
+/** An open session with its owner and its operator. */
 export interface Room {
   readonly sessionId: string
   readonly owner: ApiUser
@@ -15,11 +15,11 @@ export interface Room {
 
 export interface HubScenario {
   readonly rooms: readonly Room[]
-  /** Forgets the sessions and everything recorded of them. */
+  /** Deletes the sessions with all their records. */
   cleanUp(): Promise<void>
 }
 
-/** So many sessions, each with people and a robot of its own and a log, straight in the database. */
+/** Creates sessions directly in the database, each with its own users, robot and log. */
 export async function seedHub(db: Client, count: number): Promise<HubScenario> {
   const owners = await users(db, count, 'client')
   const operators = await users(db, count, 'operator')
@@ -71,13 +71,13 @@ async function writeLogs(db: Client, sessionIds: readonly string[]): Promise<voi
   )
 }
 
-/** Numbers `from` to `to` of every room, number by number, as they would be told one after the other. */
+/** Returns numbers `from` to `to` of every room, number by number, in the order of publication. */
 export function eventsOf(rooms: readonly Room[], from: number, to: number): SessionEventRecord[] {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   return numbers.flatMap((seq) => rooms.map(({ sessionId }) => eventOf(sessionId, seq)))
 }
 
-/** Puts facts into the outbox, all in one moment. */
+/** Inserts events into the outbox in one transaction. */
 export async function recordEvents(db: Client, events: readonly SessionEventRecord[]): Promise<void> {
   await db.query('begin')
   for (let start = 0; start < events.length; start += EVENTS_PER_STATEMENT) {

@@ -18,13 +18,13 @@ import { figure, percentile, sum } from '../stats.ts'
 
 const TELEMETRY_HZ = 30
 const COMMANDS_HZ = 50
-/** Timers of a browser are late now and then; inputs add commands of their own. */
+/** Browser timers are sometimes late; inputs add commands of their own. */
 const LEAST_COMMANDS_HZ = 48
 const CAMERA = { width: 640, height: 360, hz: 25 }
-/** One frame of a screen. */
+/** Duration of one frame of a screen. */
 const INPUT_LIMIT_MS = 16
 const MESSAGE_EVERY_MS = 2_000
-/** How long a turn is held, a different time each so that inputs and commands fall on each other in every way. */
+/** How long a turn key is held: varied, so that inputs and commands meet in every phase. */
 const KEY_PRESS_MS = [83, 112, 147, 61] as const
 
 const title = 'The console’s cockpit, in Chromium'
@@ -35,10 +35,10 @@ interface Driven {
   readonly mainThreadSeconds: number
 }
 
-/** The cockpit, driven by keyboard: how soon a key is on the wire, and what holds the page up. */
+/** Measures the cockpit under keyboard control: the latency of a key, and the tasks that block the page. */
 export async function measureConsole(lab: Lab, plan: Plan): Promise<Section> {
   const program = findProgram('chromium')
-  if (!program) return { title, rows: [], notes: ['Not measured: there is no chromium on the PATH.'] }
+  if (!program) return { title, rows: [], notes: ['Not measured: chromium is not on the PATH.'] }
   const camera = await startCamera(CAMERA)
   const browser = await launchChromium(program)
   try {
@@ -82,7 +82,7 @@ async function drivenThrough(
   }
 }
 
-/** Forward all the time, turning left and right by turns. */
+/** Holds forward all the time, and alternates between left and right. */
 async function drive(page: Page, environment: { sendChat(body: string): Promise<unknown> }, seconds: number) {
   const untilMs = performance.now() + seconds * 1_000
   let nextMessageMs = 0
@@ -106,7 +106,7 @@ function rowsOf({ readings, seconds, mainThreadSeconds }: Driven): Row[] {
   const firstView = sum(firstViewScripts().map(([, bytes]) => bytes))
   return [
     {
-      what: 'key event → its command given to the WebSocket, p50 / p95 / p99 / max',
+      what: 'key event → its command passed to the WebSocket, p50 / p95 / p99 / max',
       measured: `${shares.join(' / ')} ms`,
       goal: `p99 < ${INPUT_LIMIT_MS} ms`,
       met: percentile(inputs, 0.99) < INPUT_LIMIT_MS,
@@ -117,7 +117,7 @@ function rowsOf({ readings, seconds, mainThreadSeconds }: Driven): Row[] {
       goal: 'none',
       met: longTasksMs.length === 0,
     },
-    // Without them, the rest would have been measured of a page that does nothing.
+    // Without commands, the other rows would describe an idle page.
     {
       what: 'commands sent',
       measured: `${figure(commands / seconds)}/s`,
@@ -137,7 +137,7 @@ function rowsOf({ readings, seconds, mainThreadSeconds }: Driven): Row[] {
 const longestOf = (tasksMs: readonly number[]) => `the longest ${figure(Math.max(...tasksMs))} ms`
 
 const notesOf = ({ readings, seconds }: Driven, browser: { version: string; kilobytes: number }) => [
-  `Chromium ${browser.version} without a GPU; ${Math.round(seconds)} s; ${readings.inputToWireMs.length} keys went down or up, each counted from the timestamp that the browser gives the event.`,
-  `Meanwhile: ${COMMANDS_HZ} commands a second as long as a key is held, telemetry at ${TELEMETRY_HZ} Hz, MJPEG video of ${CAMERA.width} × ${CAMERA.height} at ${CAMERA.hz} Hz (${figure(browser.kilobytes)} kB a picture) decoded by the page, a chat message every ${MESSAGE_EVERY_MS / 1_000} s.`,
+  `Chromium ${browser.version} without a GPU; ${Math.round(seconds)} s; ${readings.inputToWireMs.length} key events, each measured from the timestamp that the browser sets.`,
+  `Load: ${COMMANDS_HZ} commands a second while a key is held, telemetry at ${TELEMETRY_HZ} Hz, MJPEG video of ${CAMERA.width} × ${CAMERA.height} at ${CAMERA.hz} Hz (${figure(browser.kilobytes)} kB a picture) decoded by the page, a chat message every ${MESSAGE_EVERY_MS / 1_000} s.`,
   'Wheelhouse, its PostgreSQL, the robot, the camera and the program that presses the keys run on the same machine.',
 ]

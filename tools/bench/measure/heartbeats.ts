@@ -14,7 +14,7 @@ import { complaintsOf, untilSaved } from './persisted-heartbeats.ts'
 
 const BEATS_PER_WRITE = 16
 const LEAST_RATIO = 0.6
-/** Wheelhouse writes a robot at most once a second; so much later everything acknowledged must be there. */
+/** Wheelhouse writes a robot at most once a second; after this time all acknowledged beats must be stored. */
 const SAVED_WITHIN_MS = 10_000
 
 interface Throughput {
@@ -22,7 +22,7 @@ interface Throughput {
   readonly cpuUsPerBeat: number
 }
 
-/** How many heartbeats each contender takes, as fast as they come. */
+/** How many heartbeats each contender processes at most. */
 export async function measureHeartbeats(lab: Lab, plan: Plan): Promise<Section> {
   const bare = await floodBare(lab, plan)
   const unnest = await writeOnly(lab, plan)
@@ -49,7 +49,7 @@ export async function measureHeartbeats(lab: Lab, plan: Plan): Promise<Section> 
         met: ratio >= LEAST_RATIO,
       },
       {
-        what: 'robots whose acknowledged beats PostgreSQL lacks',
+        what: 'robots whose acknowledged beats are missing in PostgreSQL',
         measured: `${wheelhouse.unsaved}, ${figure(wheelhouse.afterMs)} ms after the flood`,
         goal: '0',
         met: wheelhouse.unsaved === 0,
@@ -82,7 +82,7 @@ async function floodWheelhouse(lab: Lab, plan: Plan) {
   let saved = { unsaved: 0, afterMs: 0 }
   const gateway = await startWheelhouse(lab, gatewayShape(lab))
   const measured = await flooded(lab, plan, gateway, byAcks, undefined, async (fleet) => {
-    // Stopped, the robots would soon count as silent; they go on beating as robots do.
+    // After the flood, the robots would soon count as silent; they continue at their normal rate.
     await fleet.startSteady(1, 0)
     saved = await untilSaved(lab.db, await fleet.lastAcked(), SAVED_WITHIN_MS)
     await fleet.stopBeats()
@@ -92,7 +92,7 @@ async function floodWheelhouse(lab: Lab, plan: Plan) {
 
 const byAcks: Flood = { beatsPerWrite: BEATS_PER_WRITE, answeredBy: 'acks' }
 
-/** Floods a server with a fleet of its own and ends both. */
+/** Floods a server with its own fleet, then ends both. */
 async function flooded(
   lab: Lab,
   plan: Plan,

@@ -16,7 +16,7 @@ import { type HubTools, withHubGenerator } from './hub-tools.ts'
 
 const LEAST_RATIO = 0.95
 const SETTLE_MS = 1_000
-/** Of a whole run's deliveries, before the first that counts. */
+/** Share of a run's deliveries before the first that counts. */
 const WARM_UP_SHARE = 0.5
 
 type Shape = HubPlan['fanOut'][number] & { nodes: number }
@@ -32,7 +32,7 @@ interface Measured {
   readonly runs: readonly Run[]
 }
 
-/** Events to everybody who watches, as fast as they go. */
+/** Events to all observers, as fast as possible. */
 export async function fanOutRows(
   lab: Lab,
   plan: HubPlan,
@@ -87,7 +87,7 @@ async function fannedOutBy(
   }
 }
 
-/** Tells these numbers of every room, and waits until all have arrived. */
+/** Publishes these numbers to every room, and waits until all have arrived. */
 async function deliveryRow(
   server: HubServer,
   { generator, probe }: HubTools,
@@ -125,9 +125,9 @@ function measuredRow(shape: Shape, { name, runs }: Measured): Row {
       `${figure(median(runs.map(perSecond)))} deliveries/s`,
       `${figure(median(runs.map(cpuEach)))} µs CPU each`,
       `generator ${figure(generator * 100)} % of a core`,
-      `${figure(lost)} lost, ${figure(strange)} twice or out of order`,
+      `${figure(lost)} lost, ${figure(strange)} duplicated or out of order`,
     ].join('; '),
-    ...(name === hubNames.wheelhouse && { goal: 'none lost, none twice', met: complete }),
+    ...(name === hubNames.wheelhouse && { goal: 'none lost, none duplicated', met: complete }),
   }
 }
 

@@ -21,7 +21,7 @@ interface Measured {
   readonly pauses: { readonly p99Ms: number; readonly maxMs: number }
 }
 
-/** From a commit over REST to the client that watches at the hub which does not relay. */
+/** Measures from a commit over REST to an observer at the hub that does not run the outbox relay. */
 export async function latencyRows(
   lab: Lab,
   plan: HubPlan,
@@ -57,10 +57,10 @@ export async function latencyRows(
       ...ours.flatMap(wheelhouseRows),
     ],
     notes: [
-      `Latency: ${SESSIONS} sessions, each with one commit under way at a time, evenly spread; ${plan.commitSeconds} s after ${WARM_UP_MS / 1_000} s of warming up. ` +
-        'One process sends and watches, so one clock measures; it waits for events and leaves the processor to the others. ' +
-        'Next to it bare Socket.IO: a client asks one node to emit, with neither a database nor HTTP between.',
-      `Longest pause of the load generator meanwhile: ${figure(Math.max(...[...bare, ...ours].map(({ pauses }) => pauses.maxMs)))} ms ` +
+      `Latency: ${SESSIONS} sessions, each with one commit in flight, evenly spread; ${plan.commitSeconds} s after ${WARM_UP_MS / 1_000} s of warming up. ` +
+        'One process sends and observes, so one clock measures; it waits for events and does not spin. ' +
+        'Bare Socket.IO for comparison: a client requests an emit from one node, without database and HTTP.',
+      `Longest pause of the load generator: ${figure(Math.max(...[...bare, ...ours].map(({ pauses }) => pauses.maxMs)))} ms ` +
         `(p99 of its turns ${figure(Math.max(...[...bare, ...ours].map(({ pauses }) => pauses.p99Ms)))} ms).`,
     ],
   }
@@ -69,7 +69,7 @@ export async function latencyRows(
 async function measured(lab: Lab, plan: HubPlan, channels: () => SessionLane[]): Promise<Measured[]> {
   return await withHubGenerator(lab, async ({ generator }: HubTools) => {
     const all: Measured[] = []
-    await delay(SETTLE_MS) // one of two hubs has begun to relay
+    await delay(SETTLE_MS) // one of the hubs now runs the outbox relay
     await generator('commits', channels(), plan.commitRates[0] ?? 1, WARM_UP_MS)
     for (const perSecond of plan.commitRates) {
       await generator('watchPauses')
@@ -91,13 +91,13 @@ function wheelhouseRows({ perSecond, report }: Measured): Row[] {
   return [
     {
       what: `${what}: request → client at the other hub, p50 / p99 / max`,
-      measured: `${latencies(fromRequestMs)}; ${figure(unseen)} of ${figure(answerMs.length)} never seen`,
+      measured: `${latencies(fromRequestMs)}; ${figure(unseen)} of ${figure(answerMs.length)} never received`,
       goal: `p50 ≤ ${MOST_P50_MS} ms, p99 ≤ ${MOST_P99_MS} ms, all`,
       met: p50Ms <= MOST_P50_MS && p99Ms <= MOST_P99_MS && unseen === 0,
     },
     {
       what: `— its answer → client at the other hub, p50 / p99 / max`,
-      measured: `${latencies(fromAnswerMs)} (below 0: seen before the answer)`,
+      measured: `${latencies(fromAnswerMs)} (below 0: received before the answer)`,
     },
     {
       what: '— request → its answer, p50 / p99 / max',

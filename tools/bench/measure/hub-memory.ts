@@ -7,13 +7,13 @@ import type { Row } from '../report.ts'
 import { figure } from '../stats.ts'
 import { withHubGenerator } from './hub-tools.ts'
 
-/** V8 enlarges its young generation in steps of megabytes, which would pass for connections. */
+/** V8 enlarges its young generation in steps of megabytes, which would be attributed to connections. */
 const fixedYoungGeneration = ['--min-semi-space-size=16', '--max-semi-space-size=16']
 const SETTLE_MS = 2_000
-/** Connections before the ones that are counted: what is made once for all of them is there. */
+/** Connections before the measured ones: shared structures exist afterwards. */
 const WARM_UP = 100
 
-/** What an idle connection costs the hub's process. */
+/** Measures the memory of an idle connection in the hub's process. */
 export async function memoryRows(
   lab: Lab,
   plan: HubPlan,
@@ -47,7 +47,7 @@ async function perSocket(
   server: HubServer,
 ): Promise<PerSocket> {
   const [node] = server.nodes
-  if (!node) throw new Error('nobody to measure')
+  if (!node) throw new Error('The hub has no process to measure.')
   const { idleSockets } = plan
   const subscriptions = Array.from({ length: WARM_UP + idleSockets }, (_, index) =>
     server.subscription(scenario.rooms[index % scenario.rooms.length] as HubScenario['rooms'][number], 0),

@@ -13,7 +13,7 @@ const LEAST_PER_SECOND = 3_000
 const SETTLE_MS = 1_500
 const WARM_UP_NUMBERS = 20
 
-/** How fast one relay empties the outbox to two hubs, each with a client watching every session. */
+/** Measures how fast one outbox relay publishes to two hubs, each with a client watching every session. */
 export async function outboxRows(
   lab: Lab,
   plan: HubPlan,
@@ -42,11 +42,11 @@ export async function outboxRows(
       const closed = await generator('closed')
       return [
         {
-          what: `a backlog of ${figure(numbers * rooms.length)} facts, one relay, two hubs`,
+          what: `a backlog of ${figure(numbers * rooms.length)} events, one outbox relay, two hubs`,
           measured:
-            `${figure(perSecond)} facts/s; ${figure(lost)} lost, ${figure(strange)} twice or out of order, ` +
+            `${figure(perSecond)} events/s; ${figure(lost)} lost, ${figure(strange)} duplicated or out of order, ` +
             `${figure(closed)} connections lost`,
-          goal: `≥ ${figure(LEAST_PER_SECOND)}/s, none lost, none twice`,
+          goal: `≥ ${figure(LEAST_PER_SECOND)}/s, none lost, none duplicated`,
           met: perSecond >= LEAST_PER_SECOND && lost === 0 && strange === 0 && closed === 0,
         },
       ]

@@ -10,15 +10,15 @@ import type { RestTarget } from '../targets.ts'
 import { type HubTools, withHubGenerator } from './hub-tools.ts'
 
 const MOST_COMPLETE_MS = 5_000
-/** Clients that the goal speaks of. */
+/** Number of clients in the goal. */
 const JUDGED_CLIENTS = 5_000
 const LIMIT_MS = 60_000
 const POLL_INTERVAL_MS = 20
 const SETTLE_MS = 2_000
 const HANDSHAKES_AT_A_TIME = 32
-/** Entries of the log that were written while a client was away. */
+/** Entries of the log that were written while a client was disconnected. */
 const BEHIND = 5
-/** PostgreSQL's processes report what they did once a second. */
+/** PostgreSQL's processes report their statistics once a second. */
 const STATISTICS_MS = 1_500
 
 interface Storm {
@@ -31,7 +31,7 @@ interface Storm {
 
 type Cut = 'the hub is killed' | 'every connection is cut'
 
-/** Everybody is cut off in one moment and comes back for what was missed. */
+/** Disconnects all clients at the same time; they reconnect and read the missed entries. */
 export async function stormRows(
   lab: Lab,
   plan: HubPlan,
@@ -42,7 +42,7 @@ export async function stormRows(
   const bare = await startSocketIoNodes(lab, redisUrl, 2)
   for (const peer of bare.peers) await peer('keepLogs', LOG_ENTRIES)
   const rows = [
-    row(plan, 'Socket.IO, no users, no database: the hub is killed, all back at once', {
+    row(plan, 'Socket.IO, no users, no database: the hub is killed, all reconnect at once', {
       storm: await stormOf(parts, bare, 'the hub is killed', 'at once'),
     }),
   ]
@@ -54,7 +54,7 @@ export async function stormRows(
   for (const { cut, mode } of faultRuns) {
     const hubs = await startWheelhouseHubs(lab, redisUrl, 2)
     const storm = await stormOf(parts, hubs, cut, mode)
-    const how = mode === 'at once' ? 'all back at once' : 'back with the sdk’s jitter'
+    const how = mode === 'at once' ? 'all reconnect at once' : 'reconnect with the sdk’s jitter'
     rows.push(row(plan, `Wheelhouse: ${cut}, ${how}`, { storm, judged: true }))
   }
   return rows
@@ -74,7 +74,7 @@ async function stormOf(
   try {
     return await withHubGenerator(lab, async ({ generator, probe }: HubTools) => {
       await generator('connectAll', members, [address(first)], HANDSHAKES_AT_A_TIME)
-      // Worst case: every key was last used so long ago that its use is written down.
+      // Worst case: every key was last used so long ago that its use is recorded again.
       await lab.db.query(`update api_keys set last_used_at = now() - interval '1 hour' where name = 'bench'`)
       await lab.db.query('vacuum api_keys')
       await delay(SETTLE_MS)
@@ -113,7 +113,7 @@ async function untilReturned(generator: HubTools['generator'], count: number): P
   }
 }
 
-/** Transactions since ever: every query of the hub outside of one is one. */
+/** Returns the number of transactions so far: every query of the hub outside of a transaction is one. */
 async function statements({ db }: Lab): Promise<number> {
   await delay(STATISTICS_MS)
   const { rows } = await db.query<{ count: number }>(
@@ -140,7 +140,7 @@ function row(
   const worstMs = Math.max(...completeMs)
   const all = completeMs.length === plan.returning && wrong === 0
   return {
-    what: `${figure(plan.returning)} clients return. ${what}: complete after p50 / p99 / max`,
+    what: `${figure(plan.returning)} clients reconnect. ${what}: complete after p50 / p99 / max`,
     measured: [
       `${shares(completeMs)} s (connected ${shares(connectedMs)} s)`,
       `${figure(statements / completeMs.length)} queries each`,

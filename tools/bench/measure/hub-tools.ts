@@ -5,14 +5,14 @@ import type { Probe } from '../servers/probe.ts'
 
 export interface HubTools {
   readonly generator: Call<HubGenerator>
-  /** Of the generator's own process. */
+  /** Readings of the generator's own process. */
   readonly probe: Call<Probe>
 }
 
-/** V8 would enlarge the generator's young generation in the middle of a run. */
+/** V8 would enlarge the generator's young generation during a run. */
 const fixedYoungGeneration = ['--min-semi-space-size=16', '--max-semi-space-size=16']
 
-/** A load generator of its own for every contender, so that none of them finds it warmed up by another. */
+/** Starts a separate load generator for every contender, so that all of them begin without a warm JIT. */
 export async function withHubGenerator<T>(lab: Lab, work: (tools: HubTools) => Promise<T>): Promise<T> {
   const child = lab.children.run('tools/bench/hub/generator.ts', { nodeFlags: fixedYoungGeneration })
   try {

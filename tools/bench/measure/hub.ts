@@ -12,7 +12,7 @@ import { stormRows } from './hub-storm.ts'
 
 const title = 'The hub on several nodes'
 
-/** Events on their way to watching clients, beside Socket.IO with the same adapter. */
+/** Measures events on their way to watching clients, next to Socket.IO with the same adapter. */
 export async function measureHub(lab: Lab, { hub: plan }: Plan): Promise<Section> {
   const { redisUrl } = lab
   if (!redisUrl) return { title, rows: [], notes: ['Not measured: several nodes need redis-server.'] }
@@ -28,20 +28,20 @@ export async function measureHub(lab: Lab, { hub: plan }: Plan): Promise<Section
       title,
       rows: [...fanOut, ...outbox, ...latency.rows, ...memory, ...storm],
       notes: [
-        `Fan-out: ${figure(plan.deliveries)} deliveries a run after half as many of warming up; median of ${plan.runs} runs. ` +
-          'Everybody sends the same bytes: Wheelhouse finds the events in the outbox, where they are put in one transaction; ' +
-          'the others have them in memory. From the first delivery to the last. CPU is that of all hub processes, without ' +
+        `Fan-out: ${figure(plan.deliveries)} deliveries a run after half as many for warm-up; median of ${plan.runs} runs. ` +
+          'All contenders send the same bytes: Wheelhouse reads the events from the outbox, which receives them in one transaction; ' +
+          'the others have them in memory. Time is from the first delivery to the last. CPU is that of all hub processes, without ' +
           'PostgreSQL, Redis and the generator.',
-        'Clients are raw TCP sockets that speak Socket.IO by hand and check the number of every event. ' +
-          'Socket.IO runs with the sharded Redis adapter in the mode Wheelhouse has (one channel for all rooms), also as a single process; ' +
-          'ws is one process that knows no others.',
+        'Clients are raw TCP sockets that implement Socket.IO and check the number of every event. ' +
+          'Socket.IO runs with the sharded Redis adapter in the mode that Wheelhouse uses (one channel for all rooms), also as a single process; ' +
+          'ws is a single process.',
         ...latency.notes,
         `Memory: growth of the process after garbage collection, over ${figure(plan.idleSockets)} connections, each of another user watching another session.`,
-        `Return: ${figure(plan.returning)} users with an API key each watch a session of their own; all are on one hub, which is killed with SIGKILL, ` +
-          'and go to the second one; or all are cut by the client and return to the same hub. Complete: connected, authenticated, and every entry of the log read ' +
-          '(five were written meanwhile). At once: every client opens its connection in the moment it is cut, and only a second attempt waits; ' +
+        `Reconnection: ${figure(plan.returning)} users with an API key each watch a session of their own; all are on one hub, which is killed with SIGKILL, ` +
+          'and connect to the second one; or the client cuts all connections and they return to the same hub. Complete: connected, authenticated, and every entry of the log read ' +
+          '(five were written in the interval). At once: every client reconnects immediately, and only a second attempt waits; ' +
           'with jitter: all wait for the sdk’s backoff, up to a quarter of a second at first. ' +
-          'Every key’s use is written down as well.',
+          'The use of every key is recorded as well.',
       ],
     }
   } finally {

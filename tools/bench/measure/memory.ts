@@ -10,10 +10,10 @@ import { gatewayShape, startBare, startWheelhouse, startWsPeer, type Target } fr
 const SETTLE_MS = 1_000
 /** Idle robots send nothing, which must not count as silence here. */
 const TIMEOUT_MS = 600_000
-/** V8 enlarges its young generation in steps of megabytes, which would pass for robots. */
+/** V8 enlarges its young generation in steps of megabytes, which would be attributed to robots. */
 const fixedYoungGeneration = ['--min-semi-space-size=16', '--max-semi-space-size=16']
 const MOST_RATIO = 1.8
-/** With fewer, what a process has free from its start hides what robots take. */
+/** With fewer, the free memory of a new process hides the memory of robots. */
 const LEAST_ROBOTS = 10_000
 
 interface PerRobot {
@@ -21,7 +21,7 @@ interface PerRobot {
   readonly heapBytes: number
 }
 
-/** What an idle robot costs the server's process. */
+/** Measures the memory of an idle robot in the server's process. */
 export async function measureMemory(lab: Lab, plan: Plan): Promise<Section> {
   const bare = await perRobot(lab, plan, await startBare(lab, fixedYoungGeneration))
   await resetPresence(lab.db, 'connected')
@@ -50,7 +50,7 @@ export async function measureMemory(lab: Lab, plan: Plan): Promise<Section> {
     ],
     notes: [
       `Growth of the process's resident memory after garbage collection, divided by ${figure(plan.idleRobots)} robots that are ` +
-        `connected, welcomed, have sent a heartbeat and are then silent. ` +
+        `connected and welcomed, and have sent one heartbeat. ` +
         "V8's young generation is held at one size in all of them.",
       ...(plan.idleRobots < LEAST_ROBOTS ? [`Judged only with ${figure(LEAST_ROBOTS)} robots or more.`] : []),
     ],

@@ -7,7 +7,7 @@ const MOST_COMPLAINTS = 3
 /** pino's number for a warning. */
 const WARNING = 40
 
-/** How many of these robots have a heartbeat in the database that is older than one they got acknowledged. */
+/** Returns how many of these robots have a stored heartbeat that is older than an acknowledged one. */
 export async function unsavedBeats(db: Client, lastAckedMs: ReadonlyMap<string, number>): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as unsaved
@@ -18,7 +18,7 @@ export async function unsavedBeats(db: Client, lastAckedMs: ReadonlyMap<string, 
   return rows[0].unsaved
 }
 
-/** Waits until every robot's beat is in the database: how many are still missing, and after what time. */
+/** Waits until every robot's beat is stored; returns how many are missing, and the time it took. */
 export async function untilSaved(db: Client, lastAckedMs: ReadonlyMap<string, number>, limitMs: number) {
   const startedMs = performance.now()
   for (;;) {
@@ -29,7 +29,7 @@ export async function untilSaved(db: Client, lastAckedMs: ReadonlyMap<string, nu
   }
 }
 
-/** Warnings and errors a server has logged, the newest few: whoever reads a missed goal needs them. */
+/** Returns the newest warnings and errors in a server's log, which explain a missed goal. */
 export function complaintsOf(child: Child): string[] {
   const warnings = child.output().split('\n').flatMap(complaint)
   return [...new Set(warnings)].slice(-MOST_COMPLAINTS)
@@ -38,8 +38,8 @@ export function complaintsOf(child: Child): string[] {
 function complaint(line: string): string[] {
   try {
     const { level, msg, err } = JSON.parse(line)
-    return level >= WARNING ? [`The gateway said: ${[msg, err?.message].filter(Boolean).join(': ')}`] : []
+    return level >= WARNING ? [`The gateway logged: ${[msg, err?.message].filter(Boolean).join(': ')}`] : []
   } catch {
-    return [] // not a line of its log, or cut off
+    return [] // not a log line, or truncated
   }
 }

@@ -19,19 +19,21 @@ const FLIP_P50_GOAL_MS = 3
 const FLIP_P99_GOAL_MS = 15
 const DROP_GOAL_MS = 1_000
 
-/** How soon a watching client sees that robots are gone: one alone, and thousands at once. */
+/** Measures how soon a watching client sees that robots are gone: a single one, and thousands at once. */
 export async function measurePresence(lab: Lab, plan: Plan): Promise<Section> {
   const rows = await inShape(lab, plan, 'alone', 'one process')
-  if (lab.redisUrl) rows.push(...(await inShape(lab, plan, 'split', 'gateway and hub apart, Redis')))
+  if (lab.redisUrl) rows.push(...(await inShape(lab, plan, 'split', 'gateway and hub separate, Redis')))
   return {
     title: 'Closed sockets, until a watching client sees OFFLINE',
     rows,
     notes: [
-      `${plan.flips} robots are cut off one at a time, the next one 5 to 25 ms after the flip of the one before was seen. ` +
+      `${plan.flips} robots are disconnected one at a time, each 5 to 25 ms after the flip of the previous one was received. ` +
         'One process destroys the socket and listens as Socket.IO client (`robots:watch` as the owner).',
-      `At once: the load generator destroys ${figure(plan.droppedRobots)} sockets in one go; from its first to the client's last event. ` +
-        'The destroying itself is part of it and takes the time given.',
-      ...(lab.redisUrl ? [] : ['Without redis-server, gateway and hub could not be measured apart.']),
+      `At once: the load generator destroys ${figure(plan.droppedRobots)} sockets at once; from the first socket to the client's last event. ` +
+        'The time includes the destruction itself, which is shown in parentheses.',
+      ...(lab.redisUrl
+        ? []
+        : ['Without redis-server, gateway and hub could not be measured in separate processes.']),
     ],
   }
 }

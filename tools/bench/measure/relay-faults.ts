@@ -12,13 +12,13 @@ import type { Generator, Tools } from './relay-runs.ts'
 const DEADMAN_MS = 250
 const MOST_SILENCE_MS = 270
 const MAX_STOP_MS = 5
-/** Outage: the latency may differ by so much, as two runs do. */
+/** Outage: accepted difference in latency, as between any two runs. */
 const SAME_P50_US = 30
 const SAME_P99_RATIO = 1.5
-/** After the stores answer again, the gateway writes what has waited. */
+/** After the stores answer again, the gateway writes the queued rows. */
 const RECOVERY_MS = 3_000
 const STOP_TEST_HZ = 10
-/** People press one stop at a time; what one leaves to be recorded does not hold up the next. */
+/** Stops are requested one at a time, so that persisting one does not delay the next. */
 const STOP_INTERVAL_MS = 60
 
 interface FaultRun {
@@ -26,11 +26,11 @@ interface FaultRun {
   readonly plan: RelayPlan
   readonly relay: WheelhouseRelay
   readonly tools: Tools
-  /** Pairs that are connected already. */
+  /** Pairs that are already connected. */
   readonly connected: number
 }
 
-/** What only Wheelhouse does: it goes on without its stores, and it stops robots. */
+/** Measures functions that only Wheelhouse has: control during an outage of its stores, and stops. */
 export async function faultRows(faultRun: FaultRun): Promise<Row[]> {
   const { plan, relay, connected } = faultRun
   const { generator } = faultRun.tools
@@ -41,7 +41,7 @@ export async function faultRows(faultRun: FaultRun): Promise<Row[]> {
   return [...outage, ...stallRows(stalls), ...(await stopRows(plan, generator))]
 }
 
-/** The same driving before and after PostgreSQL and Redis are held up in the middle of it. */
+/** Compares the same control before, during and after a pause of PostgreSQL and Redis. */
 async function outageRows({ lab, plan, tools: { generator } }: FaultRun): Promise<Row[]> {
   const [rate] = plan.rates
   if (!rate) return []
@@ -75,12 +75,12 @@ async function outageRows({ lab, plan, tools: { generator } }: FaultRun): Promis
   return [
     row('before an outage', before),
     {
-      ...row('while PostgreSQL and Redis are held up', without),
+      ...row('while PostgreSQL and Redis are paused', without),
       measured: `${latencies(without.latency)}; ${missing({ lost, report: without })}`,
       goal: `p50 ≤ +${SAME_P50_US} µs, p99 ≤ × ${SAME_P99_RATIO}, none lost`,
       met: same && complete,
     },
-    row('after they have gone on', after),
+    row('after they have resumed', after),
   ]
 }
 
@@ -108,7 +108,7 @@ function stallRows(stalls: readonly Stall[]): Row[] {
   ]
 }
 
-/** Every pair drives; half of them are stopped by their operators and half by their watchers. */
+/** All pairs drive; operators stop one half, and observers the other. */
 async function stopRows(plan: RelayPlan, generator: Generator): Promise<Row[]> {
   const half = plan.stopRequests / 2
   await generator('startSteady', {
@@ -124,8 +124,8 @@ async function stopRows(plan: RelayPlan, generator: Generator): Promise<Row[]> {
   const transferred = await generator('framesUnderStop')
   const load = `${figure(plan.stopRequests * STOP_TEST_HZ)} control frames a second`
   return [
-    stopRow(`stop pressed by the operator → robot, under ${load}`, byOperators),
-    stopRow(`stop pressed by a watcher → robot, under ${load}`, byObservers),
+    stopRow(`stop requested by the operator → robot, under ${load}`, byOperators),
+    stopRow(`stop requested by an observer → robot, under ${load}`, byObservers),
     {
       what: '— control frames that reached a robot after its stop',
       measured: figure(transferred),

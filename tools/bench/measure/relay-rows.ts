@@ -11,7 +11,7 @@ import { type Carried, FRAMES_PER_WRITE, type Run, type SteadyRun } from './rela
 const MOST_ADDED_US = 30
 const MOST_P99_RATIO = 1.5
 const LEAST_FLOOD_RATIO = 0.8
-/** A generator that stood still more often than that has not measured the relay. */
+/** A generator that paused more often than that has not measured the relay. */
 const MOST_DOUBTFUL_SHARE = 0.1
 const BYTES_PER_MB = 1_000_000
 
@@ -20,7 +20,7 @@ type Rate = RelayPlan['rates'][number]
 const rateName = ({ pairs, hz }: Rate) => `${pairs} pairs at ${hz} Hz`
 const share = (part: number) => `${figure(part * 100)} %`
 
-/** What was measured, contender by contender. */
+/** Formats the measurements, contender by contender. */
 export function measuredRows(plan: RelayPlan, measured: readonly Carried[]): Row[] {
   return [
     ...plan.rates.flatMap((rate) =>
@@ -29,12 +29,13 @@ export function measuredRows(plan: RelayPlan, measured: readonly Carried[]): Row
     ...measured.flatMap(({ name, floods }) => floods.map((run) => floodRow(name, run))),
     ...measured.map(({ name, rssBytes }) => ({
       what: `memory with ${Math.max(...plan.rates.map(({ pairs }) => pairs))} pairs: ${name}`,
-      measured: rssBytes === undefined ? 'not told by this system' : `${figure(rssBytes / BYTES_PER_MB)} MB`,
+      measured:
+        rssBytes === undefined ? 'not reported by this system' : `${figure(rssBytes / BYTES_PER_MB)} MB`,
     })),
   ]
 }
 
-/** Latencies as the table shows them, in microseconds. */
+/** Formats latencies in microseconds. */
 export const latencies = ({ p50Us, p90Us, p99Us, p999Us, maxUs }: Distribution) =>
   `${[p50Us, p90Us, p99Us, p999Us, maxUs].map(figure).join(' / ')} µs`
 
@@ -46,7 +47,7 @@ const steadyRow = (name: string, run: SteadyRun): Row => ({
 })
 
 const leftOut = (run: Run) =>
-  `${share(doubtfulShare(run))} left out, with them p99 ${figure(run.report.everything.p99Us)}`
+  `${share(doubtfulShare(run))} excluded; p99 including them ${figure(run.report.everything.p99Us)}`
 
 const floodRow = (name: string, run: Run): Row => ({
   what: `flat out: ${name}, ${run.form}`,
@@ -60,7 +61,7 @@ const cpuEach = ({ cpuUsPerFrame }: Run) =>
 const cores = ({ relayCpu, generatorCpu }: Run) =>
   `relay ${relayCpu === undefined ? '?' : share(relayCpu)}, generator ${share(generatorCpu)} of a core`
 
-/** What did not arrive, and what should not have. */
+/** Formats missing, duplicated and refused frames. */
 export function missing({ lost, report }: Pick<Run, 'lost' | 'report'>): string {
   const dropped = Object.entries(report.dropped).map(([why, count]) => `${figure(count)} dropped (${why})`)
   const strange = report.strange > 0 ? [`${figure(report.strange)} twice`] : []
@@ -72,7 +73,7 @@ export function missing({ lost, report }: Pick<Run, 'lost' | 'report'>): string 
 const steadyRuns = ({ steady }: Carried, { pairs, hz }: Rate) =>
   steady.filter((run) => run.pairs === pairs && run.hz === hz)
 
-/** Wheelhouse next to bare uWebSockets.js, which carries the same bytes: the mean of before and after. */
+/** Compares Wheelhouse with bare uWebSockets.js, which carries the same bytes: the mean of the runs before and after. */
 export function judgedRows(plan: RelayPlan, measured: readonly Carried[]): Row[] {
   const bare = measured.filter(({ name }) => name === relayNames.bare || name === relayNames.bareAgain)
   const wheelhouse = measured.filter(({ name }) => name === relayNames.wheelhouse)
@@ -131,7 +132,7 @@ function floodRatioRow(form: Form, bare: readonly Run[], ours: readonly Run[]): 
 
 const doubtfulShare = ({ report }: Run) => report.doubtful / Math.max(1, report.delivered)
 
-/** How it was measured, and how much of it the generator spoilt. */
+/** Describes the method, and how much the generator disturbed it. */
 export function notes(lab: Lab, plan: RelayPlan, measured: readonly Carried[]): string[] {
   const runs = measured.flatMap(({ steady }) => steady)
   const sent = sum(runs.map(({ report }) => report.sent))
@@ -141,18 +142,18 @@ export function notes(lab: Lab, plan: RelayPlan, measured: readonly Carried[]): 
   const corrupted = runs.some((run) => doubtfulShare(run) > MOST_DOUBTFUL_SHARE)
   return [
     'Latency: p50 / p90 / p99 / p99.9 / max of one way, from the write at the operator’s socket to the read at the robot’s. ' +
-      'One process holds both ends of every pair, so one clock measures; it spins, and speaks every protocol by hand over bare TCP sockets. ' +
-      'Every robot acknowledges every frame, and the relay carries that back.',
-    'Binary: 16 bytes of header and 64 of payload, opaque to everybody but Wheelhouse. JSON: the same 64 bytes as JSON in a control frame; ' +
-      'Wheelhouse and Socket.IO parse it and write it again, the others pass it on. Frames are due at fixed times, evenly spread over the pairs; ' +
-      `${plan.steadySeconds} s after ${plan.warmUpMs / 1_000} s of warming up.`,
-    `Flat out: ${plan.floodPairs} pairs; each sends ${FRAMES_PER_WRITE} frames in one write, and again when all are answered; ${plan.floodSeconds} s. ` +
-      'A relay that used less than a whole core was not the limit there. nats-server collects what it writes; the others write every frame by itself.',
+      'One process has both ends of every pair, so one clock measures; it spins, and implements every protocol over bare TCP sockets. ' +
+      'Every robot acknowledges every frame, and the relay returns that.',
+    'Binary: 16 bytes of header and 64 of payload, opaque to all but Wheelhouse. JSON: the same 64 bytes as JSON in a control frame; ' +
+      'Wheelhouse and Socket.IO parse and serialize it, the others forward it. Frames are due at fixed times, evenly spread over the pairs; ' +
+      `${plan.steadySeconds} s after ${plan.warmUpMs / 1_000} s for warm-up.`,
+    `Flat out: ${plan.floodPairs} pairs; each sends ${FRAMES_PER_WRITE} frames in one write, and the next write when all are answered; ${plan.floodSeconds} s. ` +
+      'A relay that used less than a whole core was not the limit there. nats-server batches its writes; the others write every frame separately.',
     "CPU is that of the relay's process per frame delivered, its acknowledgement included, without PostgreSQL, Redis and the generator. " +
-      'Wheelhouse’s robots also send a heartbeat a second, and everybody is pinged once a second.' +
+      'Wheelhouse’s robots also send a heartbeat a second, and every connection is pinged once a second.' +
       (lab.redisUrl ? '' : ' Without redis-server the gateway shares its process with all other roles.'),
-    `The generator sent ${figure(late)} of ${figure(sent)} frames late; latency counts from the real write. Frames that were under way while it stood ` +
-      `still for over ${PAUSE_MS} ms are left out of the latencies: at most ${share(doubtful)} of a run; its longest pause was ${figure(pauseUs / 1_000)} ms.`,
-    ...(corrupted ? [`Runs with more than ${share(MOST_DOUBTFUL_SHARE)} left out are not judged.`] : []),
+    `The generator sent ${figure(late)} of ${figure(sent)} frames late; latency counts from the real write. Frames that were in flight while it was ` +
+      `paused for over ${PAUSE_MS} ms are excluded from the latencies: at most ${share(doubtful)} of a run; its longest pause was ${figure(pauseUs / 1_000)} ms.`,
+    ...(corrupted ? [`Runs with more than ${share(MOST_DOUBTFUL_SHARE)} excluded are not judged.`] : []),
   ]
 }

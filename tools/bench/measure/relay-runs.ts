@@ -12,13 +12,13 @@ export type Generator = Call<RelayGenerator>
 
 /** Control frames in one write of a flooding operator. */
 export const FRAMES_PER_WRITE = 8
-/** V8 would enlarge the generator's young generation in the middle of a run. */
+/** V8 would enlarge the generator's young generation during a run. */
 const fixedYoungGeneration = ['--min-semi-space-size=16', '--max-semi-space-size=16']
 
 export interface Run {
   readonly form: Form
   readonly report: RecorderReport
-  /** Control frames that neither arrived nor were refused aloud, of the whole run with its warm-up. */
+  /** Control frames that neither arrived nor were refused explicitly, in the whole run with its warm-up. */
   readonly lost: number
   readonly cpuUsPerFrame: number | undefined
   /** Share of one core, 0 to 1 and more. */
@@ -31,7 +31,7 @@ export interface SteadyRun extends Run {
   readonly hz: number
 }
 
-/** What one relay has carried. */
+/** Results of one relay. */
 export interface Carried {
   readonly name: string
   readonly steady: readonly SteadyRun[]
@@ -45,7 +45,7 @@ export interface Tools {
   readonly probe: Call<Probe>
 }
 
-/** A load generator of its own for every relay, so that none of them finds it warmed up by another. */
+/** Starts a separate load generator for every relay, so that all of them begin without a warm JIT. */
 export async function withGenerator<T>(lab: Lab, work: (tools: Tools) => Promise<T>): Promise<T> {
   const child = lab.children.run('tools/bench/relay/generator.ts', { nodeFlags: fixedYoungGeneration })
   try {
@@ -57,7 +57,7 @@ export async function withGenerator<T>(lab: Lab, work: (tools: Tools) => Promise
   }
 }
 
-/** Every rate and every form through one relay, and as much as it takes. */
+/** Measures every rate and every form through one relay, and its maximum. */
 export async function carry(plan: RelayPlan, relay: Relay, { generator, probe }: Tools): Promise<Carried> {
   const run = running(relay, { generator, probe })
   const driving = Math.max(...plan.rates.map(({ pairs }) => pairs))

@@ -16,7 +16,7 @@ import { faultRows } from './relay-faults.ts'
 import { judgedRows, measuredRows, notes } from './relay-rows.ts'
 import { type Carried, carry, withGenerator } from './relay-runs.ts'
 
-/** Peers of Wheelhouse, the limit last: next to what it is compared with. */
+/** Peers of Wheelhouse. The limit is last, directly before the run that is compared with it. */
 const peers: readonly ((lab: Lab) => Promise<Relay | Absent>)[] = [
   startMosquitto,
   startNats,
@@ -25,7 +25,7 @@ const peers: readonly ((lab: Lab) => Promise<Relay | Absent>)[] = [
   (lab) => startBareRelay(lab),
 ]
 
-/** Control from operators to robots, through Wheelhouse and through others. */
+/** Measures control from operators to robots, through Wheelhouse and through others. */
 export async function measureRelay(lab: Lab, plan: Plan): Promise<Section> {
   const measured: Carried[] = []
   const absent: Absent[] = []

@@ -9,7 +9,7 @@ const SAMPLE_MS = 10
 const MOST_EXTRA_MB = 80
 const BYTES_PER_MB = 1_000_000
 
-/** How much a server's process grows while it streams so many sessions to a client who reads as fast as it can. */
+/** Measures how much a server's process grows while it streams sessions to a client that reads as fast as it can. */
 export async function exportMemory(
   db: Client,
   target: RestTarget,
@@ -46,7 +46,7 @@ export async function exportMemory(
   }
 }
 
-/** Lines of the answer: one for each session and one with the names. */
+/** Counts the lines of the answer: one for each session, and the header. */
 async function exportedLines(port: number, owner: ApiUser, from: string): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/api/sessions/export`, {
     method: 'POST',

@@ -26,7 +26,7 @@ interface Parts {
   readonly targets: Record<RestServer, RestTarget>
 }
 
-/** Measures every contender with every subject, in rounds, so that what drifts drifts for all. */
+/** Measures every contender with every subject, in rounds, so that a drift affects all contenders. */
 export async function rates(parts: Parts): Promise<Rates> {
   const none = () => ({ raw: [], 'raw prepared': [], wheelhouse: [], 'unit of work': [] })
   const measured: Rates = { list: none(), robots: none(), start: none(), chat: none() }
@@ -35,7 +35,7 @@ export async function rates(parts: Parts): Promise<Rates> {
   for (let round = 0; round < parts.plan.restRounds; round++) {
     for (const server of servers) {
       const forMs = parts.plan.restSeconds * 1_000
-      await resetStarts(parts.lab.db, parts.world) // nobody reads while the traces of others are cleared away
+      await resetStarts(parts.lab.db, parts.world) // so that no reads coincide with the clean-up
       measured.list[server].push(await reading(parts, server, '/api/sessions', forMs))
       measured.robots[server].push(await reading(parts, server, '/api/client/robots', forMs))
       const { start, chat } = await starting(parts, server)
@@ -87,7 +87,7 @@ async function chatRequests({ lab, world }: Parts): Promise<HttpRequest[]> {
   }))
 }
 
-/** A peer that answers something else would be compared with nothing. */
+/** Compares answers: a peer that answers differently is not comparable. */
 async function sameAnswers({ load, targets, world }: Parts): Promise<void> {
   for (const path of ['/api/sessions', '/api/client/robots']) {
     const request: HttpRequest = { method: 'GET', path, apiKey: world.owner.apiKey }
@@ -98,14 +98,12 @@ async function sameAnswers({ load, targets, world }: Parts): Promise<void> {
       }),
     )
     if (texts.some((text) => text !== texts[0])) {
-      throw new Error(
-        `${path} is answered differently:\n${texts.map((text) => text.slice(0, 900)).join('\n')}`,
-      )
+      throw new Error(`The answers to ${path} differ:\n${texts.map((text) => text.slice(0, 900)).join('\n')}`)
     }
   }
 }
 
-/** A server that refuses is fast; its figures would be worth nothing. */
+/** Rejects a run with wrong answers: a server that refuses requests is fast. */
 export function assertValid(report: LoadReport): void {
   if (report.wrong > 0) throw new Error(`${report.wrong} wrong answers, the first: ${report.firstWrong}`)
 }

@@ -22,7 +22,7 @@ const LEAST_TIMES_UNIT_OF_WORK = 2.5
 const MOST_P99_TO_P50 = 3
 const FLAT_WITHIN = 1.25
 
-/** REST next to Koa with the same statements by hand, and to the ORM's unit of work. */
+/** Compares REST with Koa and the same handwritten statements, and with the ORM's unit of work. */
 export async function measureRest(lab: Lab, plan: Plan): Promise<Section> {
   if (!lab.redisUrl) {
     return { title: 'REST', rows: [], notes: ['Not measured: an api process of its own needs redis-server.'] }
@@ -66,8 +66,8 @@ const titles: Record<Subject, string> = {
   chat: 'POST /api/sessions/{id}/messages',
 }
 const names: Record<RestServer, string> = {
-  raw: 'Koa, the same SQL by hand',
-  'raw prepared': 'Koa, the same SQL by hand, prepared',
+  raw: 'Koa, the same SQL handwritten',
+  'raw prepared': 'Koa, the same SQL handwritten, prepared',
   wheelhouse: 'Wheelhouse',
   'unit of work': 'Koa, the ORM’s unit of work',
 }
@@ -84,11 +84,11 @@ function rowsOf(subject: Subject, measured: Record<RestServer, readonly number[]
       measured: `${figure(rate(server))}/s`,
     })),
     {
-      what: '— Wheelhouse / the same SQL by hand',
+      what: '— Wheelhouse / the same SQL handwritten',
       measured: figure(toRaw),
       ...(judged && { goal: `≥ ${LEAST_SHARE_OF_RAW}`, met: toRaw >= LEAST_SHARE_OF_RAW }),
     },
-    { what: '— Wheelhouse / the same SQL by hand, prepared', measured: figure(toPrepared) },
+    { what: '— Wheelhouse / the same SQL handwritten, prepared', measured: figure(toPrepared) },
     {
       what: '— Wheelhouse / unit of work',
       measured: figure(toOrm),
@@ -109,8 +109,8 @@ const listRequest = (owner: ApiUser) => ({
 })
 
 /**
- * The list at half of what the server can do: how far its slowest answers are from its usual ones. The peer's,
- * at the same rate, show what of that the machine does.
+ * The list at half of the server's maximum rate: the ratio of its slowest answers to its usual ones. The peer at the
+ * same rate shows the influence of the machine.
  */
 async function halfLoad(parts: {
   lab: Lab
@@ -121,7 +121,7 @@ async function halfLoad(parts: {
   perSecond: number
 }): Promise<Row[]> {
   const { lab, plan, world, load, targets, perSecond } = parts
-  await lab.db.query('checkpoint') // what the starts have left to write is not the list's to wait for
+  await lab.db.query('checkpoint') // so that the list does not wait for writes of the starts
   const reports = { raw: [] as LoadReport[], wheelhouse: [] as LoadReport[] }
   for (let round = 0; round < plan.restRounds; round++) {
     for (const server of ['raw', 'wheelhouse'] as const) {
@@ -145,7 +145,7 @@ async function halfLoad(parts: {
   return [row('raw'), row('wheelhouse', MOST_P99_TO_P50)]
 }
 
-/** The first page of a client with a thousand sessions, and of the same client with a million. */
+/** Compares the first page of a client with a thousand sessions and with a million. */
 async function flatness(parts: {
   lab: Lab
   plan: Plan
@@ -183,13 +183,13 @@ async function flatness(parts: {
 
 function notes(plan: Plan): string[] {
   return [
-    `32 connections ask as fast as they are answered; median of ${plan.restRounds} rounds in which the contenders take turns, ` +
+    `32 connections send requests as fast as they are answered; median of ${plan.restRounds} rounds in which the contenders take turns, ` +
       `${plan.restSeconds} s each (starts: ${figure(plan.restStarts)} at a time, every one with an operator, a robot and an owner of its own; ` +
-      'messages: into 200 open sessions). API keys, looked up in the database by all three.',
-    'By hand: Koa, its router and body parser, and in each request the same statements in the same order as Wheelhouse, without ' +
+      'messages: into 200 open sessions). All three read the API keys from the database.',
+    'Handwritten: Koa, its router and body parser, and in each request the same statements in the same order as Wheelhouse, without ' +
       'validation, authorization rules and error bodies. Unit of work: an entity manager per request, find, change, flush.',
-    'Wheelhouse has the statements of its hot requests prepared, once per connection; “by hand” sends texts, as the driver ' +
-      'does unless told otherwise, and “by hand, prepared” prepares them all.',
-    'At half load a request that is late counts from when it was due; the peer gets the same requests a second.',
+    'Wheelhouse prepares the statements of its hot requests, once per connection; “handwritten” sends texts, which is ' +
+      'the driver’s default, and “handwritten, prepared” prepares them all.',
+    'At half load the time of a late request counts from its due time; the peer gets the same rate.',
   ]
 }

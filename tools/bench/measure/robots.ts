@@ -2,7 +2,7 @@ import { type Destination, type RobotIdentity, RobotSocket } from '../fleet/robo
 
 const quiet = { acked: () => {}, ponged: () => {} }
 
-/** Connects a few robots from this very process, one after the other. */
+/** Connects several robots from this process, one after another. */
 export async function connectRobots(
   identities: readonly RobotIdentity[],
   to: Destination,

@@ -10,12 +10,12 @@ import { startObserver } from '../watcher.ts'
 import { connectRobots } from './robots.ts'
 
 const TIMEOUT_MS = 3_500
-/** The last signs of life are spread over so much time, so that they meet the server's timers at any phase. */
+/** The last frames are spread over this time, so that they meet the server's timers at any phase. */
 const SPREAD_MS = 2_000
 const WAIT_TIMEOUT_MS = 5_000
 const LATE_GOAL_MS = 250
 
-/** How long after its timeout a robot whose socket is open but silent is seen OFFLINE. */
+/** Measures how long after its timeout a robot with an open but silent socket is seen OFFLINE. */
 export async function measureSilence(lab: Lab, plan: Plan): Promise<Section> {
   await resetPresence(lab.db, 'away')
   const wheelhouse = await startWheelhouse(lab, 'alone', { heartbeatTimeoutMs: TIMEOUT_MS })

@@ -10,16 +10,16 @@ import { gatewayShape, startWheelhouse, type Target } from '../targets.ts'
 import { complaintsOf, unsavedBeats } from './persisted-heartbeats.ts'
 
 const SETTLE_MS = 2_000
-/** Robots whose every beat is followed into the database. */
+/** Robots whose every beat is traced into the database. */
 const FOLLOWED_ROBOTS = 200
 const POLL_INTERVAL_MS = 20
-/** Sampling goes on so much longer, so that the last beats have the time to arrive. */
+/** Sampling continues for this time, so that the last beats can arrive. */
 const AFTERWARDS_MS = 3_000
 const LAG_GOAL_MS = 1_500
-/** Acknowledgements still on their way when the counts are taken. */
+/** Acknowledgements in flight when the counts are taken. */
 const IN_FLIGHT_SHARE = 0.01
 
-/** Many robots at 1 Hz on one gateway process, and whether their beats reach the database in time. */
+/** Measures robots at 1 Hz on one gateway process, and whether their beats reach the database in time. */
 export async function measureSteady(lab: Lab, plan: Plan): Promise<Section> {
   await resetPresence(lab.db, 'away')
   const gateway = await startWheelhouse(lab, gatewayShape(lab))
@@ -30,7 +30,7 @@ export async function measureSteady(lab: Lab, plan: Plan): Promise<Section> {
     await delay(SETTLE_MS)
     const watched = await watch(lab, plan, fleet, gateway, followed)
     const lags = persistLagsMs(await fleet.ackedTimes(), watched)
-    // The robots go on beating while the gateway is asked to end: the hardest moment to lose nothing.
+    // The robots continue while the gateway shuts down, which is the hardest case for losing nothing.
     await gateway.stop()
     await fleet.stopBeats()
     const unsaved = await unsavedBeats(lab.db, await fleet.lastAcked())
@@ -50,7 +50,7 @@ interface Watched {
   readonly before: readonly BeatReport[]
   readonly after: readonly BeatReport[]
   readonly cpuUs: number
-  /** What the database was first seen to hold, robot by robot, oldest first. */
+  /** Times at which the database was first seen to contain a beat, robot by robot, oldest first. */
   readonly observations: ReadonlyMap<string, Observation[]>
   readonly fromMs: number
   readonly toMs: number
@@ -75,7 +75,7 @@ async function watch(
   return { before, after, cpuUs, observations: await looking, fromMs, toMs }
 }
 
-/** Looks again and again at what the database holds for some robots. */
+/** Polls the database for the stored beats of some robots. */
 async function observePersistence(lab: Lab, robotIds: readonly string[], untilMs: number) {
   const observations = new Map<string, Observation[]>(robotIds.map((id) => [id, []]))
   while (Date.now() < untilMs) {
@@ -96,7 +96,7 @@ async function observePersistence(lab: Lab, robotIds: readonly string[], untilMs
   return observations
 }
 
-/** For every acknowledged beat: how long until the database was seen to hold it or a newer one. */
+/** Returns for every acknowledged beat how long it took until the database contained it or a newer one. */
 function persistLagsMs(
   acked: readonly { id: string; ackedTimesMs: number[] }[],
   { observations, fromMs, toMs }: Watched,
@@ -157,12 +157,12 @@ function sectionOf(plan: Plan, watched: Watched, lags: readonly number[], unsave
       },
     ],
     notes: [
-      `Persist lag: from the moment the gateway received a beat (\`t\` of its acknowledgement) to the first look at the ` +
-        `database that found it or a newer one. ${FOLLOWED_ROBOTS} robots are looked at every ${POLL_INTERVAL_MS} ms, which adds up to ` +
+      `Persist lag: from the moment the gateway received a beat (\`t\` of its acknowledgement) to the first query of the ` +
+        `database that found it or a newer one. ${FOLLOWED_ROBOTS} robots are queried every ${POLL_INTERVAL_MS} ms, which adds up to ` +
         `${POLL_INTERVAL_MS} ms; ${figure(lags.length)} beats.`,
       `The load generator sent its beats late by ${worst((item) => item.latenessP99Ms)} ms (p99), ` +
         `${worst((item) => item.latenessMaxMs)} ms at most; its longest pause was ${worst((item) => item.pauseMaxMs)} ms.`,
-      'After SIGTERM, while the robots go on beating, every robot’s last_heartbeat is compared with its last acknowledged beat.',
+      'After SIGTERM, while the robots continue to send, every robot’s last_heartbeat is compared with its last acknowledged beat.',
     ],
   }
 }

@@ -3,7 +3,7 @@ import type { Pair } from './pair.ts'
 import { PAUSE_MS, type PauseWatch } from './pauses.ts'
 import type { Form } from './payload.ts'
 
-/** A flooded pair that hears nothing for so long is given its next frames all the same. */
+/** A flooded pair without answers for this long gets its next frames nevertheless. */
 const GIVE_UP_MS = 1_000
 const RESTING_TICK_MS = 1
 
@@ -14,7 +14,7 @@ export interface Steady {
   readonly form: Form
   /**
    * `spinning`: the generator never waits, for latencies to the microsecond. `resting`: it waits for events, and
-   * leaves the processor to everybody else who has work to do.
+   * leaves the processor to other processes.
    */
   readonly mode: 'spinning' | 'resting'
 }
@@ -26,7 +26,7 @@ export interface ControlFlood {
   readonly form: Form
 }
 
-/** Lets pairs drive: frame k of every pair is due at a fixed time, or as soon as the ones before are answered. */
+/** Sends control: frame k of every pair is due at a fixed time, or as soon as the previous ones are answered. */
 export function createDriving(parts: {
   pairs: readonly Pair[]
   clock: PauseWatch
@@ -38,7 +38,7 @@ export function createDriving(parts: {
   let flood: ControlFlood | undefined
   let timer: NodeJS.Timeout | undefined
 
-  /** Never waits for events, so that frames are read the moment they arrive and pauses can be told from waiting. */
+  /** Never waits for events, so that it reads frames immediately and can distinguish pauses from waiting. */
   function spin(): void {
     nextSpin = setImmediate(spin)
     const nowMs = performance.now()
@@ -53,7 +53,7 @@ export function createDriving(parts: {
   }
 
   const driven = (count: number) => {
-    if (pairs.length < count) throw new Error(`${count} pairs are to drive, ${pairs.length} are connected`)
+    if (pairs.length < count) throw new Error(`${count} pairs must drive, ${pairs.length} are connected`)
     return pairs.slice(0, count)
   }
 
@@ -84,19 +84,19 @@ export function createDriving(parts: {
         pair.control(wanted.form, wanted.framesPerWrite)
       }
       timer = setInterval(() => {
-        // Whatever was lost without a word would otherwise end the flood of its pair.
+        // A lost frame would otherwise end the flood of its pair.
         const stuckBeforeMs = performance.now() - GIVE_UP_MS
         for (const pair of chosen) if (pair.writtenAtMs < stuckBeforeMs) write(pair)
       }, GIVE_UP_MS)
       for (const pair of chosen) write(pair)
     },
 
-    /** Keeps a flooded pair going. */
+    /** Continues the flood of a pair. */
     answered(pair: Pair): void {
       if (flood && pair.outstanding === 0) pair.control(flood.form, flood.framesPerWrite)
     },
 
-    /** No more control frames; what is under way may still arrive. */
+    /** Sends no more control frames; frames in flight may still arrive. */
     stopSending(): void {
       whenTurned = () => {}
       flood = undefined

@@ -6,11 +6,11 @@ import { createSocketIoWire } from './wires/socketio.ts'
 import { createWebSocketWire, type ReadyOn } from './wires/websocket.ts'
 import type { End, Wire } from './wires/wire.ts'
 
-/** Where a relay listens, and what it speaks. */
+/** Address and protocol of a relay. */
 export interface RelayAddress {
   readonly port: number
   readonly speaks: 'WebSocket' | 'Socket.IO' | 'MQTT' | 'NATS'
-  /** Of WebSockets. */
+  /** Path and headers of a WebSocket. */
   readonly readyOn?: ReadyOn
 }
 
@@ -21,20 +21,20 @@ const wires: Record<RelayAddress['speaks'], (end: End, address: RelayAddress) =>
   NATS: createNatsWire,
 }
 
-/** What whoever holds the connection does with what arrives. */
+/** Callbacks of a connection. */
 export interface EndListener {
-  /** A message that was read now; the bytes are valid during the call. */
+  /** Called with each message; the bytes are valid during the call. */
   message(data: Buffer, start: number, end: number): void
-  /** All messages of one read have been handed over. */
+  /** Called after all messages of one read. */
   readDone(): void
   closed(why: string): void
 }
 
 const READ_BYTES = 256 * 1024
-/** One for all: every read is handled before the next one begins. */
+/** Shared by all: every read is processed before the next one begins. */
 const readBuffer = Buffer.alloc(READ_BYTES)
 
-/** A connection of the load generator: a raw TCP socket that speaks just enough of a relay's protocol. */
+/** A connection of the load generator: a raw TCP socket that implements a minimum of a relay's protocol. */
 export class EndSocket {
   open = false
   private readonly socket: Socket
@@ -70,7 +70,7 @@ export class EndSocket {
     })
   }
 
-  /** Connects and waits until the relay has let this end in. */
+  /** Connects and waits until the relay has admitted this end. */
   static connect(
     end: End,
     address: RelayAddress,
@@ -88,12 +88,12 @@ export class EndSocket {
     })
   }
 
-  /** Bytes on the wire for a message to the other end. */
+  /** Returns the bytes on the wire for a message to the other end. */
   wrap(payload: Buffer): Buffer {
     return this.wire.wrap(payload)
   }
 
-  /** Writes what `wrap` made. */
+  /** Writes the result of `wrap`. */
   write(bytes: Buffer): void {
     if (this.open) this.socket.write(bytes)
   }
@@ -102,7 +102,7 @@ export class EndSocket {
     this.write(this.wrap(payload))
   }
 
-  /** Ends the connection without a word to the listener. */
+  /** Destroys the connection without calling the listener. */
   destroy(): void {
     this.open = false
     this.socket.destroy()
@@ -114,11 +114,11 @@ export class EndSocket {
     this.rest = undefined
     const done = this.wire.read(data, this)
     this.listener.readDone()
-    // Copied: the buffer is everybody's.
+    // Copied, because all connections share the buffer.
     if (done < data.length) this.rest = Buffer.from(data.subarray(done))
   }
 
-  // What the wire hears:
+  // Callbacks of the wire:
 
   ready(): void {
     this.settle?.()

@@ -5,21 +5,21 @@ import type { Pair, StopReceived } from './pair.ts'
 import type { Form } from './payload.ts'
 
 const CONTROL_EVERY_MS = 20
-/** Every stretch of driving has a length of its own, so that silence begins at any phase of the server's timers. */
+/** Every period of control has a different length, so that silence begins at any phase of the server's timers. */
 const DRIVE_MS = { least: 300, most: 600 }
 const STOP_LIMIT_MS = 2_000
-/** Watched for a second stop; a server that repeats itself would do so within its deadman time. */
+/** Time to wait for a second stop; a server that repeats itself would do so within its deadman time. */
 const AFTERWARDS_MS = 500
 const STOP_REASON = 'pressed'
 
 export interface Stall {
-  /** From the write of the operator's last control frame to the stop the robot read; undefined when none came. */
+  /** From the write of the operator's last control frame to the stop that the robot read; undefined without a stop. */
   readonly afterMs: number | undefined
   readonly stops: number
   readonly reasons: readonly string[]
 }
 
-/** An operator drives, falls silent with an open socket, and the robot waits for its stop; so many times. */
+/** Repeats: an operator drives and falls silent with an open socket, and the robot waits for its stop. */
 export async function stallPair(pair: Pair, rounds: number, form: Form): Promise<Stall[]> {
   const stalls: Stall[] = []
   for (let round = 0; round < rounds; round++) {
@@ -28,7 +28,7 @@ export async function stallPair(pair: Pair, rounds: number, form: Form): Promise
       pair.control(form)
       await delay(CONTROL_EVERY_MS)
     }
-    // From here on: a stop that came while it drove is none of this silence.
+    // A stop that arrived while it drove does not belong to this silence.
     const received: StopReceived[] = []
     pair.onStop = (stop) => void received.push(stop)
     await waitUntil(() => received.length > 0, STOP_LIMIT_MS)
@@ -46,11 +46,11 @@ export async function stallPair(pair: Pair, rounds: number, form: Form): Promise
 export interface StopReport {
   readonly requested: number
   readonly latency: Distribution
-  /** Pressed, and no stop came. */
+  /** Requests without a stop. */
   readonly missed: number
 }
 
-/** Presses stop once for each of these pairs, one after the other, while all of them drive. */
+/** Requests one stop for each of these pairs, one after another, while all of them drive. */
 export async function requestStops(
   pairs: readonly Pair[],
   { side, everyMs }: { side: 'operator' | 'watcher'; everyMs: number },

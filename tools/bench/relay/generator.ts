@@ -14,7 +14,7 @@ import type { End } from './wires/wire.ts'
 const HANDSHAKES_AT_A_TIME = 32
 const BEAT_EVERY_MS = 1_000
 const BEAT_TICK_MS = 20
-/** Frames that have not arrived so long after the last one was sent are lost. */
+/** Frames that have not arrived this long after the last one was sent are lost. */
 const SETTLE_LIMIT_MS = 2_000
 
 const clock = new PauseWatch(performance.now())
@@ -37,7 +37,7 @@ async function open(ends: readonly End[], address: RelayAddress): Promise<void> 
   }
 }
 
-/** Robots owe their gateway a heartbeat a second; evenly spread, whatever the event loop does meanwhile. */
+/** Sends each robot's heartbeat once a second, evenly spread, by the clock. */
 function beat(): void {
   let next = 0
   let due = 0
@@ -52,17 +52,17 @@ const handlers = {
   beat,
   startSteady: (steady: Steady) => driving.startSteady(steady),
   startFlood: (flood: ControlFlood) => driving.startFlood(flood),
-  /** What has happened since the last mark, or since the driving began. */
+  /** Returns counts since the last mark, or since control began. */
   report: () => recorder.report(),
   mark: () => recorder.mark(),
-  /** Ends the driving and waits for what is under way: how many frames were lost without a word. */
+  /** Ends control and waits for frames in flight; returns the number of lost frames. */
   async stopDriving() {
     driving.stopSending()
     await waitUntil(() => recorder.missing <= 0, SETTLE_LIMIT_MS)
     driving.stopSpinning()
     return { lost: recorder.missing }
   },
-  /** Pairs whose session is ACTIVE, with a robot, and under no latched stop. */
+  /** Returns pairs with an ACTIVE session, with a robot, and without a latched stop. */
   drivable: () =>
     pairs.filter(
       ({ state }) => state.status === 'ACTIVE' && state.robot_connected === true && !state.stop?.latched,
@@ -71,14 +71,14 @@ const handlers = {
     const stalls = await Promise.all(pairs.slice(0, count).map((pair) => stallPair(pair, rounds, form)))
     return stalls.flat()
   },
-  /** Presses at one side of the pairs from `from` to before `to`, which must be driving. */
+  /** Requests stops at one side of the pairs from `from` to before `to`, which must be driving. */
   stopRequests: (side: 'operator' | 'watcher', from: number, to: number, everyMs: number) =>
     requestStops(pairs.slice(from, to), { side, everyMs }),
-  /** Control frames that robots have read while they stood under a latched stop. */
+  /** Returns the number of control frames that robots read under a latched stop. */
   framesUnderStop: () => pairs.reduce((total, pair) => total + pair.framesUnderStop, 0),
 }
 export type RelayGenerator = typeof handlers
 
 offer(handlers)
-process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
+process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends this process
 sendReady(0)

@@ -1,11 +1,11 @@
-/** Buckets from one doubling to the next: values that share a bucket differ by at most 0.27 %. */
+/** Buckets per doubling: values in the same bucket differ by at most 0.27 %. */
 const BUCKETS_PER_DOUBLING = 256
 const LEAST_US = 1
-/** Up to 2^28 µs, four and a half minutes; what is longer counts in the last bucket. */
+/** Up to 2^28 µs, four and a half minutes; longer values count in the last bucket. */
 const DOUBLINGS = 28
 const BUCKETS = BUCKETS_PER_DOUBLING * DOUBLINGS
 
-/** What a histogram holds, small enough to send to another process. Microseconds; NaN of nothing. */
+/** Summary of a histogram, small enough to send to another process. Microseconds; NaN without values. */
 export interface Distribution {
   readonly count: number
   readonly p50Us: number
@@ -15,7 +15,7 @@ export interface Distribution {
   readonly maxUs: number
 }
 
-/** Counts durations in a fixed number of buckets, as fine for microseconds as for seconds. */
+/** Counts durations in a fixed number of buckets, with the same relative precision for microseconds and seconds. */
 export class Histogram {
   private readonly buckets = new Uint32Array(BUCKETS)
   private countSoFar = 0
@@ -34,7 +34,7 @@ export class Histogram {
     if (us > this.maxSoFarUs) this.maxSoFarUs = us
   }
 
-  /** The value that the given share (0 to 1) does not exceed, off by 0.27 % at most; never above the largest. */
+  /** Returns the value that the given share (0 to 1) does not exceed, to 0.27 %; never above the largest. */
   percentile(share: number): number {
     if (this.countSoFar === 0) return Number.NaN
     const rank = Math.max(1, Math.ceil(this.countSoFar * share))

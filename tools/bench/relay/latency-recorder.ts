@@ -3,30 +3,30 @@ import type { PauseWatch } from './pauses.ts'
 
 const MAX_REPORTED_CONNECTION_LOSSES = 3
 
-/** Counts as they go from the generator to the benchmark. */
+/** Counts that the generator sends to the benchmark. */
 export interface RecorderReport {
   readonly tookMs: number
   readonly sent: number
   readonly delivered: number
-  /** Control frames that arrived more than once, or that nobody had sent. */
+  /** Control frames that arrived more than once, or that no operator had sent. */
   readonly strange: number
   readonly acked: number
-  /** Refused aloud by the relay, by its reasons. */
+  /** Frames that the relay refused explicitly, by reason. */
   readonly dropped: Readonly<Record<string, number>>
-  /** Written later than planned because the generator stood still. */
+  /** Frames that were written late because the generator paused. */
   readonly sentLate: number
-  /** Left out of `latency`: the generator itself stood still while they were under way. */
+  /** Frames excluded from `latency`: the generator paused while they were in flight. */
   readonly doubtful: number
   /** One way, from the write at the operator's end to the read at the robot's. */
   readonly latency: Distribution
-  /** The same with nothing left out. */
+  /** The same, including all frames. */
   readonly everything: Distribution
   readonly pauses: Distribution
   readonly closed: number
   readonly closings: readonly string[]
 }
 
-/** What has happened to the control frames of all pairs: since the driving began, and since the last mark. */
+/** Counts the control frames of all pairs: since control began, and since the last mark. */
 export class LatencyRecorder {
   acked = 0
   sentLate = 0
@@ -41,7 +41,7 @@ export class LatencyRecorder {
   private readonly closings = new Set<string>()
   private readonly clock: PauseWatch
   private markedMs = performance.now()
-  /** Of the whole run. */
+  /** Counts of the whole run. */
   private whole = { sent: 0, arrived: 0, refused: 0 }
 
   constructor(clock: PauseWatch) {
@@ -62,7 +62,7 @@ export class LatencyRecorder {
     else this.latency.record(latencyUs)
   }
 
-  /** A frame arrived twice, or was sent by nobody. */
+  /** A frame arrived twice, or was not sent by an operator. */
   arrivedStrangely(): void {
     this.strange++
   }
@@ -77,12 +77,12 @@ export class LatencyRecorder {
     if (this.closings.size < MAX_REPORTED_CONNECTION_LOSSES) this.closings.add(why)
   }
 
-  /** Control frames of the whole run that have neither arrived nor been refused aloud. */
+  /** Returns control frames of the whole run that have neither arrived nor been refused explicitly. */
   get missing(): number {
     return this.whole.sent - this.whole.arrived - this.whole.refused
   }
 
-  /** Since the last mark. */
+  /** Returns counts since the last mark. */
   report(): RecorderReport {
     return {
       tookMs: performance.now() - this.markedMs,
@@ -101,13 +101,13 @@ export class LatencyRecorder {
     }
   }
 
-  /** A run begins. */
+  /** Begins a run. */
   begin(): void {
     this.whole = { sent: 0, arrived: 0, refused: 0 }
     this.mark()
   }
 
-  /** What has been so far was the warm-up. */
+  /** Ends the warm-up. */
   mark(): void {
     this.sent = this.delivered = this.strange = this.acked = this.sentLate = this.doubtful = this.closed = 0
     this.dropped.clear()

@@ -5,7 +5,7 @@ import type { PauseWatch } from './pauses.ts'
 import { ackFrame, controlFrame, type Form, kindOf, seqOf } from './payload.ts'
 import type { End, Side } from './wires/wire.ts'
 
-/** Frames of one pair that can be under way at a time and still be told apart. */
+/** Maximum of frames of one pair in flight that can be distinguished. */
 const REMEMBERED_FRAMES = 1_024
 const NOBODY = -1
 
@@ -15,24 +15,24 @@ export interface StopReceived {
   readonly atMs: number
 }
 
-/** What all pairs of a generator share. */
+/** Shared by all pairs of a generator. */
 export interface PairParts {
   readonly clock: PauseWatch
   readonly recorder: LatencyRecorder
-  /** A control frame of this pair was acknowledged or refused. */
+  /** Called when a control frame of this pair was acknowledged or refused. */
   readonly onAnswered: (pair: Pair) => void
 }
 
-/** An operator, a robot that acknowledges every control frame, and perhaps a watcher: all ends in one process. */
+/** An operator, a robot that acknowledges every control frame, and optionally an observer: all ends in one process. */
 export class Pair {
   readonly index: number
   /** Control frames that are neither acknowledged nor refused. */
   outstanding = 0
   /** When its operator wrote the last control frame. */
   writtenAtMs = 0
-  /** What the operator was told last of the session, by a relay that knows sessions. */
+  /** The last session state that the operator received, from a relay with sessions. */
   state: { status?: unknown; robot_connected?: unknown; stop?: { latched?: unknown } | null } = {}
-  /** Control frames that reached the robot while it stood under a latched stop. */
+  /** Control frames that reached the robot under a latched stop. */
   framesUnderStop = 0
   onStop = (_stop: StopReceived) => {}
   private readonly parts: PairParts
@@ -60,7 +60,7 @@ export class Pair {
     })
   }
 
-  /** Writes so many control frames in one piece; their time is that of the write. */
+  /** Writes this many control frames in one piece; their time is that of the write. */
   control(form: Form, count = 1): void {
     const operator = this.ends.operator
     if (!operator?.open) return
@@ -79,7 +79,7 @@ export class Pair {
     this.parts.clock.poll(performance.now())
   }
 
-  /** Sends something else from one of the ends; false when that end is not connected. */
+  /** Sends another message from one of the ends; returns false when that end is not connected. */
   sendTo(side: Side, message: object): boolean {
     const end = this.ends[side]
     if (!end?.open) return false
@@ -112,7 +112,7 @@ export class Pair {
     this.acks = []
   }
 
-  /** Only Wheelhouse says anything of its own to a robot. */
+  /** Only Wheelhouse sends frames of its own to a robot. */
   private onRobotData(data: Buffer, start: number, end: number): void {
     const frame = JSON.parse(data.toString('utf8', start, end))
     if (frame.type === 'stop_cleared') this.latched = false
@@ -128,7 +128,7 @@ export class Pair {
       this.answered()
       return
     }
-    if (data[start] === BINARY_CONTROL) return // a relay that sends an operator's frames back to the operator
+    if (data[start] === BINARY_CONTROL) return // the relay returned an operator's frame to the operator
     const frame = JSON.parse(data.toString('utf8', start, end))
     if (frame.type === 'state') this.state = frame
     if (frame.type !== 'dropped') return

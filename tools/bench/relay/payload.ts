@@ -1,20 +1,20 @@
 import { BINARY_CONTROL, BINARY_HEADER_BYTES } from '@wheelhouse/protocol'
 
-/** How control frames are written: 16 bytes of header and 64 of payload, or JSON around 64 bytes of JSON. */
+/** Forms of control frames: 16 bytes of header and 64 of payload, or JSON around 64 bytes of JSON. */
 export const forms = ['binary', 'JSON'] as const
 export type Form = (typeof forms)[number]
 
 const PAYLOAD_BYTES = 64
-/** Two vectors, as most robots are driven. Every number is written the same by whoever writes it again. */
+/** Two vectors, the usual command of a robot. Every JSON library writes these numbers the same way. */
 const DATA = '{"linear":[0.1251,0.2513,0.3779],"angular":[0.5031,0.6297,0.75]}'
 const payload = Buffer.from(DATA)
-if (payload.length !== PAYLOAD_BYTES) throw new Error(`the payload has ${payload.length} bytes`)
+if (payload.length !== PAYLOAD_BYTES) throw new Error(`The payload has ${payload.length} bytes.`)
 
 const binary = Buffer.alloc(BINARY_HEADER_BYTES + PAYLOAD_BYTES)
 binary[0] = BINARY_CONTROL
 binary.set(payload, BINARY_HEADER_BYTES)
 
-/** A control frame. The bytes are valid until the next call. `t` is this process's clock, as the protocol wants it. */
+/** Returns a control frame. The bytes are valid until the next call. `t` is this process's clock, as the protocol requires. */
 export function controlFrame(form: Form, seq: number, nowMs: number): Buffer {
   const t = performance.timeOrigin + nowMs
   if (form === 'JSON')
@@ -26,11 +26,11 @@ export function controlFrame(form: Form, seq: number, nowMs: number): Buffer {
 
 export const ackFrame = (seq: number): Buffer => Buffer.from(`{"type":"ack","seq":${seq}}`)
 
-/** What the generator tells apart without parsing; `other` is JSON that is rare enough to be parsed. */
+/** Types that the generator identifies without parsing; `other` is JSON that is rare enough to be parsed. */
 export type MessageKind = 'control' | 'ack' | 'other'
 
 const BRACE = '{'.charCodeAt(0)
-/** `{"type":"` comes before the first letter of the type, and no other type begins with these. */
+/** `{"type":"` precedes the first letter of the type, and no other type begins with these letters. */
 const TYPE_OFFSET = 9
 const A = 'a'.charCodeAt(0)
 const C = 'c'.charCodeAt(0)
@@ -46,7 +46,7 @@ export function kindOf(data: Buffer, start: number): MessageKind {
 const SEQ_KEY = Buffer.from('"seq":')
 const ZERO = '0'.charCodeAt(0)
 
-/** The `seq` of a control frame or an ack, wherever it stands in the JSON; NaN when there is none. */
+/** Returns the `seq` of a control frame or an ack, at any position in the JSON; NaN without one. */
 export function seqOf(data: Buffer, start: number, end: number): number {
   if (data[start] === BINARY_CONTROL) return data.readUInt32BE(start + 4)
   const key = data.indexOf(SEQ_KEY, start)

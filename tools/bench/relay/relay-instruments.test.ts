@@ -9,10 +9,10 @@ import { createMqttWire } from './wires/mqtt.ts'
 import { createNatsWire } from './wires/nats.ts'
 import type { WireEvents } from './wires/wire.ts'
 
-// The parts of the benchmark that would lie without anybody noticing.
+// Tests of the benchmark's instruments, whose errors would otherwise be unnoticed.
 
 describe('the histogram', () => {
-  test('finds every percentile as sorting does, to 0.28 %', () => {
+  test('returns every percentile as sorting does, to 0.28 %', () => {
     const values = fc.array(fc.double({ min: 1, max: 1e8, noNaN: true }), { minLength: 1, maxLength: 500 })
     fc.assert(
       fc.property(values, fc.double({ min: 0, max: 1, noNaN: true }), (sample, share) => {
@@ -26,14 +26,14 @@ describe('the histogram', () => {
     )
   })
 
-  test('keeps the largest value as it was and counts what is out of range at its edges', () => {
+  test('preserves the largest value and counts out-of-range values at its edges', () => {
     const histogram = new Histogram()
     for (const value of [0, -3, 0.2, 7e9]) histogram.record(value)
     expect(histogram.summary()).toMatchObject({ count: 4, maxUs: 7e9 })
     expect(histogram.percentile(0.75)).toBeLessThan(1.01)
   })
 
-  test('knows nothing of nothing', () => {
+  test('returns NaN without values', () => {
     const histogram = new Histogram()
     histogram.record(5)
     histogram.reset()
@@ -48,31 +48,31 @@ describe('the histogram', () => {
   })
 })
 
-describe('the watch for pauses', () => {
+describe('the pause detector', () => {
   const short = PAUSE_MS / 10
 
-  test('leaves out what was sent before the end of a pause and read in the two turns after it', () => {
+  test('excludes frames that were sent before the end of a pause and read in the two turns after it', () => {
     const watch = new PauseWatch(0)
     watch.turn(short)
     const sentMs = short
-    watch.poll(10) // a read that comes after nearly 10 ms in which nothing was read
+    watch.poll(10) // a read after nearly 10 ms without one
     expect(watch.doubtful(sentMs)).toBe(true)
     watch.turn(10 + short)
     expect(watch.doubtful(sentMs)).toBe(true) // still unread when the pause ended
     watch.turn(10 + 2 * short)
-    expect(watch.doubtful(sentMs)).toBe(false) // nothing that had arrived by then was left unread
+    expect(watch.doubtful(sentMs)).toBe(false) // everything that had arrived by then was read
     expect(watch.lengths.summary()).toMatchObject({ count: 1 })
     expect(watch.lengths.summary().maxUs).toBeCloseTo((10 - short) * 1_000)
   })
 
-  test('counts what was sent after a pause', () => {
+  test('counts frames that were sent after a pause', () => {
     const watch = new PauseWatch(0)
     watch.turn(10)
     expect(watch.doubtful(10)).toBe(false)
     expect(watch.doubtful(9.99)).toBe(true)
   })
 
-  test('covers one whole turn after a pause that was noticed between two of them', () => {
+  test('covers one whole turn after a pause that was detected between two turns', () => {
     const watch = new PauseWatch(0)
     watch.turn(10)
     watch.poll(10 + short)
@@ -83,7 +83,7 @@ describe('the watch for pauses', () => {
     expect(watch.doubtful(5)).toBe(false)
   })
 
-  test('takes a slow server for what it is: it stands still, the generator does not', () => {
+  test('does not confuse a slow server with a pause of the generator', () => {
     const watch = new PauseWatch(0)
     for (let nowMs = short; nowMs < 50; nowMs += short) watch.turn(nowMs)
     expect(watch.doubtful(1)).toBe(false)
@@ -92,7 +92,7 @@ describe('the watch for pauses', () => {
 })
 
 describe('frames', () => {
-  test.each(forms)('written as %s are read back', (form) => {
+  test.each(forms)('of the form %s are parsed', (form) => {
     for (const seq of [1, 9, 10, 65_536, 4_294_967_295]) {
       const frame = controlFrame(form, seq, 12.5)
       expect(kindOf(frame, 0)).toBe('control')
@@ -100,13 +100,13 @@ describe('frames', () => {
     }
   })
 
-  test('carry 64 bytes in both forms', () => {
+  test('contain 64 bytes in both forms', () => {
     const json = JSON.parse(controlFrame('JSON', 1, 0).toString())
     expect(Buffer.byteLength(JSON.stringify(json.data))).toBe(64)
     expect(controlFrame('binary', 1, 0)).toHaveLength(16 + 64)
   })
 
-  test('as Wheelhouse writes them anew are read, and no seq of the next one is', () => {
+  test('that Wheelhouse has serialized are parsed, without the seq of the next frame', () => {
     const text = '{"type":"control","session_id":"x","seq":42,"t":1,"ttl_ms":250,"data":{}}'
     const other = '{"type":"control","data":{}}'
     const data = Buffer.from(`${text}${other}${ackFrame(7)}`)
@@ -116,7 +116,7 @@ describe('frames', () => {
     expect(seqOf(data, text.length + other.length, data.length)).toBe(7)
   })
 
-  test('are masked as WebSocket wants it', () => {
+  test('are masked as WebSocket requires', () => {
     const payload = Buffer.from(controlFrame('binary', 5, 1))
     const frame = maskedFrame(OPCODE_BINARY, payload)
     const unmasked = frame.subarray(6).map((byte, index) => byte ^ (frame[2 + (index % 4)] as number))
@@ -125,7 +125,7 @@ describe('frames', () => {
   })
 })
 
-describe('the wires read messages however TCP cuts them', () => {
+describe('the wires parse messages across any TCP segmentation', () => {
   const sizes = [0, 1, 80, 300, 20_000]
   const payloads = sizes.map((size) => Buffer.alloc(size, 'r\n'))
   const mqtt = createMqttWire({ pair: 3, side: 'robot' })
@@ -145,7 +145,7 @@ describe('the wires read messages however TCP cuts them', () => {
         const received: WireEvents = {
           ready() {},
           refused: (why) => expect.unreachable(why),
-          answer: () => expect.unreachable('nothing wants an answer'),
+          answer: () => expect.unreachable('No message needs an answer.'),
           message: (data, start, end) => void seen.push(Buffer.from(data.subarray(start, end))),
         }
         let from = 0

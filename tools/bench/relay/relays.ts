@@ -24,11 +24,11 @@ export interface RelayUsage {
 /** A process between operators and robots. */
 export interface Relay {
   readonly name: string
-  /** In which forms it is measured. */
+  /** The measured forms. */
   readonly forms: readonly Form[]
   /** Connects the pairs from `from` to before `to`. */
   connect(generator: Call<RelayGenerator>, from: number, to: number): Promise<void>
-  /** Of the relay's own process; undefined where the system does not tell. */
+  /** Usage of the relay's own process; undefined where the system does not report it. */
   usage(): Promise<RelayUsage | undefined>
   stop(): Promise<void>
 }
@@ -39,14 +39,14 @@ export const relayNames = {
   socketIo: 'Socket.IO',
   ws: 'ws',
   bare: 'bare uWebSockets.js',
-  bareAgain: 'bare uWebSockets.js, once more',
+  bareAgain: 'bare uWebSockets.js, repeated',
   wheelhouse: 'Wheelhouse gateway',
 } as const
 
-/** What is known of a relay that cannot be measured here. */
+/** The reason why a relay cannot be measured here. */
 export type Absent = string
 
-/** Measured before Wheelhouse and after it: two runs of the same show how much any two runs differ. */
+/** Measured before Wheelhouse and after it: two equal runs show the difference between any two runs. */
 export async function startBareRelay(lab: Lab, again = false): Promise<Relay> {
   const name = again ? relayNames.bareAgain : relayNames.bare
   return await ofOurs(lab, name, 'tools/bench/servers/relay-uws.ts', 'WebSocket', ['JSON', 'binary'])
@@ -79,7 +79,7 @@ export async function startMosquitto(lab: Lab): Promise<Relay | Absent> {
   if (!program) return 'mosquitto is not installed (Debian: apt-get install mosquitto)'
   const port = await freePort()
   const file = join(lab.dataDir, 'mosquitto.conf')
-  // Its defaults would wait for more to send (Nagle) and keep messages on disk.
+  // Its defaults would wait for more data (Nagle) and store messages on disk.
   const lines = [
     `listener ${port} 127.0.0.1`,
     'allow_anonymous true',
@@ -102,7 +102,7 @@ export async function startNats(lab: Lab): Promise<Relay | Absent> {
   return await startExternalRelay(lab, relayNames.nats, command, { port, speaks: 'NATS' })
 }
 
-/** A server of another make: it tells nothing of itself, and what it carries is opaque to it. */
+/** A third-party server: it reports nothing about itself, and its messages are opaque to it. */
 async function startExternalRelay(
   lab: Lab,
   name: string,
@@ -148,7 +148,7 @@ const connecting =
     await generator('open', ends, address)
   }
 
-/** Usage of a process of ours, which tells it exactly. */
+/** Usage of one of our processes, which reports it exactly. */
 export function probedUsage(child: Child): Relay['usage'] {
   const probe = callerOf<Probe>(child.process)
   return async () => ({ cpuUs: (await probe('usage')).cpuUs, rssBytes: await probe('rss') })

@@ -26,16 +26,16 @@ interface SoakActors {
   sessionId?: string
 }
 
-/** Wheelhouse as a relay, and what only it can do. */
+/** Wheelhouse as a relay, with functions that only it has. */
 export interface WheelhouseRelay extends Relay {
   readonly child: Child
-  /** Connects the owners of these pairs as watchers. */
+  /** Connects the owners of these pairs as observers. */
   watch(generator: Call<RelayGenerator>, from: number, to: number): Promise<void>
-  /** Ends every session and forgets the robots; after `stop`. */
+  /** Ends every session and deletes the robots; after `stop`. */
   cleanUp(): Promise<void>
 }
 
-/** Starts Wheelhouse as anybody would, with so many robots that wait for their operators. */
+/** Starts Wheelhouse with its defaults, and robots that wait for their operators. */
 export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise<WheelhouseRelay> {
   await resetPresence(lab.db, 'away')
   const actorGroups = await seedPairs(lab.db, pairCount)
@@ -110,7 +110,7 @@ async function seedPairs(db: Client, count: number): Promise<SoakActors[]> {
   })
 }
 
-/** Every operator starts a session with their robot, as operators do. */
+/** Starts a session for every operator, over REST. */
 async function startSessions(apiUrl: string, actorGroups: readonly SoakActors[]): Promise<void> {
   const url = new URL('/api/sessions', apiUrl)
   url.hostname = '127.0.0.1' // where the server listens
@@ -123,20 +123,20 @@ async function startSessions(apiUrl: string, actorGroups: readonly SoakActors[])
         body: JSON.stringify({ robotId: actors.robotId }),
       })
       const body = await answer.text()
-      if (answer.status !== 201) throw new Error(`a session was not started: ${answer.status} ${body}`)
+      if (answer.status !== 201) throw new Error(`A session was not started: ${answer.status} ${body}`)
       actors.sessionId = JSON.parse(body).sessionId
     }
   }
   await Promise.all(Array.from({ length: STARTS_AT_A_TIME }, channel))
 }
 
-/** The gateway hears of sessions a moment after their start. */
+/** Waits until the gateway has received the new sessions. */
 async function untilDrivable(generator: Call<RelayGenerator>, count: number): Promise<void> {
   const untilMs = performance.now() + READY_LIMIT_MS
   for (;;) {
     const drivable = await generator('drivable')
     if (drivable >= count) return
-    if (performance.now() > untilMs) throw new Error(`${drivable} of ${count} operators may drive`)
+    if (performance.now() > untilMs) throw new Error(`Only ${drivable} of ${count} operators may drive.`)
     await delay(POLL_INTERVAL_MS)
   }
 }

@@ -8,8 +8,8 @@ export interface HttpAnswer {
 }
 
 /**
- * One keep-alive HTTP connection with one request under way at a time. It understands what the measured
- * servers send (a status line, Content-Length) and nothing else, so that it takes little of the processor.
+ * One keep-alive HTTP connection with one request in flight. It parses only what the measured servers send (a status
+ * line, Content-Length), so that it takes little of the processor.
  */
 export class HttpConnection {
   readonly #socket: Socket
@@ -21,7 +21,7 @@ export class HttpConnection {
     this.#socket = socket
     socket.on('data', (chunk) => this.#read(chunk))
     socket.on('error', (cause) => this.#fail?.(cause))
-    socket.on('close', () => this.#fail?.(new Error('the server closed a connection')))
+    socket.on('close', () => this.#fail?.(new Error('The server closed a connection.')))
   }
 
   static open(port: number): Promise<HttpConnection> {
@@ -74,7 +74,7 @@ export interface HttpRequest {
   readonly body?: unknown
 }
 
-/** The bytes of a request. */
+/** Returns the bytes of a request. */
 export function requestBytes({ method, path, apiKey, body }: HttpRequest): Buffer {
   const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n`
   if (body === undefined) return Buffer.from(`${head}\r\n`)

@@ -12,18 +12,18 @@ export interface Pair {
   readonly robotId: string
 }
 
-/** What the REST measurements ask about. */
+/** Fixtures of the REST measurements. */
 export interface RestWorld {
   /** A client with fifty robots and the sessions of the list. */
   readonly owner: ApiUser
-  /** Operators, each with a robot that waits for them; every robot has an owner of its own. */
+  /** Operators, each with an available robot; every robot has an owner of its own. */
   readonly pairs: readonly Pair[]
 }
 
 const ROBOTS_OF_OWNER = 50
 const FINISHED_OPERATORS = 20
 
-/** Makes people, robots and finished sessions, straight in the database. */
+/** Creates users, robots and completed sessions, directly in the database. */
 export async function seedRest(db: Client, counts: { pairs: number; sessions: number }): Promise<RestWorld> {
   const [owner] = await users(db, 1, 'client')
   const operators = await users(db, FINISHED_OPERATORS, 'operator')
@@ -41,7 +41,7 @@ export async function seedRest(db: Client, counts: { pairs: number; sessions: nu
   return { owner: owner as ApiUser, pairs }
 }
 
-/** So many users of one role, each with an API key. */
+/** Creates users of one role, each with an API key. */
 export async function users(db: Client, count: number, role: 'client' | 'operator'): Promise<ApiUser[]> {
   const made = Array.from({ length: count }, () => ({ id: randomUUID(), apiKey: generateApiKey() }))
   const ids = made.map(({ id }) => id)
@@ -60,7 +60,7 @@ export async function users(db: Client, count: number, role: 'client' | 'operato
   return made
 }
 
-/** One robot for each of these owners. */
+/** Creates one robot for each of these owners. */
 export async function robotsOf(db: Client, ownerIds: readonly string[], status: string): Promise<string[]> {
   const ids = ownerIds.map(() => randomUUID())
   await db.query(
@@ -73,7 +73,7 @@ export async function robotsOf(db: Client, ownerIds: readonly string[], status: 
   return ids
 }
 
-/** Sessions that are over, one a minute into the past. */
+/** Creates completed sessions, one for each past minute. */
 export async function finishedSessions(
   db: Client,
   owner: Pick<ApiUser, 'id'>,
@@ -99,20 +99,20 @@ export async function forgetSessions(db: Client, owner: Pick<ApiUser, 'id'>): Pr
   await withoutTriggers(db, () => db.query('delete from sessions where client_id = $1', [owner.id]))
 }
 
-/** The totals of the public statistics are nobody's concern here; a million triggers would take minutes. */
+/** Disables triggers: the public statistics are not measured, and a million triggers would take minutes. */
 async function withoutTriggers(db: Client, work: () => Promise<unknown>): Promise<void> {
   await db.query('set session_replication_role = replica')
   await work()
   await db.query('set session_replication_role = origin')
 }
 
-/** Frees the robots of all pairs and forgets what was started and said: the same for every contender. */
+/** Frees the robots of all pairs and deletes their sessions: the same for every contender. */
 export async function resetStarts(db: Client, world: RestWorld): Promise<void> {
   const robotIds = world.pairs.map(({ robotId }) => robotId)
   await forgetSessionsOf(db, robotIds, 'AVAILABLE')
 }
 
-/** Forgets the sessions of these robots with everything that was recorded of them, and whom was told of it. */
+/** Deletes the sessions of these robots with all their records and notifications. */
 export async function forgetSessionsOf(
   db: Client,
   robotIds: readonly string[],

@@ -3,16 +3,16 @@ import { offer, sendReady } from '../rpc.ts'
 import { percentile } from '../stats.ts'
 import { HttpConnection, type HttpRequest, requestBytes } from './connection.ts'
 
-// The load generator of the REST measurements: a process of its own that asks and waits for answers.
+// The load generator of the REST measurements: a separate process that sends requests and waits for answers.
 
 export interface LoadReport {
   readonly answered: number
   readonly tookMs: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers with another status than the one expected. */
+  /** Answers with another status than the expected one. */
   readonly wrong: number
-  /** What the first wrong one said. */
+  /** The text of the first wrong answer. */
   readonly firstWrong: string | undefined
 }
 
@@ -23,7 +23,7 @@ export interface Work {
   readonly requests: readonly HttpRequest[]
 }
 
-/** Collects answers of one run. */
+/** Collects the answers of one run. */
 function createCounter(expectedStatus: number) {
   const latenciesMs: number[] = []
   let wrong = 0
@@ -61,7 +61,7 @@ async function withConnections<T>(
 }
 
 const handlers = {
-  /** Every connection asks the next request as soon as it is answered: over and over for `forMs`. */
+  /** Every connection sends the next request as soon as the last is answered, for `forMs`. */
   repeat: (work: Work, forMs: number): Promise<LoadReport> =>
     withConnections(work, async (connections) => {
       const bytes = work.requests.map(requestBytes)
@@ -79,7 +79,7 @@ const handlers = {
       return recorder.report()
     }),
 
-  /** Every request once, as fast as they are answered. */
+  /** Sends every request once, as fast as they are answered. */
   once: (work: Work): Promise<LoadReport> =>
     withConnections(work, async (connections) => {
       const queue = work.requests.map(requestBytes).values()
@@ -94,7 +94,7 @@ const handlers = {
       return recorder.report()
     }),
 
-  /** So many requests a second whatever the answers do; a late answer counts from when it was due. */
+  /** Sends requests at a fixed rate, independent of the answers; the time of a late answer counts from its due time. */
   atRate: (work: Work, perSecond: number, forMs: number): Promise<LoadReport> =>
     withConnections(work, async (connections) => {
       const bytes = work.requests.map(requestBytes)
@@ -108,7 +108,7 @@ const handlers = {
           const request = bytes[turn++ % bytes.length] as Buffer
           const earlyMs = dueMs - performance.now()
           if (earlyMs > 0) await delay(earlyMs)
-          // The timer is coarse: what it is late by is the generator's fault, not the server's.
+          // The timer is coarse: its delay is the generator's fault, not the server's.
           const sentMs = earlyMs > 0 ? performance.now() : dueMs
           recorder.note(await connection.send(request), sentMs)
         }
@@ -127,5 +127,5 @@ const handlers = {
 export type LoadGenerator = typeof handlers
 
 offer(handlers)
-process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
+process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends this process
 sendReady(0)

@@ -1,7 +1,7 @@
 import { App, us_socket_local_port } from 'uWebSockets.js'
 import { offer, sendReady } from '../rpc.ts'
 
-// The limit: uWebSockets.js that takes WebSocket frames and does nothing with them.
+// The limit: uWebSockets.js that receives WebSocket frames and does nothing with them.
 
 let receivedFrames = 0
 

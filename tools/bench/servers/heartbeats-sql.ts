@@ -3,13 +3,13 @@ import { Pool } from 'pg'
 /** Rows in one statement, as many as Wheelhouse writes in one. */
 export const ROWS_PER_STATEMENT = 4_000
 
-/** The update Wheelhouse makes, written out here so that the limit does not move with Wheelhouse's own code. */
+/** The update that Wheelhouse makes, copied so that the limit does not change with Wheelhouse's own code. */
 export const BEATS_SQL = `
 update robot_presence p set last_heartbeat = to_timestamp(i.beat_ms / 1000)
 from unnest($1::uuid[], $2::int[], $3::float8[]) as i (robot_id, epoch, beat_ms)
 where p.robot_id = i.robot_id and p.epoch = i.epoch and p.connected`
 
-/** A pool that commits as Wheelhouse's presence does. */
+/** Returns a pool that commits as Wheelhouse's presence does. */
 export function openBeatsPool(databaseUrl: string, size: number): Pool {
   return new Pool({
     connectionString: databaseUrl,

@@ -7,9 +7,9 @@ import { Server } from 'socket.io'
 import { eventOf, type SessionEventRecord } from '../hub/packets.ts'
 import { offer, sendReady } from '../rpc.ts'
 
-// The peer: Socket.IO with the adapter that Wheelhouse's hub has, and rooms; no users, no log, no database.
+// The peer: Socket.IO with the adapter of Wheelhouse's hub, and rooms; without users, log and database.
 
-/** Facts emitted in one go, as many as Wheelhouse reads from the outbox at a time. */
+/** Events emitted at once, as many as Wheelhouse reads from the outbox at a time. */
 const BATCH = 500
 const BACKLOG = 4_096
 
@@ -23,7 +23,7 @@ if (redis) {
 const roomOf = (sessionId: string) => `session:${sessionId}`
 const emit = (event: SessionEventRecord) => io.to(roomOf(event.session_id)).emit('session:event', event)
 
-/** How many entries the log of every session has. */
+/** Number of entries in the log of every session. */
 let entries = 0
 
 io.on('connection', (socket) => {
@@ -43,7 +43,7 @@ io.on('connection', (socket) => {
 let prepared: readonly SessionEventRecord[] = []
 
 const handlers = {
-  /** What `publish` will emit. */
+  /** Events that `publish` emits. */
   prepare(domainEvents: readonly SessionEventRecord[]): void {
     prepared = domainEvents
   },
@@ -53,7 +53,7 @@ const handlers = {
       await nextTurn()
     }
   },
-  /** Gives every session a log of so many entries, for `session:watch` to answer with. */
+  /** Creates a log of this many entries for every session, which `session:watch` returns. */
   keepLogs(count: number): void {
     entries = count
   },

@@ -4,7 +4,7 @@ import type { SessionEventRecord } from '../hub/packets.ts'
 import { EVENT } from '../hub/packets.ts'
 import { offer, sendReady } from '../rpc.ts'
 
-// The peer: `ws` that sends every event to all connections of its room, and nothing else.
+// The peer: `ws` that sends every event to all connections of its room.
 
 const BATCH = 500
 

@@ -12,8 +12,8 @@ import { Robot } from '../../../src/modules/robots/robot.entity.ts'
 import { Message, Session, SessionEvent } from '../../../src/modules/sessions/record/session.entity.ts'
 import { serveRest } from './rest-peer.ts'
 
-// The peer for REST: the same requests as the ORM's manual writes them. An entity manager per request, find,
-// change, flush: the unit of work computes what has changed.
+// The peer for REST: the same requests in the style of the ORM's manual. An entity manager per request, find, change,
+// flush: the unit of work computes the changes.
 
 const orm = await connectOrm({
   url: process.env.DATABASE_URL ?? '',

@@ -3,15 +3,15 @@ import type { Context } from 'koa'
 import { Client, Pool, type PoolClient, types } from 'pg'
 import { serveRest } from './rest-peer.ts'
 
-// The limit for REST: Koa, its router, its body parser, and the statements that Wheelhouse sends for the same
-// request, written by hand. No validation, no notion of who may do what, no error bodies.
+// The limit for REST: Koa, its router, its body parser, and handwritten statements, the same that Wheelhouse sends for
+// the request. Without validation, authorization and error bodies.
 
 const GATEWAY_URL = 'ws://localhost:3002'
 const INT8 = 20
 
 types.setTypeParser(INT8, Number)
 
-/** Prepares every statement that takes values once per connection, as Wheelhouse does with those of hot requests. */
+/** Prepares every statement with parameters once per connection, as Wheelhouse does for its hot requests. */
 class PreparingClient extends Client {
   // biome-ignore lint/suspicious/noExplicitAny: all of the driver's overloads pass through
   override query(...[text, values, ...more]: any[]): any {
@@ -116,7 +116,7 @@ interface EmittedState {
   readonly payload: object
 }
 
-/** What every change leaves behind: the log, the client's notification, facts for the hub. */
+/** Rows that every change writes: the log, the client's notification, events for the hub. */
 async function record(
   client: PoolClient,
   entry: { id: string; seq: number; type: string; data: object; at: Date },

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { offer } from '../rpc.ts'
 
-// Preloaded into every measured process, Wheelhouse's own included: tells the parent what the process uses.
+// Preloaded into every measured process, including Wheelhouse: reports the usage of the process to its parent.
 
 const COLLECTIONS = 4
 /** Objects that fill V8's young generation several times over. */
@@ -10,7 +10,7 @@ const GARBAGE_OBJECTS = 2_000_000
 export interface Usage {
   /** User and system time of all threads since the start. */
   readonly cpuUs: number
-  /** When that was read: `performance.timeOrigin + performance.now()`. */
+  /** Time of the reading: `performance.timeOrigin + performance.now()`. */
   readonly atMs: number
 }
 
@@ -19,7 +19,7 @@ export interface Memory {
   readonly heapBytes: number
 }
 
-/** Every page of the young generation is in use once, so that it counts the same in every reading. */
+/** Touches every page of the young generation once, so that it counts the same in every reading. */
 function touchYoungGeneration(): void {
   let fuzzRequest = { index: 0 }
   for (let index = 0; index < GARBAGE_OBJECTS; index++) fuzzRequest = { index: fuzzRequest.index + 1 }
@@ -29,7 +29,7 @@ async function settledMemory(): Promise<Memory> {
   touchYoungGeneration()
   for (let round = 0; round < COLLECTIONS; round++) {
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-    await delay(100) // freed pages go back to the system between collections
+    await delay(100) // freed pages are returned to the system between collections
   }
   const { rss, heapUsed } = process.memoryUsage()
   return { rssBytes: rss, heapBytes: heapUsed }
@@ -46,5 +46,5 @@ const handlers = {
 export type Probe = typeof handlers
 
 offer(handlers)
-// A benchmark that is killed must not leave its servers behind.
+// The servers of a killed benchmark must end.
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Server, type Socket } from 'socket.io'
 import { sendReady } from '../rpc.ts'
 
-// The peer: Socket.IO that emits every event to the other end of its pair, and nothing else.
+// The peer: Socket.IO that emits every event to the other end of its pair.
 
 const ends = { operator: new Map<number, Socket>(), robot: new Map<number, Socket>() }
 

@@ -1,7 +1,7 @@
 import { App, us_socket_local_port, type WebSocket } from 'uWebSockets.js'
 import { sendReady } from '../rpc.ts'
 
-// The limit: uWebSockets.js that passes every message on to the other end of its pair, and nothing else.
+// The limit: uWebSockets.js that forwards every message to the other end of its pair.
 
 interface End {
   readonly pair: string
@@ -30,7 +30,7 @@ App()
     },
     message(socket, data, isBinary) {
       const { side, pair } = socket.getUserData()
-      // What the other end cannot take is dropped by uWebSockets.js and missing at the generator.
+      // uWebSockets.js drops messages that the other end cannot accept; they are missing at the generator.
       ends[side === 'robot' ? 'operator' : 'robot'].get(pair)?.send(data, isBinary)
     },
     close(socket) {

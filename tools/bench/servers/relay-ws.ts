@@ -1,7 +1,7 @@
 import { type WebSocket, WebSocketServer } from 'ws'
 import { sendReady } from '../rpc.ts'
 
-// The peer: `ws` that passes every message on to the other end of its pair, and nothing else.
+// The peer: `ws` that forwards every message to the other end of its pair.
 
 const ends = { operator: new Map<string, WebSocket>(), robot: new Map<string, WebSocket>() }
 

@@ -6,7 +6,7 @@ import { sendReady } from '../rpc.ts'
 
 type Route = (http: Context) => Promise<void>
 
-/** What both peers of the REST measurements stand in: Koa with its router and its body parser, and nothing else. */
+/** The base of both peers of the REST measurements: Koa with its router and its body parser. */
 export function serveRest(
   routes: Record<'listSessions' | 'listRobots' | 'startSession' | 'sendMessage', Route>,
 ) {

@@ -1,9 +1,9 @@
 import { offer, sendReady } from '../rpc.ts'
 import { BEATS_SQL, openBeatsPool, ROWS_PER_STATEMENT } from './heartbeats-sql.ts'
 
-// The other limit: writing heartbeats and nothing else, from arrays that are already there.
+// The other limit: only writes heartbeats, from prepared arrays.
 
-/** Statements under way at a time: while PostgreSQL works on one, the next is prepared and sent. */
+/** Concurrent statements: while PostgreSQL executes one, the next is prepared and sent. */
 const PARALLEL_WRITERS = 2
 
 async function write(databaseUrl: string, robotIds: readonly string[], forMs: number) {
@@ -31,7 +31,7 @@ async function write(databaseUrl: string, robotIds: readonly string[], forMs: nu
   return { rows, tookMs }
 }
 
-/** Robots in statements of equal size, an even number of them so that every lane has as much to do. */
+/** Splits robots into statements of equal size, an even number of them so that every lane has the same load. */
 function chunks(robotIds: readonly string[]): string[][] {
   const count =
     PARALLEL_WRITERS * Math.max(1, Math.ceil(robotIds.length / ROWS_PER_STATEMENT / PARALLEL_WRITERS))

@@ -2,8 +2,8 @@ import { WebSocketServer } from 'ws'
 import { sendReady } from '../rpc.ts'
 import { BEATS_SQL, openBeatsPool, ROWS_PER_STATEMENT } from './heartbeats-sql.ts'
 
-// The peer: the popular `ws` doing the core of Wheelhouse's work. It reads a heartbeat, acknowledges it, keeps
-// the newest of each robot and writes them once a second. No tokens, no presence, no timeouts.
+// The peer: the popular `ws` with the core of Wheelhouse's work. It reads a heartbeat, acknowledges it, stores the
+// newest of each robot and writes them once a second. Without tokens, presence and timeouts.
 
 const FLUSH_MS = 1_000
 

@@ -2,24 +2,24 @@ import { OperatorLink, SimulatedRobot, ticketsOf } from '@wheelhouse/sdk'
 import WebSocket from 'ws'
 
 const COMMAND_EVERY_MS = 20
-/** Long enough for the deadman, and for its stop to be heard. */
+/** Long enough for the deadman, and for the arrival of its stop. */
 const SILENCE_MS = 600
 
 export interface ActorCounts {
-  /** Commands that went out; those that the robot obeyed; those that the gateway refused, by reason. */
+  /** Commands sent; those that the robot obeyed; those that the gateway refused, by reason. */
   sent: number
   acknowledged: number
   readonly dropped: Map<string, number>
-  /** Commands for which there was no connection, or no room. */
+  /** Commands without a connection, or without buffer space. */
   unsent: number
   /** From the last command at the robot's socket to the deadman's stop there, milliseconds. */
   readonly silencesMs: number[]
-  /** Silences after which not exactly one stop came. */
+  /** Silences after which not exactly one stop arrived. */
   wrongStops: number
   readonly troubles: string[]
 }
 
-/** One robot, simulated, and its operator, who drives it in circles and now and then falls silent. */
+/** One simulated robot and its operator, who drives it in circles and sometimes falls silent. */
 export function createSoakActors(parts: {
   robotUrl: string
   robotToken: string
@@ -40,7 +40,7 @@ export function createSoakActors(parts: {
   let lastCommandMs = 0
   let stops = 0
 
-  /** The robot's socket, overheard. */
+  /** The robot's socket, with a listener. */
   class ObservedWebSocket extends WebSocket {
     constructor(url: string, options: WebSocket.ClientOptions) {
       super(url, options)
@@ -93,7 +93,7 @@ export function createSoakActors(parts: {
       stopsBefore = stops
       silentUntilMs = performance.now() + SILENCE_MS
     },
-    /** Stops driving; what is under way still arrives. */
+    /** Stops driving; commands in flight still arrive. */
     rest(): void {
       clearInterval(timer)
     },

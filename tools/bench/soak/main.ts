@@ -9,12 +9,12 @@ import { figure, percentile } from '../stats.ts'
 import { gatewayShape, startWheelhouse, type Wheelhouse } from '../targets.ts'
 import { createSoakActors, type SoakActors } from './actors.ts'
 
-// `npm run soak`: simulated robots, driven for minutes, and what of that is not as it should be.
+// `npm run soak`: drives simulated robots for minutes, and reports violations.
 
-/** What a deadman may be late by, besides what this process stood still itself. */
+/** Accepted delay of a deadman, in addition to pauses of this process. */
 const LATEST_STOP_MS = 270
 const SILENCE_EVERY_MS = 7_000
-/** The first reading of the memory is taken once everything has been used. */
+/** The first reading of the memory follows after a warm-up. */
 const WARM_UP_SHARE = 0.1
 const MOST_GROWTH_BYTES = 4e6
 
@@ -27,7 +27,8 @@ function options(): { robots: number; minutes: number } {
   const robots = Number(values.robots)
   const minutes = Number(values.minutes)
   if (!(Number.isInteger(robots) && robots > 0 && robots <= 500)) throw new Error('--robots: 1 to 500')
-  if (!(minutes > 0 && minutes <= 24 * 60)) throw new Error('--minutes: more than 0, a day at most')
+  if (!(minutes > 0 && minutes <= 24 * 60))
+    throw new Error(`--minutes must be above 0 and at most ${24 * 60}`)
   return { robots, minutes }
 }
 
@@ -59,14 +60,14 @@ async function soakActorsFor(lab: Lab, server: Wheelhouse, count: number): Promi
       body: JSON.stringify({ robotId }),
     })
     const body = (await answer.json()) as { sessionId: string }
-    if (answer.status !== 201) throw new Error(`a session was not started: ${JSON.stringify(body)}`)
+    if (answer.status !== 201) throw new Error(`A session was not started: ${JSON.stringify(body)}`)
     sessions.set(robotId, body.sessionId)
     await actorGroups[index]?.startOperator()
   }
   return actorGroups
 }
 
-/** One operator after the other falls silent, until the time is up. */
+/** Lets one operator after another fall silent, until time is up. */
 async function driveFor(actorGroups: readonly SoakActors[], forMs: number): Promise<void> {
   const untilMs = performance.now() + forMs
   for (let turn = 0; performance.now() < untilMs; turn++) {
@@ -75,7 +76,7 @@ async function driveFor(actorGroups: readonly SoakActors[], forMs: number): Prom
   }
 }
 
-/** What went wrong, in words; nothing when all is well. */
+/** Describes the violations; returns nothing when there are none. */
 function verdict(actorGroups: readonly SoakActors[], growthBytes: number, pauseMs: number): string[] {
   const total = (of: (actors: SoakActors) => number) =>
     actorGroups.reduce((sum, actors) => sum + of(actors), 0)
@@ -92,14 +93,14 @@ function verdict(actorGroups: readonly SoakActors[], growthBytes: number, pauseM
       `${[0.5, 0.99, 1].map((share) => figure(percentile(silences, share))).join(' / ')} ms`,
   )
   print(`memory of the gateway's process: ${figure(growthBytes / 1e6)} MB more than after the warm-up`)
-  print(`this process stood still for up to ${figure(pauseMs)} ms`)
+  print(`this process paused for up to ${figure(pauseMs)} ms`)
   return [
     ...(acknowledged < sent ? [`${sent - acknowledged} commands were not obeyed`] : []),
     ...(unsent > 0 ? [`${unsent} commands could not be sent`] : []),
     ...dropped.map(([why, count]) => `${count} commands were dropped: ${why}`),
     ...(wrong > 0 ? [`${wrong} silences without exactly one stop`] : []),
     ...(late > 0 ? [`${late} late deadmans`] : []),
-    ...(growthBytes > MOST_GROWTH_BYTES ? ['memory grows'] : []),
+    ...(growthBytes > MOST_GROWTH_BYTES ? ['the memory grows'] : []),
     ...actorGroups.flatMap(({ tally: recorder }) => recorder.troubles).slice(0, 10),
   ]
 }
@@ -140,7 +141,7 @@ async function main(): Promise<void> {
       close = closeLab
     })
     const wrong = await soak(lab, plan)
-    print(wrong.length === 0 ? 'All is well.' : `Wrong:\n${wrong.map((item) => `  ${item}`).join('\n')}`)
+    print(wrong.length === 0 ? 'Passed.' : `Failed:\n${wrong.map((item) => `  ${item}`).join('\n')}`)
     process.exitCode = wrong.length === 0 ? 0 : 1
   } finally {
     await close()

@@ -9,9 +9,9 @@ interface MessageRow {
   body: string
 }
 
-/** What was acknowledged is there, as it was acknowledged; nothing is there twice; nothing is there unasked. */
+/** Acknowledged messages exist as they were acknowledged, once; no message exists that nobody sent. */
 export const chatOnce: Check = {
-  name: 'acknowledged chat messages are there once',
+  name: 'acknowledged chat messages are stored once',
   async run({ db, evidence }) {
     const { rows } = await db.query<MessageRow>('select id, session_id, sender_id, seq, body from messages')
     const byBody = Map.groupBy(rows, (row) => row.body)
@@ -20,12 +20,12 @@ export const chatOnce: Check = {
       const found = byBody.get(body) ?? []
       byBody.delete(body)
       const what = `"${body}" in session ${sessionId}`
-      if (found.length > 1) wrong.push(`${what} is there ${found.length} times`)
-      if (answer !== null && found.length === 0) wrong.push(`${what} was acknowledged and is not there`)
+      if (found.length > 1) wrong.push(`${what} is stored ${found.length} times`)
+      if (answer !== null && found.length === 0) wrong.push(`${what} was acknowledged and is not stored`)
       const row = found[0]
       if (row === undefined) continue
       if (row.session_id !== sessionId || row.sender_id !== senderId)
-        wrong.push(`${what} stands in session ${row.session_id} as said by ${row.sender_id}`)
+        wrong.push(`${what} is stored in session ${row.session_id}, sent by ${row.sender_id}`)
       if (answer !== null && answer !== 'kept' && (row.id !== answer.id || row.seq !== answer.seq))
         wrong.push(
           `${what} was acknowledged as ${answer.id}, entry ${answer.seq}, and is ${row.id}, entry ${row.seq}`,
@@ -44,7 +44,7 @@ interface StartRow {
 }
 
 export const startsOnce: Check = {
-  name: 'acknowledged starts are there once',
+  name: 'acknowledged starts are stored once',
   async run({ db, evidence }) {
     const { rows } = await db.query<StartRow>('select id, operator_id, robot_id from sessions')
     const left = new Map(rows.map((row) => [row.id, row]))
@@ -59,7 +59,9 @@ export const startsOnce: Check = {
       left.delete(asked.sessionId)
       const whose = `${asked.operatorId} on robot ${asked.robotId}`
       if (!row)
-        wrong.push(`session ${asked.sessionId} of ${whose} was acknowledged and is not there, or was twice`)
+        wrong.push(
+          `session ${asked.sessionId} of ${whose} was acknowledged and is not stored, or was acknowledged twice`,
+        )
       else if (row.operator_id !== asked.operatorId || row.robot_id !== asked.robotId)
         wrong.push(
           `session ${row.id}, acknowledged to ${whose}, is that of ${row.operator_id} on ${row.robot_id}`,
@@ -69,7 +71,7 @@ export const startsOnce: Check = {
   },
 }
 
-/** Every start without a session of its own explains one session at the most; one that was kept, exactly one. */
+/** Every start without a known session explains at most one session; a start that the platform confirmed, exactly one. */
 function unaccounted(unnamed: readonly AskedStart[], rows: readonly StartRow[]): string[] {
   const location = (operatorId: string, robotId: string) => `${operatorId} on robot ${robotId}`
   const found = Map.groupBy(rows, (row) => location(row.operator_id, row.robot_id))
@@ -80,14 +82,14 @@ function unaccounted(unnamed: readonly AskedStart[], rows: readonly StartRow[]):
     const kept = starts.filter(({ sessionId }) => sessionId === 'kept').length
     if (there > starts.length)
       return [
-        `${there} sessions of ${where} are there beside the acknowledged ones, ${starts.length} were asked for`,
+        `${there} sessions of ${where} are stored in addition to the acknowledged ones, ${starts.length} were requested`,
       ]
-    return there < kept ? [`${kept} sessions of ${where} were carried out and ${there} are there`] : []
+    return there < kept ? [`${kept} sessions of ${where} were confirmed and ${there} are stored`] : []
   })
 }
 
 export const ratingsPersisted: Check = {
-  name: 'acknowledged ratings are there',
+  name: 'acknowledged ratings are stored',
   async run({ db, evidence }) {
     const { rows } = await db.query<{ id: string; rating: number | null }>('select id, rating from sessions')
     const ratings = new Map(rows.map(({ id, rating }) => [id, rating]))
@@ -100,8 +102,8 @@ export const ratingsPersisted: Check = {
   },
 }
 
-/** What was never to be seen while it went on. */
+/** Violations that were recorded during the run. */
 export const nothingStrange: Check = {
-  name: 'nothing was seen that must never be',
+  name: 'no violation was recorded during the run',
   run: async ({ evidence }: Pick<Environment, 'evidence'>) => evidence.violations.all(),
 }

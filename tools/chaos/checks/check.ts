@@ -1,23 +1,23 @@
 import type { Client } from 'pg'
 import type { Evidence } from '../evidence.ts'
 
-/** What the checks look at, once everything has settled. */
+/** Input of the checks, after the platform has settled. */
 export interface Environment {
   readonly db: Pick<Client, 'query'>
   readonly evidence: Evidence
-  /** The robots as they really are: connected, or switched off. */
+  /** The true state of the robots: connected, or switched off. */
   readonly robots: readonly { readonly id: string; readonly connected: boolean }[]
-  /** What people at the hub were shown last: status by robot. */
+  /** The last status that each user of the hub received, by robot. */
   readonly boards: readonly { readonly who: string; readonly robots: ReadonlyMap<string, string> }[]
 }
 
-/** One invariant: what of it does not hold, in words; nothing when all is well. */
+/** One invariant: returns a description of each violation; nothing when it holds. */
 export interface Check {
   readonly name: string
   run(environment: Environment): Promise<string[]>
 }
 
-/** The rows of a query, one line each; for queries that find what must not be. */
+/** Returns one line per row of a query; for queries that find violations. */
 export async function offending(
   db: Environment['db'],
   sql: string,

@@ -8,7 +8,7 @@ import { stopsObeyed } from './stops.ts'
 
 export type { Check, Environment as Ground } from './check.ts'
 
-/** Everything that must hold once the faults are over. */
+/** All invariants that must hold after the faults. */
 export const checks: readonly Check[] = [
   chatOnce,
   startsOnce,
@@ -26,11 +26,11 @@ export const checks: readonly Check[] = [
 
 export interface Verdict {
   readonly name: string
-  /** What does not hold, in words. */
+  /** A description of each violation. */
   readonly wrong: readonly string[]
 }
 
-/** Runs all of them. One that cannot be carried out does not hold. */
+/** Runs all checks. A check that throws counts as violated. */
 export async function examine(environment: Environment): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   for (const { name, run } of checks) {

@@ -3,14 +3,14 @@ import { type Check, offending } from './check.ts'
 /** More than all processes of the cluster together may open. */
 const MOST_CONNECTIONS = 120
 
-/** Nothing of what went wrong is still lying about. */
+/** No remnants of the faults exist. */
 export const nothingLeft: Check = {
-  name: 'nothing is left over',
+  name: 'no remnants of the faults exist',
   run: async ({ db }) => [
     ...(await offending(
       db,
       'select id, name, created_at from outbox order by id limit 10',
-      (row) => `outbox row ${row.id} (${row.name}) still waits`,
+      (row) => `outbox row ${row.id} (${row.name}) is not published`,
     )),
     ...(await offending(
       db,
@@ -30,7 +30,7 @@ export const nothingLeft: Check = {
       db,
       `select p.robot_id, p.node_id from robot_presence p left join gateway_nodes g on g.id = p.node_id
        where p.connected and g.id is null`,
-      (row) => `robot ${row.robot_id} is connected to gateway ${row.node_id}, which is none`,
+      (row) => `robot ${row.robot_id} is connected to gateway ${row.node_id}, which does not exist`,
     )),
     ...(await offending(
       db,

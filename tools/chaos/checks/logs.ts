@@ -1,9 +1,9 @@
 import { lineOf } from '../evidence.ts'
 import { type Check, type Environment, offending } from './check.ts'
 
-/** Numbers of a log are 1 to `event_seq`, each once; chat and its messages are the same. */
+/** Numbers of a log are 1 to `event_seq`, each once; chat entries and messages correspond. */
 export const logsGapless: Check = {
-  name: 'logs have no gap and no double',
+  name: 'logs have no gap and no duplicate',
   run: async ({ db }) => [
     ...(await offending(
       db,
@@ -48,23 +48,23 @@ async function logLines(db: Environment['db']): Promise<Map<string, string[]>> {
   return logs
 }
 
-/** Everybody who watched has been given the log: the whole of it, or, who left, the beginning. */
+/** Every observer received the log: all of it, or its beginning if the observer left. */
 export const viewsEqualLogs: Check = {
-  name: "every watcher's view is the log",
+  name: "every observer's view equals the log",
   async run({ db, evidence }) {
     const logs = await logLines(db)
     return evidence.views.flatMap(({ who, sessionId, lines, ended }) => {
       const log = logs.get(sessionId) ?? []
       const at = lines.findIndex((line, index) => line !== log[index])
       if (at >= 0)
-        return [`${who} was given "${lines[at]}" of session ${sessionId}, whose log says "${log[at]}"`]
+        return [`${who} received "${lines[at]}" of session ${sessionId}, whose log says "${log[at]}"`]
       if (ended || lines.length === log.length) return []
-      return [`${who} was given ${lines.length} of the ${log.length} entries of session ${sessionId}`]
+      return [`${who} received ${lines.length} of the ${log.length} entries of session ${sessionId}`]
     })
   },
 }
 
-/** Notifications are numbered for each person, and each of them arrived. */
+/** Each user's notifications are numbered without a gap, and all of them arrived. */
 export const notificationsComplete: Check = {
   name: 'every notification arrived',
   async run({ db, evidence }) {

@@ -28,7 +28,7 @@ const perSession = `
   from sessions s left join ledger_entries l on l.session_id = s.id and l.kind = 'session_charge'
   group by s.id`
 
-/** The ledger adds up, and says of every session that is over what the session itself says, once. */
+/** The ledger is balanced, and agrees once with every completed session. */
 export const ledgerTrue: Check = {
   name: 'the ledger is balanced and equal to the sessions',
   async run({ db }) {

@@ -9,7 +9,7 @@ const overlaps = (whose: 'operator' | 'robot') => `
 
 const iso = (value: unknown) => (value instanceof Date ? value.toISOString() : 'not yet')
 
-/** At no time did a robot or an operator have two sessions. */
+/** No robot and no operator had two sessions at the same time. */
 export const singleSession: Check = {
   name: 'one open session at a time',
   async run({ db }) {
@@ -31,7 +31,7 @@ interface RobotRow {
   open: boolean
 }
 
-/** What the database says of a robot is what is: to be asked until it is so, or its time is up. */
+/** Compares robot states in the database with the true ones. Repeat it until it succeeds or time is up. */
 export async function wrongStatuses({
   db,
   robots,
@@ -54,7 +54,7 @@ export async function wrongStatuses({
   const shown = boards.flatMap(({ who, robots: board }) =>
     [...board].flatMap(([id, status]) => {
       const due = known.get(id)?.status
-      return status === due ? [] : [`${who} is shown robot ${id} as ${status}; it is ${due}`]
+      return status === due ? [] : [`${who} sees robot ${id} as ${status}; it is ${due}`]
     }),
   )
   return [...wrong, ...shown]

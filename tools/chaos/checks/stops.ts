@@ -1,12 +1,12 @@
 import type { Check, Environment } from './check.ts'
 
-/** A stretch of a session under a latched stop. */
+/** A period of a session under a latched stop. */
 interface Stopped {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** By session, from the log: from every stop to its clear, or to the session's end. */
+/** Returns periods by session, from the log: from every stop to its clear, or to the session's end. */
 async function stoppedIntervals(db: Environment['db']): Promise<Map<string, Stopped[]>> {
   const { rows } = await db.query<{ session_id: string; type: string; at: Date }>(
     `select session_id, type, at from session_events
@@ -16,7 +16,7 @@ async function stoppedIntervals(db: Environment['db']): Promise<Map<string, Stop
   const since = new Map<string, number>()
   for (const { session_id: sessionId, type, at } of rows) {
     const fromMs = since.get(sessionId)
-    // The owner's stop upon the operator's has an entry of its own.
+    // The owner's stop after the operator's has an entry of its own.
     if (type === 'session.stopped') since.set(sessionId, fromMs ?? at.getTime())
     else if (fromMs !== undefined) {
       add(intervals, sessionId, { fromMs, toMs: at.getTime() })
@@ -33,8 +33,8 @@ function add(intervals: Map<string, Stopped[]>, sessionId: string, interval: Sto
 }
 
 /**
- * Every stop that somebody was told of stands in the log, and no robot was driven before it was cleared, not even
- * over another connection, at another gateway. That none was driven on one and the same connection was seen to.
+ * Every acknowledged stop is in the log, and no robot received control before the stop was cleared, not even over
+ * another connection at another gateway. `StopMonitor` checks the case of a single connection during the run.
  */
 export const stopsObeyed: Check = {
   name: 'acknowledged stops are recorded and obeyed',
@@ -52,7 +52,7 @@ export const stopsObeyed: Check = {
     return [
       ...unrecorded.map(
         ({ sessionId, requestedAtMs }) =>
-          `the stop of session ${sessionId}, pressed at ${iso(requestedAtMs)} and acknowledged, is not in its log`,
+          `the stop of session ${sessionId}, requested at ${iso(requestedAtMs)} and acknowledged, is not in its log`,
       ),
       ...driven.map(
         ({ robotId, sessionId, stoppedAtMs, drivenAtMs }) =>

@@ -9,7 +9,7 @@ export interface FuzzedRobot {
   readonly token: string
 }
 
-/** The people and robots of a run: one pair that is driven all the time, and one session for the inputs. */
+/** The users and robots of a run: one pair with continuous control, and one session for the inputs. */
 export async function createActors(platform: FuzzedPlatform) {
   const { keys } = platform
 
@@ -58,7 +58,7 @@ export async function createActors(platform: FuzzedPlatform) {
 
   return {
     control,
-    /** The robot that inputs are sent as; it is in no session. */
+    /** The robot whose socket sends inputs; it has no session. */
     extra,
     get sessionId() {
       return sessionId
@@ -68,7 +68,7 @@ export async function createActors(platform: FuzzedPlatform) {
       const { body } = await request(key, 'POST', `/api/sessions/${sessionId}/ticket`, { part })
       return body.ticket ? { url: body.url as string, ticket: body.ticket } : undefined
     },
-    /** Brings the fuzzed session back to where control passes: inputs stop it, pause it, end it. */
+    /** Restores the fuzzed session so that control passes: inputs stop it, pause it, end it. */
     async refresh(): Promise<void> {
       const { body } = await request(keys.admin, 'GET', `/api/sessions/${sessionId}`)
       if (body.status === 'PAUSED') {
@@ -87,7 +87,7 @@ export async function createActors(platform: FuzzedPlatform) {
 }
 export type Actors = Awaited<ReturnType<typeof createActors>>
 
-/** A robot that is driven all the time: what goes from one socket to the other must go on, whatever others send. */
+/** A robot under continuous control: its control relay must continue, whatever other sockets send. */
 async function drive(
   { baseUrl, keys }: FuzzedPlatform,
   _robot: FuzzedRobot,
@@ -107,7 +107,7 @@ async function drive(
   await operator.connect()
   const timer = setInterval(() => operator.control({ linear: 1 }, { ttlMs: 5_000 }), COMMAND_EVERY_MS)
   return {
-    /** For how long no command has been acknowledged. */
+    /** The time since the last acknowledged command. */
     silentMs: () => performance.now() - lastAckMs,
     get acknowledged() {
       return acknowledged

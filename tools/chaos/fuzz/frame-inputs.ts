@@ -5,7 +5,7 @@ import type { JsonInputs } from './json-inputs.ts'
 
 type Frames = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** The frames that robots send, with fields as they should be, as JSON. */
+/** The frames that robots send, with valid fields, as JSON. */
 const robotFrames: Frames = {
   heartbeat: { type: '"heartbeat"', seq: '1', battery: '0.5' },
   telemetry: { type: '"telemetry"', data: '{"x":1}' },
@@ -33,7 +33,7 @@ const framesOf = { robot: robotFrames, operator: operatorFrames, observer: obser
 const OVERSIZED = [65_535, 65_536, 65_537, 100_000, 262_144, 262_145, 400_000]
 const HEADER_BYTES = 16
 
-/** Makes what peers of the gateway send after the upgrade. */
+/** Generates the messages that peers of the gateway send after the upgrade. */
 export function createFrameInputs(random: Random, json: JsonInputs) {
   const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)))
 
@@ -42,7 +42,7 @@ export function createFrameInputs(random: Random, json: JsonInputs) {
       ? framesOf[target]
       : framesOf[random.pick(['robot', 'operator'] as const)]
     const names = Object.keys(frames)
-    // What is passed on is drawn most often: it goes through the most hands.
+    // Relayed frames are drawn most often, because most code handles them.
     const name = random.chance(0.4) ? (target === 'robot' ? 'telemetry' : 'control') : random.pick(names)
     const fields: Record<string, string> = { ...(frames[name] ?? { type: '"control"', data: 'null' }) }
     if ('seq' in fields) fields.seq = String(random.below(1_000_000))
@@ -71,7 +71,7 @@ export function createFrameInputs(random: Random, json: JsonInputs) {
     return random.chance(0.3) ? frame.subarray(0, random.below(HEADER_BYTES + 1)) : frame
   }
 
-  /** A message in pieces, an endless one, or bytes that are no frame of the WebSocket protocol. */
+  /** Generates a fragmented message, an unfinished one, or bytes that are not a WebSocket frame. */
   function unusual(target: keyof typeof framesOf): Step[] {
     const whole = Buffer.from(text(target))
     const at = random.below(whole.length + 1)
@@ -135,7 +135,7 @@ const HEADERS = [
   'x',
 ]
 
-/** Makes requests as bytes on a TCP connection, for either server. */
+/** Generates requests as bytes on a TCP connection, for either server. */
 export function createRequestInputs(random: Random) {
   const paths = (target: 'gateway-bytes' | 'hub-bytes') =>
     target === 'gateway-bytes'

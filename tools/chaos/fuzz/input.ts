@@ -1,4 +1,4 @@
-/** Where an input goes: a WebSocket with a credential, one without, or a bare TCP connection. */
+/** The target of an input: a WebSocket with a credential, one without, or a bare TCP connection. */
 export const targets = [
   'robot',
   'operator',
@@ -10,7 +10,7 @@ export const targets = [
 ] as const
 export type Target = (typeof targets)[number]
 
-/** One thing that is sent. A `part` is a fragment that others follow, `raw` are bytes past the WebSocket. */
+/** One message. A `part` is a fragment that others follow; `raw` bytes bypass the WebSocket framing. */
 export interface Step {
   readonly kind: 'text' | 'binary' | 'part' | 'ping' | 'pong' | 'raw' | 'close'
   readonly data: Buffer
@@ -23,7 +23,7 @@ export interface Input {
 
 const SHOWN = 300
 
-/** Describes an input in one line; what is long is cut. */
+/** Describes an input in one line; truncates long messages. */
 export function describeInput({ target, steps }: Input): string {
   const shown = steps.map(({ kind, data }) => {
     const text = kind === 'text' || kind === 'part' ? data.toString() : data.toString('latin1')

@@ -4,7 +4,7 @@ import type { Input, Target } from './input.ts'
 import { createJsonInputs } from './json-inputs.ts'
 import { createPacketInputs } from './packet-inputs.ts'
 
-/** Makes inputs for every target, the same ones for the same seed. */
+/** Generates inputs for every target, reproducible by seed. */
 export function createInputs(seed: number, sessionId: () => string): (target: Target) => Input {
   const random = createRandom(seed)
   const json = createJsonInputs(random.fork('json'))

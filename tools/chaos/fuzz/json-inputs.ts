@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts'
 
-/** Names that mean something to JavaScript, to libraries, or to nobody. */
+/** Names with a meaning to JavaScript or to libraries, and names without one. */
 const KEYS = [
   '__proto__',
   'constructor',
@@ -66,12 +66,12 @@ const STRINGS = [
   '"2026-02-30T25:61:61Z"',
   '"\'; select 1 --"',
 ]
-/** Depths on both sides of every limit: the protocol's, what Node's stack takes, what a frame holds. */
+/** Depths on both sides of every limit: of the protocol, of Node's stack, of a frame. */
 const DEPTHS = [1, 8, 62, 63, 64, 65, 100, 1_000, 4_200, 10_000, 20_000, 32_000]
 const WIDTHS = [10, 1_000, 10_000, 30_000]
 const LONG = [100, 500, 501, 4_000, 4_001, 16_000, 60_000]
 
-/** Makes JSON as text, so that it may also be what no serializer writes: duplicate keys, numbers without end. */
+/** Generates JSON as text, because serializers never write duplicate keys or unbounded numbers. */
 export function createJsonInputs(random: Random) {
   const quoted = (text: string) => `"${text}"`
 
@@ -114,7 +114,7 @@ export function createJsonInputs(random: Random) {
     return nested()
   }
 
-  /** An object of these fields, some of which are replaced, left out, written twice or joined by others. */
+  /** Returns an object of these fields; replaces, omits, duplicates or adds some of them. */
   function objectLike(fields: Readonly<Record<string, string>>): string {
     const parts: string[] = []
     for (const [name, valid] of Object.entries(fields)) {
@@ -126,7 +126,7 @@ export function createJsonInputs(random: Random) {
     return `{${(random.chance(0.2) ? random.shuffled(parts) : parts).join()}}`
   }
 
-  /** Breaks a text somewhere, or leaves it alone. */
+  /** Corrupts a text at a random position, or returns it unchanged. */
   function damaged(text: string): string {
     if (text === '' || random.chance(0.85)) return text
     const at = random.below(text.length)

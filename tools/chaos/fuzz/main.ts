@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readOptions, usage } from './options.ts'
 import { describeFindings, runFuzz } from './run.ts'
 
-// `npm run fuzz`: malformed and extreme inputs for gateway and hub. See docs/chaos.md.
+// `npm run fuzz`: sends malformed and extreme inputs to gateway and hub. See docs/chaos.md.
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     )
     found = outcome.findings.length > 0
     for (const line of await describeFindings(outcome.findings, dataDir)) print(line)
-    print(found ? `\nFOUND, seed ${seed}.` : `\nNothing was found, seed ${seed}.`)
+    print(found ? `\nFAILED, seed ${seed}.` : `\nPassed, seed ${seed}.`)
   } finally {
     if (found) print(`Data and logs: ${dataDir}`)
     else await rm(dataDir, { recursive: true, force: true })

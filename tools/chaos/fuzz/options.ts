@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 export interface FuzzOptions {
   readonly minutes: number
   readonly seed: number
-  /** The directory of the platform that is started: this checkout unless another one is named. */
+  /** The directory of the platform under test. Default: this checkout. */
   readonly checkout: string
 }
 
@@ -17,18 +17,18 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 export const usage = `npm run fuzz -- [options]
 
 Starts the platform and sends malformed and extreme inputs to its gateway and hub, as robot, operator, observer, client
-of the hub, and without a credential. Watches that the process lives, that a robot is driven all the time, that memory
+of the hub, and without a credential. Checks that the process runs, that a robot remains under control, that memory
 stays bounded, and that no handler fails.
 
-  --minutes M      how long (default 1, at most ${MOST_MINUTES})
-  --seed N         the same inputs again (default: a random one; always printed)
+    --minutes M      duration (default 1, at most ${MOST_MINUTES})
+    --seed N         repeat the inputs of a run (default: random, always printed)
   --checkout DIR   fuzz the platform of another checkout, with its packages installed
   --help           this text
 
-Exit code 0: nothing was found. 1: something was; the input that caused it is printed and kept. 2: it could not run.
+Exit code 0: no failure. 1: a failure; its input is printed and stored. 2: the run was not possible.
 `
 
-/** @returns 'help' when that is asked for; throws Error for options that make no sense */
+/** @returns 'help' for --help; throws Error for invalid options */
 export function readOptions(args: string[]): FuzzOptions | 'help' {
   const { values } = parseArgs({
     args,
@@ -42,9 +42,9 @@ export function readOptions(args: string[]): FuzzOptions | 'help' {
   if (values.help) return 'help'
   const minutes = Number(values.minutes)
   if (!(minutes > 0 && minutes <= MOST_MINUTES))
-    throw new Error(`--minutes: above 0, at most ${MOST_MINUTES}`)
+    throw new Error(`--minutes must be above 0 and at most ${MOST_MINUTES}`)
   const seed = values.seed === undefined ? randomInt(MAX_SEED) : Number(values.seed)
   if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED)
-    throw new Error(`--seed: a whole number, 0 to ${MAX_SEED}`)
+    throw new Error(`--seed must be a whole number from 0 to ${MAX_SEED}`)
   return { minutes, seed, checkout: resolve(values.checkout) }
 }

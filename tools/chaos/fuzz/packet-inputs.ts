@@ -4,10 +4,10 @@ import type { Input, Step } from './input.ts'
 import type { JsonInputs } from './json-inputs.ts'
 
 const UNKNOWN_ID = '"00000000-0000-4000-8000-000000000000"'
-/** What ends the session that operator and observer are fuzzed in; drawn rarely. */
+/** Ends the session in which operator and observer are fuzzed; drawn rarely. */
 const ENDING = new Set(['end', 'cancel'])
 
-/** Makes packets of Engine.IO and Socket.IO: handshakes, commands with generated arguments, and what is neither. */
+/** Generates packets of Engine.IO and Socket.IO: handshakes, commands with generated arguments, and invalid packets. */
 export function createPacketInputs(random: Random, json: JsonInputs, sessionId: () => string) {
   let packetId = 0
 

@@ -8,13 +8,13 @@ const START_LIMIT_MS = 90_000
 const STOP_LIMIT_MS = 20_000
 const ERROR_LEVEL = 50
 
-/** A whole platform in a process of its own, with an embedded database, as `npm start` begins it. */
+/** A whole platform in a process of its own, with an embedded database, as `npm start` starts it. */
 export interface FuzzedPlatform {
   readonly baseUrl: string
   readonly gatewayUrl: string
   readonly keys: { readonly owner: string; readonly operator: string; readonly admin: string }
   readonly alive: boolean
-  /** Errors in its log, and failures of handlers that it has counted, since the last call. */
+  /** Returns errors in its log, and failures of handlers that it has counted, since the last call. */
   findings(): Promise<string[]>
   memoryBytes(): Promise<number | undefined>
   lastOutput(): string
@@ -32,7 +32,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
     RATE_LIMIT_PER_MINUTE: '0',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
     ROBOT_CONNECTS_PER_MINUTE: '0',
-    npm_lifecycle_event: 'fuzz', // it ends by itself should this process be killed
+    npm_lifecycle_event: 'fuzz', // makes it end if this process is killed
   }
   const launched = launch(process.execPath, ['src/main.ts'], { logFile, env, cwd: checkout })
   const serving = await servingLine(launched, logFile)
@@ -41,7 +41,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
   let linesRead = 0
   let failuresSeen = 0
 
-  /** What the process shows at /metrics; empty when it does not answer. */
+  /** Returns the text of /metrics; empty when the process does not answer. */
   async function metrics(): Promise<string> {
     const answer = await fetch(`${baseUrl}/metrics`, { signal: AbortSignal.timeout(5_000) }).catch(
       () => undefined,
@@ -63,7 +63,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
       const failures = sumOf(await metrics(), 'wheelhouse_handler_errors_total')
       const more = failures - failuresSeen
       failuresSeen = failures
-      return [...(more > 0 ? [`${more} failures of handlers were counted`] : []), ...errors]
+      return [...(more > 0 ? [`${more} failures of handlers counted`] : []), ...errors]
     },
     memoryBytes: async () => sumOf(await metrics(), 'process_resident_memory_bytes') || undefined,
     lastOutput: () => tailOf(logFile),
@@ -71,7 +71,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
       launched.signal('SIGTERM')
       if (!(await waitUntil(() => launched.hasEnded(), STOP_LIMIT_MS))) launched.signal('SIGKILL')
       await waitUntil(() => launched.hasEnded(), STOP_LIMIT_MS)
-      launched.signal('SIGKILL') // what it has left running: PostgreSQL, after a crash
+      launched.signal('SIGKILL') // ends its PostgreSQL after a crash
     },
   }
 }
@@ -93,7 +93,7 @@ function levelOf(line: string): number {
   return Number(/^\{"level":(\d+)/.exec(line)?.[1] ?? 0)
 }
 
-/** The sum of a metric over all its labels. */
+/** Returns the sum of a metric over all its labels. */
 function sumOf(text: string, name: string): number {
   return text
     .split('\n')

@@ -8,20 +8,20 @@ import type { FuzzOptions } from './options.ts'
 import { type FuzzedPlatform, startPlatform } from './platform.ts'
 import { createSenders } from './senders.ts'
 
-/** Rounds of one input for each target between two looks at the platform. */
+/** Rounds of one input for each target between two checks of the platform. */
 const ROUNDS_PER_CHECK = 5
 const ROUND_PAUSE_MS = 5
 const PROGRESS_MS = 30_000
-/** A process that an input has ended is gone by then. */
+/** Time in which a process that crashes because of an input has ended. */
 const DEATH_MS = 200
-/** No command has reached the robot for so long: the machine may be busy, and the deadman has long stopped it. */
+/** Longest acceptable time without a command at the robot: longer than the deadman's limit, for a busy machine. */
 const LONGEST_SILENCE_MS = 15_000
 const MOST_GROWTH_BYTES = 512 * 1024 * 1024
 const SHOWN_FINDINGS = 20
 
 export interface Finding {
   readonly what: string
-  /** What was sent since the last look, or the one input that causes it. */
+  /** Inputs since the last check, or the one input that causes the finding. */
   readonly inputs: readonly Input[]
 }
 
@@ -38,7 +38,7 @@ interface RuntimeContext {
   readonly over: AbortSignal
 }
 
-/** Fuzzes one platform until the time is up or its process has ended. */
+/** Fuzzes one platform until time is up or its process has ended. */
 export async function runFuzz(
   options: FuzzOptions,
   { dataDir, print, over }: RuntimeContext,
@@ -86,7 +86,7 @@ export async function runFuzz(
   }
 }
 
-/** What is wrong with a process that lives, in words. */
+/** Describes the problems of a running process. */
 async function troubles(platform: FuzzedPlatform, silentMs: number, firstBytes: number | undefined) {
   const found = await platform.findings()
   const bytes = await platform.memoryBytes()
@@ -97,7 +97,7 @@ async function troubles(platform: FuzzedPlatform, silentMs: number, firstBytes: 
   return found
 }
 
-/** Sends inputs one at a time to a fresh process; returns the one that ends it. */
+/** Sends inputs one at a time to a fresh process; returns the input that ends it. */
 async function isolate(
   checkout: string,
   dataDir: string,
@@ -123,7 +123,7 @@ async function open(checkout: string, dataDir: string) {
   const platform = await startPlatform(checkout, dataDir)
   try {
     const actors = await createActors(platform)
-    await platform.findings() // what has been logged by now was caused by nothing of ours
+    await platform.findings() // discards findings from before the inputs
     const senders = createSenders(platform, actors)
     const close = async () => {
       senders.close()
@@ -140,7 +140,7 @@ async function open(checkout: string, dataDir: string) {
 const totalOf = (sent: ReadonlyMap<string, number>) =>
   [...sent.values()].reduce((sum, count) => sum + count, 0)
 
-/** Describes findings, and keeps the inputs of each in a file, whole. */
+/** Describes findings, and stores the inputs of each in a file. */
 export async function describeFindings(findings: readonly Finding[], dataDir: string): Promise<string[]> {
   const lines: string[] = []
   for (const [index, { what, inputs }] of findings.entries()) {

@@ -7,17 +7,17 @@ import type { Input, Step, Target } from './input.ts'
 import type { FuzzedPlatform } from './platform.ts'
 
 const OPEN_LIMIT_MS = 3_000
-/** How long a bare connection waits for whatever is answered. */
+/** How long a bare connection waits for an answer. */
 const ANSWER_MS = 20
 
 interface Dial {
   readonly url: string
   readonly headers?: Record<string, string>
-  /** Sent when the connection is open, and how the answer begins that must come before anything else is sent. */
+  /** Sent on open, and the beginning of the answer that must arrive before any input is sent. */
   readonly hello?: { readonly text: string; readonly answer: string }
 }
 
-/** Sends inputs to a platform, over connections that are opened again whenever they have ended. */
+/** Sends inputs to a platform, over connections that are reopened whenever they have ended. */
 export function createSenders(platform: FuzzedPlatform, actors: Actors) {
   const { baseUrl, gatewayUrl, keys } = platform
   const open = new Map<Target, WebSocket>()
@@ -94,7 +94,7 @@ function take(socket: WebSocket, { kind, data }: Step): void {
   else if (kind === 'ping') socket.ping(data)
   else if (kind === 'pong') socket.pong(data)
   else if (kind === 'raw')
-    Reflect.get(socket, '_socket')?.write(data) // past the library, which would not send it
+    Reflect.get(socket, '_socket')?.write(data) // bypasses the library, which would reject it
   else socket.send(data, { binary: kind === 'binary', fin: kind !== 'part' })
 }
 

@@ -5,7 +5,7 @@ import type { ActorContext } from './context.ts'
 
 const TIMEOUT_MS = 30_000
 
-/** Says something in a session: through the hub, or over REST with one of the two ways to repeat it safely. */
+/** Sends a chat message: through the hub, or over REST with one of the two ways to repeat it safely. */
 export async function sendChatMessage(context: ActorContext, sessionId: string): Promise<void> {
   const sentMessage: SentMessage = {
     sessionId,

@@ -6,7 +6,7 @@ import type { Random } from '../random.ts'
 import { createRest, type Rest, randomTimeout } from '../rest.ts'
 import type { HubView } from './hub-view.ts'
 
-/** What a player has to play with. */
+/** Everything that an actor needs. */
 export interface ActorContext {
   readonly user: TestUser
   readonly baseUrl: string
@@ -15,9 +15,9 @@ export interface ActorContext {
   readonly random: Random
   readonly evidence: Evidence
   readonly Socket: StandardWebSocketConstructor
-  /** Says that the robot of a session is about to be stopped or paused on purpose. */
+  /** Announces that the robot of a session is about to be stopped or paused on purpose. */
   readonly expectInterruption: (sessionId: string) => void
-  /** Aborted when the play is over. */
+  /** Aborted when the load ends. */
   readonly over: AbortSignal
 }
 
@@ -29,7 +29,7 @@ export function createActorContext(parts: Omit<ActorContext, 'rest'>): ActorCont
   }
 }
 
-/** Waits, at most until the play is over. */
+/** Waits, at most until the load ends. */
 export async function rest(over: AbortSignal, ms: number): Promise<void> {
   await delay(ms, undefined, { signal: over }).catch(() => {})
 }

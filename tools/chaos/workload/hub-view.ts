@@ -3,26 +3,26 @@ import { HubClient, isFinalRefusal } from '@wheelhouse/sdk'
 import { type Evidence, lineOf, type NotificationLog, type View } from '../evidence.ts'
 import type { TestUser } from '../fixtures.ts'
 
-/** Under the hub's own limit, so that a new session can always be watched. */
+/** Below the hub's own limit, so that a new session can always be watched. */
 const MOST_WATCHED = 60
 const RECONNECT = { baseMs: 50, maxMs: 1_500 }
 
 const overTypes: ReadonlySet<string> = new Set(['session.ended', 'session.cancelled'])
 
-/** A person at the hub: watches sessions and is told of what concerns them; all that is delivered is written down. */
+/** A user at the hub: watches sessions, receives notifications, and records everything that is delivered. */
 export class HubView {
   readonly client: HubClient
   readonly #user: TestUser
   readonly #evidence: Evidence
   readonly #notificationLog: NotificationLog
   readonly #watched = new Map<string, View>()
-  /** Watched sessions that are not over yet, as far as this person knows. */
+  /** Watched sessions that are still open, as far as this user knows. */
   readonly open = new Set<string>()
-  /** Sessions that were seen to end. */
+  /** Sessions whose end this user has seen. */
   readonly over: string[] = []
-  /** Sessions in which an extension was asked for and not decided. */
+  /** Sessions with a pending extension request. */
   readonly asked = new Set<string>()
-  /** Status by robot, as last shown. */
+  /** Last known status by robot. */
   readonly board = new Map<string, string>()
 
   constructor(parts: { user: TestUser; hubUrl: string; evidence: Evidence }) {
@@ -41,14 +41,14 @@ export class HubView {
     })
   }
 
-  /** Connects; `onSession` is told of every session that a notification names. */
+  /** Connects; calls `onSession` for every session that a notification names. */
   async start(onSession: (sessionId: string) => void): Promise<void> {
     this.#evidence.notificationLogs.push(this.#notificationLog)
     const unsubscribe = this.client.onNotification((notification) => {
       const number = Number(notification.id)
       if (number !== this.#notificationLog.received + 1)
         this.#evidence.violations.add(
-          `${this.#user.name} was given notification ${number} after ${this.#notificationLog.received}`,
+          `${this.#user.name} received notification ${number} after ${this.#notificationLog.received}`,
         )
       this.#notificationLog.received = number
       const { session_id: sessionId } = notification.data
@@ -58,7 +58,7 @@ export class HubView {
     await unsubscribe
   }
 
-  /** Shows the robots this person may see. */
+  /** Watches the robots that this user may see. */
   async watchRobots(): Promise<void> {
     await this.client.watchRobots((update) => {
       const robots = update.kind === 'list' ? update.robots : [update.robot]
@@ -66,18 +66,18 @@ export class HubView {
     })
   }
 
-  /** Watches a session from its beginning; one that is watched, or was, is left alone. */
+  /** Watches a session from its beginning; ignores a session that is or was watched. */
   watch(sessionId: string): void {
     if (this.#watched.has(sessionId)) return
     const view: View = { who: this.#user.name, sessionId, lines: [], ended: false }
     this.#watched.set(sessionId, view)
     this.#evidence.views.push(view)
     this.open.add(sessionId)
-    const onReset = () => this.#evidence.violations.add(`the log of ${sessionId} began anew for ${view.who}`)
+    const onReset = () => this.#evidence.violations.add(`the log of ${sessionId} was reset for ${view.who}`)
     const watching = this.client.watch(sessionId, { onEvent: (event) => this.#deliver(view, event), onReset })
     watching.catch((cause) => {
       if (isFinalRefusal(cause) && cause.name === 'HubError')
-        this.#evidence.violations.add(`${view.who} may not watch ${sessionId}: ${cause.message}`)
+        this.#evidence.violations.add(`${view.who} was not allowed to watch ${sessionId}: ${cause.message}`)
     })
     this.#makeRoom()
   }
@@ -86,7 +86,7 @@ export class HubView {
     const { seq, type } = event
     if (seq !== view.lines.length + 1 || view.ended)
       this.#evidence.violations.add(
-        `${view.who} was given entry ${seq} of ${view.sessionId} after ${view.lines.length}` +
+        `${view.who} received entry ${seq} of ${view.sessionId} after ${view.lines.length}` +
           `${view.ended ? ', though no longer watching' : ''}`,
       )
     view.lines.push(lineOf(event))
@@ -99,7 +99,7 @@ export class HubView {
     }
   }
 
-  /** Leaves the oldest of the sessions that are over. */
+  /** Stops watching the oldest of the ended sessions. */
   #makeRoom(): void {
     const watching = [...this.#watched.values()].filter((view) => !view.ended)
     const oldest = watching.find((view) => !this.open.has(view.sessionId))

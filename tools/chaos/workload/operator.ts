@@ -4,14 +4,14 @@ import { type ActorContext, rest } from './context.ts'
 import { readExport } from './exports.ts'
 import type { LoadRobot } from './robot.ts'
 
-/** How often a robot is chosen that nobody drives; else any of them, so that some ask for the same. */
+/** Share of choices that prefer a free robot; the rest choose any robot, so that some operators compete. */
 const FREE_SHARE = 0.8
 const SESSION_S = [6, 25] as const
 const ACTION_INTERVAL_MS = [400, 2_500] as const
 const END_LIMIT_MS = 60_000
 const SETTLE_MS = 1_000
 
-/** An operator who takes a robot, drives it, does what operators do, ends, and takes the next, until it is over. */
+/** An operator who starts a session, drives, performs session actions, ends, and repeats this until the load ends. */
 export async function runOperator(context: ActorContext, robots: readonly LoadRobot[]): Promise<void> {
   while (!context.over.aborted) {
     const free = robots.filter((robot) => !robot.isWanted)
@@ -22,7 +22,7 @@ export async function runOperator(context: ActorContext, robots: readonly LoadRo
   }
 }
 
-/** Starts a session; null when that came to nothing. One that is open unawares is ended, so that the next can begin. */
+/** Starts a session; returns null when that fails. Ends a forgotten open session, so that the next can begin. */
 export async function startSession(
   { rest, user, evidence, view }: ActorContext,
   robot: LoadRobot,
@@ -46,16 +46,16 @@ export async function startSession(
   return null
 }
 
-/** One session, from the first control frame until it is over. */
+/** Runs one session, from the first control frame to its end. */
 async function drive(context: ActorContext, robot: LoadRobot, sessionId: string): Promise<void> {
   const { random, over, baseUrl, user, Socket } = context
   const link = new OperatorLink({
     getTicket: ticketsOf({ baseUrl, token: user.apiKey, sessionId, part: 'control' }),
     reconnect: { baseMs: 100, maxMs: 1_500 },
     WebSocket: Socket,
-    onError: () => {}, // tickets that cannot be had while things are down
+    onError: () => {}, // no tickets while the api is down
   })
-  link.connect().catch(() => {}) // the session may be over before
+  link.connect().catch(() => {}) // rejects when the session ends first
   const shift = createShift(context, robot, link, sessionId)
   const untilMs = performance.now() + random.between(...SESSION_S) * 1_000
   while (performance.now() < untilMs && !over.aborted && shift.open()) {
@@ -83,7 +83,7 @@ function createShift(context: ActorContext, robot: LoadRobot, link: OperatorLink
     () => driving && link.control({ linear_mps: 0.4, angular_radps: turn }),
     Math.round(1_000 / random.between(20, 50)),
   )
-  /** Whatever paused the session, its operator resumes it; a stop of others is cleared after a moment's look. */
+  /** Resumes a paused session; clears a stop of others after a short delay. */
   let resuming = false
   const resumer = setInterval(async () => {
     const state = link.state
@@ -136,7 +136,7 @@ function createShift(context: ActorContext, robot: LoadRobot, link: OperatorLink
     open: () => link.connection !== 'closed',
     performAction: () => {
       if (random.chance(0.05)) return readExport(context)
-      // Who waits for the robot to move again lets it be, and says so.
+      // An operator who waits for the robot releases control, and says so.
       return robot.isDriven ? random.pick(actions)() : chat()
     },
     rest() {
@@ -147,7 +147,7 @@ function createShift(context: ActorContext, robot: LoadRobot, link: OperatorLink
   }
 }
 
-/** Ends a session and goes on until it is known to be over. */
+/** Ends a session; repeats this until the session is known to be over. */
 async function endSession({ rest: api, over }: ActorContext, sessionId: string): Promise<void> {
   const untilMs = performance.now() + END_LIMIT_MS
   while (performance.now() < untilMs) {

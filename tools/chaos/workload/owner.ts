@@ -6,7 +6,7 @@ import { readExport } from './exports.ts'
 const ACTION_INTERVAL_MS = [500, 2_500] as const
 const STOP_LIMIT_MS = 6_000
 
-/** An owner who looks on: talks, asks for more time, stops, rates, reads exports, until it is over. */
+/** An owner who observes: chats, requests extensions, stops, rates, reads exports, until the load ends. */
 export async function runOwner(context: ActorContext): Promise<void> {
   const { random, over, view } = context
   while (!over.aborted) {
@@ -51,7 +51,7 @@ async function readSession(context: ActorContext, sessionId: string): Promise<vo
   await context.rest.ask('look', 'GET', `/api/sessions/${sessionId}`)
 }
 
-/** Presses the stop in one of the three ways there are. */
+/** Requests a stop in one of the three possible ways. */
 async function stop(context: ActorContext, sessionId: string): Promise<void> {
   context.expectInterruption(sessionId)
   const requestedAtMs = Date.now()

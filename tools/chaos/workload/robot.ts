@@ -11,7 +11,7 @@ const POLL_INTERVAL_MS = 20
 const LONGEST_MOTION_MS = 250 + 250 + 500 + 40
 const RECONNECT = { baseMs: 100, maxMs: 1_500 }
 
-/** One simulated robot, and what its socket hears. */
+/** One simulated robot, and what its socket receives. */
 export class LoadRobot {
   readonly fixture: FixtureRobot
   readonly #evidence: Evidence
@@ -21,10 +21,10 @@ export class LoadRobot {
   #lookedMs = 0
   #controlMs = 0
   #wanted = false
-  /** When it was last driven since then; 0 before the first control frame. */
+  /** Time of the last control frame since then; 0 before the first. */
   #obeyedMs = 0
   #interruptionExpected = false
-  /** Control frames that it was sent. */
+  /** Control frames that it received. */
   controls = 0
   connected = false
 
@@ -53,7 +53,7 @@ export class LoadRobot {
       onConnection: (state) => {
         this.connected = state === 'online'
       },
-      onError: () => {}, // a gateway that goes says so in many ways
+      onError: () => {}, // a gateway that ends causes various errors
       onClosed: ({ reason }) => {
         if (reason !== 'closed by its user') evidence.violations.add(`robot ${fixture.id} gave up: ${reason}`)
       },
@@ -73,24 +73,24 @@ export class LoadRobot {
     await this.#simulated.close()
   }
 
-  /** Somebody wants to drive it. */
+  /** Whether an operator intends to drive it. */
   get isWanted(): boolean {
     return this.#wanted
   }
 
-  /** Somebody wants to drive it, and does. */
+  /** Whether an operator intends to drive it, and it receives control. */
   get isDriven(): boolean {
     return this.#wanted && Date.now() - this.#obeyedMs <= GAP_MS
   }
 
-  /** From now on somebody wants to drive it all the time, and their first control frame begins it; or no more. */
+  /** Starts or ends the time in which an operator drives it; it begins with the operator's first control frame. */
   wanted(requested: boolean): void {
     this.#wanted = requested
     this.#obeyedMs = 0
     this.#interruptionExpected = false
   }
 
-  /** Somebody is about to stop or pause it on purpose: until it is driven again, silence is no gap. */
+  /** Expects a stop or pause on purpose: silence is not a gap until the next control frame. */
   expectInterruption(): void {
     this.#interruptionExpected = true
   }
@@ -110,10 +110,10 @@ export class LoadRobot {
     this.#interruptionExpected = false
   }
 
-  /** A robot that goes on moving without control is what must never be. */
+  /** Records a robot that still moves without control. */
   #poll(): void {
     const nowMs = performance.now()
-    // What this process slept through is not the robot's fault: its timers slept as well.
+    // This process may have been suspended; its timers were suspended with it.
     const sleptMs = Math.max(0, nowMs - this.#lookedMs - POLL_INTERVAL_MS)
     this.#lookedMs = nowMs
     this.#controlMs += sleptMs
@@ -123,6 +123,6 @@ export class LoadRobot {
     this.#evidence.violations.add(
       `robot ${this.fixture.id} still moved ${sinceMs} ms after its last control frame`,
     )
-    this.#controlMs = nowMs // told once
+    this.#controlMs = nowMs // reported once
   }
 }

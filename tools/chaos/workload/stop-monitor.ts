@@ -7,15 +7,15 @@ interface EmittedState {
 }
 
 /**
- * Looks at what a robot is told: between a latched stop and its clear, no control may come. A new connection may
- * say that there is no stop any more; whether that was true is told by the session's log, once control has come.
+ * Checks the frames that a robot receives: between a latched stop and its clear, no control may arrive. After the
+ * welcome of a new connection without a stop, control is recorded, and the session's log decides whether it was allowed.
  */
 export class StopWatch {
   readonly #robotId: string
   readonly #evidence: Pick<Evidence, 'violations' | 'releases'>
   #sessionId: string | null = null
   #stop: EmittedState | null = null
-  /** Taken back by a welcome, and nobody has driven since. */
+  /** Released by a welcome; no control has arrived since. */
   #released: EmittedState | null = null
 
   constructor(robotId: string, evidence: Pick<Evidence, 'violations' | 'releases'>) {

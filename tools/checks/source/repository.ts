@@ -2,11 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { SourceFile } from './source-file.ts'
 
-const IGNORED_FOLDERS = new Set(['.git', 'node_modules', '.data', 'dist', 'dist-new', 'coverage', 'generated'])
+const IGNORED_FOLDERS = new Set([
+  '.git',
+  'node_modules',
+  '.data',
+  'dist',
+  'dist-new',
+  'coverage',
+  'generated',
+])
 const IGNORED_FILES = new Set(['.env', 'package-lock.json'])
 
 /** Written by programs: `npm run openapi`. */
-export const GENERATED_FILES: ReadonlySet<string> = new Set(['packages/sdk/rest-types.d.ts', 'docs/openapi.json'])
+export const GENERATED_FILES: ReadonlySet<string> = new Set([
+  'packages/sdk/rest-types.d.ts',
+  'docs/openapi.json',
+])
 
 const TEXT = /(?:\.(?:tsx?|mjs|js|json|md|ya?ml|cfg|py|html|css|svg|sh)|^[^.]+|^\.\w+)$/
 

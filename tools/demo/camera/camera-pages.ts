@@ -44,7 +44,7 @@ async function sendSnapshot(http: Context, camera: Camera): Promise<void> {
 function sendStream(http: Context, camera: Camera): void {
   if (http.method !== 'HEAD' && !camera.isOpen) {
     const options = { headers: { 'Retry-After': '1' }, bySetUp: true }
-    throw new AppError(503, 'Too many viewers watch this camera. Try again later.', options)
+    throw new AppError(503, 'overloaded', 'Too many viewers watch this camera. Try again later.', options)
   }
   http.status = 200
   http.set({

@@ -13,7 +13,7 @@ interface Line {
 }
 
 async function ledgerOf({ running }: LocalEnvironment): Promise<Line[]> {
-  return await running.platform.db
+  return await running.platform.core.db
     .selectFrom('ledger_entries')
     .select(['posting_id', 'kind', 'account', 'amount_cents'])
     .orderBy('id')

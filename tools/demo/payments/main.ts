@@ -63,7 +63,7 @@ async function runMoneyFlows(parts: Omit<PaymentScenario, 'owner' | 'operator'>)
   const { transcript, environment } = parts
   const user = async (side: 'OWNER' | 'OPERATOR') => {
     const email = `${side.toLowerCase()}@demo.local`
-    const key = await environment.running.platform.builtIn!.issueDevToken({
+    const key = await environment.running.platform.identity.builtIn!.issueDevToken({
       email,
       expiresInSeconds: LASTS_S,
     })

@@ -36,7 +36,7 @@ export async function createScreenshotFixtures() {
     const demo = await startDemo(fixture.running, cameras)
     if (!demo) throw new Error('The demo needs the api role.')
     const second = actor(
-      await fixture.running.platform.builtIn!.issueDevToken({
+      await fixture.running.platform.identity.builtIn!.issueDevToken({
         email: 'grace@demo.local',
         name: 'Grace Gale',
       }),

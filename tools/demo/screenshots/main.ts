@@ -13,7 +13,7 @@ const TIMEOUT_MS = 60_000
 const pictureLives = (page: Page) =>
   page
     .getByRole('region', { name: /^Camera of/ })
-    .getByText(/^Last picture \d{1,3} ms ago$/)
+    .getByText(/^Last frame \d{1,3} ms ago$/)
     .waitFor()
 const telemetryLives = (page: Page) =>
   page

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import { useNow } from './use-now.ts'
+import { useNow } from '../ui/use-now.ts'
 
 /** Returns a duration as "3 s" or "12 min". */
 export function shortTime(ms: number): string {

@@ -2,9 +2,9 @@ import { Badge, Table, Text } from '@mantine/core'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { useNow } from '../ui/use-now.ts'
 import { shortTime } from './freshness.tsx'
 import type { Overview } from './overview-query.ts'
-import { useNow } from './use-now.ts'
 
 /** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
 const SILENT_MS = 15_000
@@ -22,11 +22,7 @@ export function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
   // Both times come from the database, so a wrong clock on this device does not matter.
   const silentMs = (seenAt: string) => Date.parse(at) - Date.parse(seenAt) + Math.max(0, nowMs - readAtMs)
   return (
-    <DataTable
-      label="Gateways"
-      minWidth={560}
-      columns={['Address', 'Robots', 'Running since', 'Last seen']}
-    >
+    <DataTable label="Gateways" minWidth={560} columns={['Address', 'Robots', 'Running since', 'Last seen']}>
       {gateways.map((gateway) => (
         <Table.Tr key={gateway.id}>
           <Table.Td>

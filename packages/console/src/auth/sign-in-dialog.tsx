@@ -13,9 +13,7 @@ export default function SignInDialog() {
       zIndex={1000}
     >
       <Stack>
-        <Text>
-          Sign in again in a new window. Your changes on this page are kept.
-        </Text>
+        <Text>Sign in again in a new window. Your changes on this page are kept.</Text>
         <Button
           data-autofocus
           onClick={() =>

@@ -41,8 +41,8 @@ export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: read
       ))}
     </DataTable>
     <Text size="sm" c="dimmed">
-      Each started minute of control is charged ({duration(invoice.minutes)} in total). Pauses and time
-      with the robot offline are free.
+      Each started minute of control is charged ({duration(invoice.minutes)} in total). Pauses and time with
+      the robot offline are free.
     </Text>
   </>
 )

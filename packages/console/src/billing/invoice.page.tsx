@@ -55,7 +55,11 @@ const Actions = ({ complete }: { complete: boolean }) => (
       All invoices
     </LinkButton>
     {/* A partial invoice on paper looks complete. */}
-    <Button onClick={() => window.print()} disabled={!complete} title={complete ? undefined : 'Load all lines first'}>
+    <Button
+      onClick={() => window.print()}
+      disabled={!complete}
+      title={complete ? undefined : 'Load all lines first'}
+    >
       Print
     </Button>
   </Group>

@@ -24,7 +24,9 @@ export function useInvoice(id: string) {
     queryKey: [...keys.invoices, id],
     queryFn: ({ pageParam: offset }) =>
       answerOf(
-        rest.GET('/api/client/invoices/{id}', { params: { path: { id }, query: { limit: PAGE_SIZE, offset } } }),
+        rest.GET('/api/client/invoices/{id}', {
+          params: { path: { id }, query: { limit: PAGE_SIZE, offset } },
+        }),
       ),
     initialPageParam: 0,
     getNextPageParam: ({ session_count }, pages) => {

@@ -13,9 +13,7 @@ export const DatasetsPage = () => (
     <QueryView
       query={useDatasets()}
       isEmpty={({ datasets }) => datasets.length === 0}
-      empty={
-        <Empty title="No recordings yet">Episodes that your robots report appear here.</Empty>
-      }
+      empty={<Empty title="No recordings yet">Episodes that your robots report appear here.</Empty>}
     >
       {({ datasets }) => <DatasetTable datasets={datasets} />}
     </QueryView>

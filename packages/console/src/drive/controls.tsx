@@ -13,7 +13,13 @@ export function Controls({ cockpit }: { cockpit: Cockpit }) {
   return (
     <Paper withBorder p="md" component="section" aria-label="Controls">
       <Stack gap="sm">
-        <PercentSlider label="Speed limit" hint={speeds} store={preferences.limit} min={MIN_SPEED_LIMIT} max={1} />
+        <PercentSlider
+          label="Speed limit"
+          hint={speeds}
+          store={preferences.limit}
+          min={MIN_SPEED_LIMIT}
+          max={1}
+        />
         <Text size="sm" c="dimmed">
           Drive with the arrow keys, W A S D, the stick or a gamepad. The robot stops when you let go, switch
           windows or type.

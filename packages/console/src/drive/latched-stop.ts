@@ -26,7 +26,9 @@ export function findLatchedStop(
 
 /** Returns the stop in force according to the event log of a session. */
 export function findLatchedStopInLog(events: readonly SessionLogEvent[]): LatchedStop | undefined {
-  const lastCleared = events.findLastIndex(({ type }) => type === 'session.stop_cleared' || type === 'session.ended')
+  const lastCleared = events.findLastIndex(
+    ({ type }) => type === 'session.stop_cleared' || type === 'session.ended',
+  )
   // The first one counts: a second stop by another user has its own entry.
   const stopped = events.slice(lastCleared + 1).find(({ type }) => type === 'session.stopped')
   if (!stopped) return undefined

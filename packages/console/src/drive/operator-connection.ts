@@ -3,7 +3,7 @@ import { type GetTicket, type LinkEnd, OperatorLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
-import type { DriveCommand } from './axes.ts'
+import type { DriveControlData } from './axes.ts'
 import { createLatencyStats, type LatencyStats } from './latency-stats.ts'
 
 /** The state of the connection to the gateway. */
@@ -26,7 +26,7 @@ export interface OperatorConnection {
   readonly latencyStats: LatencyStats
   /** Returns whether the robot would accept a command, as far as this page knows. */
   canDrive(): boolean
-  control(command: DriveCommand): void
+  control(command: DriveControlData): void
   /** Requests a stop over the gateway; see `SessionLink.stop`. */
   stop(reason: string): Promise<void>
   /** Drops a stop that the gateway has not recorded, after it was cleared over another route. */

@@ -5,7 +5,7 @@ import { stopOverRest } from '../session/stop-over-rest.ts'
 import { findLatchedStopInLog } from './latched-stop.ts'
 import type { OperatorConnection } from './operator-connection.ts'
 
-const REASON = 'stopped from the cockpit'
+const REASON = 'from the cockpit'
 
 interface OperatorStopOptions {
   readonly operatorConnection: OperatorConnection

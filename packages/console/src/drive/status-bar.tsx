@@ -58,7 +58,10 @@ function Figures({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
       <Figure name="Your network" value={latencyText(operator)} />
       <Figure name="Robot network" value={latencyText(robot)} />
       <Figure name="Command round trip" value={latencyText(command)} />
-      <Figure name="Telemetry age" value={lastMs === undefined ? 'no data yet' : ageText(performance.now() - lastMs)} />
+      <Figure
+        name="Telemetry age"
+        value={lastMs === undefined ? 'no data yet' : ageText(performance.now() - lastMs)}
+      />
       {battery && <Figure name="Battery" value={percent(battery.battery)} />}
       <Figure
         name="Lost commands"

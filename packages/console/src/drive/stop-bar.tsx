@@ -44,11 +44,10 @@ function StopText(props: {
   const { view, inForce, session } = props
   const by = useActorName(session)
   if (inForce) {
-    const actorText = inForce.by === undefined ? byRole(inForce.byRole) : `, by ${by(inForce.by)}`
+    const actorText = inForce.by === undefined ? byRole(inForce.byRole) : ` by ${by(inForce.by)}`
     return (
       <Text size="sm">
-        <b>Stopped:</b> {reasonText(inForce.reason)}
-        {actorText}
+        <b>Stopped{actorText}:</b> {reasonText(inForce.reason)}
         {inForce.recorded ? '.' : '. In force, saving…'}
       </Text>
     )
@@ -77,7 +76,7 @@ function StopText(props: {
 
 function byRole(role: LatchedStop['byRole']): string {
   if (!role) return ''
-  return { client: ', by the owner', operator: ', by you', admin: ', by an admin' }[role]
+  return { client: ' by the owner', operator: ' by you', admin: ' by an admin' }[role]
 }
 
 function useActorName(session: SessionDetail): (id: string | null) => string {

@@ -6,7 +6,7 @@ import { createNotificationFeed, type NotificationFeed } from './notification-fe
 import { createRobotStatusBoard, type RobotStatusBoard } from './robot-board.ts'
 import { createSessionRooms, type SessionRooms } from './session-rooms.ts'
 
-/** `offline`: this device has no network. `reconnecting`: the connection was markLost and the client retries. */
+/** `offline`: this device has no network. `reconnecting`: the connection was lost and the client retries. */
 export type HubConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
 /** The shared connection to the hub and the state received over it. */

@@ -8,10 +8,7 @@ import { AvailableRobots } from './robots.tsx'
 /** Shows the operator's open session, availability and the available robots. */
 export function AvailablePage() {
   return (
-    <Page
-      title="Available robots"
-      description="Robots that you may drive. Updates live."
-    >
+    <Page title="Available robots" description="Robots that you may drive. Updates live.">
       <Stack>
         <OpenSession />
         <AvailabilityLine>

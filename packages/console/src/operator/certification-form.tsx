@@ -66,9 +66,7 @@ export function CertificationForm({ certifications }: { certifications: readonly
 }
 
 const existingText = ({ robot_type, status }: Certification) =>
-  status === 'APPROVED'
-    ? `You are certified for ${robot_type}`
-    : `Your request for ${robot_type} is pending`
+  status === 'APPROVED' ? `You are certified for ${robot_type}` : `Your request for ${robot_type} is pending`
 
 function useRequest(onDone: () => void) {
   const { rest } = usePlatform()

@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { clockText } from '../session/use-clock.ts'
-import { money } from '../ui/format.ts'
+import { clockText, money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { QueryView } from '../ui/states.tsx'
 import { EarningsCharts } from './earnings-charts.tsx'
@@ -37,11 +36,7 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
     ['This month', money(stats.earnings_this_month_cents), thisMonth(stats)],
     ['Total', money(stats.earnings_total_cents), `${stats.hours} billed hours`],
     ['Available', money(stats.available_for_payout_cents), 'ready for payout'],
-    [
-      'Pending',
-      money(stats.pending_earnings_cents),
-      'until the owners pay their invoices or the hold ends',
-    ],
+    ['Pending', money(stats.pending_earnings_cents), 'until the owners pay their invoices or the hold ends'],
     ['Rating', ratingOf(stats), `of 5 stars, ${stats.rating_count} ratings`],
   ] as const
   return (
@@ -65,8 +60,8 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
 
 /** Returns the period, and the time with offline robots, which is not paid. */
 function thisMonth({ outage_seconds_this_month: seconds }: Schemas['OperatorStats']): string {
-  const period = 'in UTC'
-  return seconds === 0 ? period : `${period}, without ${clockText(seconds)} of robots offline`
+  const period = 'UTC month'
+  return seconds === 0 ? period : `${period}. ${clockText(seconds)} with the robot offline is not paid.`
 }
 
 const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>

@@ -25,9 +25,7 @@ function Running({ sessionId }: { sessionId: string }) {
       <Group justify="space-between">
         <Stack gap={4}>
           <Group gap="xs">
-            <Title order={2}>
-              {session ? `Session on ${session.robot_name}` : 'Session'}
-            </Title>
+            <Title order={2}>{session ? `Session on ${session.robot_name}` : 'Session'}</Title>
             {session && (
               <Badge color={session.status === 'ACTIVE' ? 'teal.9' : 'orange.9'}>
                 {session.status === 'ACTIVE' ? 'Active' : 'Paused'}

@@ -45,8 +45,6 @@ export function Payments() {
 
 const NotSetUp = () => (
   <Alert color="gray" variant="outline" title="Payments are not set up on this platform">
-    <Text size="sm">
-      Your earnings are still counted. You can request a payout once payments are set up.
-    </Text>
+    <Text size="sm">Your earnings are still counted. You can request a payout once payments are set up.</Text>
   </Alert>
 )

@@ -45,8 +45,7 @@ function AccountStatus({ account }: { account: Account }) {
 }
 
 function sentenceOf({ connected, payoutsEnabled, requirements }: Account): string {
-  if (!connected)
-    return 'No payout account yet. Set it up on the payment provider’s page.'
+  if (!connected) return 'No payout account yet. Set it up on the payment provider’s page.'
   if (payoutsEnabled) return 'Ready for payouts.'
   return requirements.length > 0
     ? 'Setup incomplete.'

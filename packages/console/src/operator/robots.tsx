@@ -19,7 +19,7 @@ export function AvailableRobots() {
   // Subscribes even while the list is empty, so that the first robot appears.
   const statuses = useRobotStatuses()
   const start = useStartNow()
-  const [selected, setWanted] = useState<AvailableRobot>()
+  const [selected, setSelected] = useState<AvailableRobot>()
   const [scheduling, setScheduling] = useState<AvailableRobot>()
   const onStart = (robot: AvailableRobot) => {
     setSelected(robot)
@@ -40,7 +40,9 @@ export function AvailableRobots() {
           />
         )}
       </QueryView>
-      <Suspense>{scheduling && <ScheduleSession robot={scheduling} onClose={() => setScheduling(undefined)} />}</Suspense>
+      <Suspense>
+        {scheduling && <ScheduleSession robot={scheduling} onClose={() => setScheduling(undefined)} />}
+      </Suspense>
     </Stack>
   )
 }

@@ -5,7 +5,7 @@ import { LinkButton } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { instantsOf, offsetAt, toWallTime } from './local-time.ts'
 import type { AvailableRobot } from './queries.ts'
-import { usePlan } from './use-start.ts'
+import { useScheduleSession } from './use-start.ts'
 
 const HOUR_MS = 3_600_000
 /** How far ahead the platform accepts scheduled sessions. */

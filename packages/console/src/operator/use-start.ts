@@ -32,6 +32,8 @@ export const useScheduleSession = () => useCreateSession(() => undefined)
 /** Starts a session and opens its cockpit. */
 export function useStartNow() {
   const navigate = useNavigate()
-  const start = useCreateSession(({ sessionId }) => navigate({ to: '/drive/$sessionId', params: { sessionId } }))
+  const start = useCreateSession(({ sessionId }) =>
+    navigate({ to: '/drive/$sessionId', params: { sessionId } }),
+  )
   return { ...start, mutate: (robotId: string) => start.mutate({ robotId }) }
 }

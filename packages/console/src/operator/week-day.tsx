@@ -21,7 +21,8 @@ interface Props {
 /** Edits the hours of one weekday. */
 export function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props) {
   const daySlots = slots.filter((slot) => slot.weekday === weekday)
-  const replaceSlot = (changed: DraftSlot) => onChange(slots.map((slot) => (slot.id === changed.id ? changed : slot)))
+  const replaceSlot = (changed: DraftSlot) =>
+    onChange(slots.map((slot) => (slot.id === changed.id ? changed : slot)))
   return (
     <Card withBorder component="section" aria-label={name} padding="sm">
       <Stack gap="xs">

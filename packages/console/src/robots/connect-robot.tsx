@@ -20,8 +20,8 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         tabIndex={-1}
         style={{ scrollMarginTop: 140 }}
       >
-        You will not see it again. Anyone with this token can connect as this robot. If you lose it, replace it
-        on the robot’s page.
+        You will not see it again. Anyone with this token can connect as this robot. If you lose it, replace
+        it on the robot’s page.
       </Alert>
       <CopyableSecret label="Token" value={token} />
       <CopyableSecret label="Control URL" value={robot.control_url} />
@@ -35,8 +35,8 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="simulated" pt="sm">
           <Stack>
             <Text size="sm">
-              A simulated robot in a small room. Requires Node 22.18 or newer. In a Wheelhouse checkout, skip the
-              installation and use npx node instead of node.
+              A simulated robot in a small room. Requires Node 22.18 or newer. In a Wheelhouse checkout, skip
+              the installation and use npx node instead of node.
             </Text>
             <CopyableSecret label="Install the SDK" value={installSdk(window.location.origin)} />
             <Text size="sm">Save this file in the same folder:</Text>
@@ -47,8 +47,8 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="real" pt="sm">
           <Stack>
             <Text size="sm">
-              Starter code for your robot. The link reconnects automatically, ignores late commands and stops the
-              robot when the connection is lost. Install the SDK as for a simulated robot.
+              Starter code for your robot. The link reconnects automatically, ignores late commands and stops
+              the robot when the connection is lost. Install the SDK as for a simulated robot.
             </Text>
             <CopyableSecret label="robot.ts" value={realRobot(access)} />
           </Stack>
@@ -56,8 +56,8 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="python" pt="sm">
           <Stack>
             <Text size="sm">
-              A complete robot in one file. Requires Python 3.9 or newer and the package websockets. Start it in a
-              Wheelhouse checkout:
+              A complete robot in one file. Requires Python 3.9 or newer and the package websockets. Start it
+              in a Wheelhouse checkout:
             </Text>
             <CopyableSecret label="Start it" value={pythonRobot(access)} />
           </Stack>

@@ -36,8 +36,8 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
         <form onSubmit={submit}>
           <Stack>
             <Text>
-              Its token stops working immediately, its scheduled sessions are cancelled and its hardware ID becomes
-              free. You cannot undo this.
+              Its token stops working immediately, its scheduled sessions are cancelled and its hardware ID
+              becomes free. You cannot undo this.
             </Text>
             <TextInput
               label={`Type ${robot.name} to confirm`}

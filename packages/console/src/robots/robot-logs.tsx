@@ -29,9 +29,7 @@ export function RobotLogs({ robotId }: { robotId: string }) {
       <QueryView
         query={query}
         isEmpty={(lines) => lines.length === 0}
-        empty={
-          <Empty title={level === 'debug' ? 'No recent log lines' : 'No matching log lines'} />
-        }
+        empty={<Empty title={level === 'debug' ? 'No recent log lines' : 'No matching log lines'} />}
       >
         {(lines) => (
           <>

@@ -3,7 +3,7 @@ import { robotStatusTexts } from '@wheelhouse/protocol'
 import { useConnection } from '../live/hooks.ts'
 import { dateTime, relative } from '../ui/format.ts'
 import { Time } from '../ui/time.tsx'
-import { useTicker } from '../ui/use-ticker.ts'
+import { useNow } from '../ui/use-now.ts'
 import type { Robot } from './use-robots.ts'
 
 const colors: Record<Robot['status'], string> = {
@@ -18,8 +18,7 @@ export const RobotStatusBadge = ({ status }: { status: Robot['status'] }) => (
 
 /** Shows the age of the last heartbeat, in seconds while it is recent. */
 export function HeartbeatAge({ at }: { at: string | null }) {
-  useTicker(1_000)
-  const nowMs = Date.now()
+  const nowMs = useNow()
   if (at === null) return 'never'
   // The viewer's clock may lag behind the platform's clock.
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))

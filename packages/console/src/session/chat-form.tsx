@@ -3,7 +3,7 @@ import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import type { SessionRoom } from '../live/session-room.ts'
 
-/** Writes messages: Enter sends, Shift and Enter begin a new line. */
+/** A form for chat messages. Enter sends, Shift+Enter starts a new line. */
 export function ChatForm({ room }: { room: SessionRoom }) {
   const [body, setBody] = useState('')
   const send = () => {
@@ -16,7 +16,7 @@ export function ChatForm({ room }: { room: SessionRoom }) {
     send()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // While characters are being composed, Enter belongs to the input method.
+    // During composition, Enter belongs to the input method.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     send()

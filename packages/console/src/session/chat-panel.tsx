@@ -10,13 +10,15 @@ import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { ChatForm } from './chat-form.tsx'
 
-/** The conversation of a session: what was said, what of ours is on its way, who is typing. */
+/** Shows the chat of a session: messages, outgoing messages and typing participants. */
 export function ChatPanel({ live }: { live: LiveSession }) {
   const me = useMe()
   const connection = useConnection()
   const { events, outgoing, typing, caughtUp, error, room } = live
   const messages = useMemo(() => events.filter(({ type }) => type === 'chat.message'), [events])
-  const others = typing.filter(({ user_id }) => user_id !== me.id).map(({ display_name }) => display_name)
+  const typingNames = typing
+    .filter(({ user_id }) => user_id !== me.id)
+    .map(({ display_name }) => display_name)
   if (error) return <Problem error={error} />
   return (
     <Stack gap="xs">
@@ -33,23 +35,24 @@ export function ChatPanel({ live }: { live: LiveSession }) {
         {!caughtUp && <Text c="dimmed">Loading</Text>}
       </Scroller>
       <Text size="xs" c="dimmed" mih={18} aria-live="polite">
-        {others.length > 0 && `${others.join(', ')} ${others.length > 1 ? 'are' : 'is'} typing…`}
+        {typingNames.length > 0 &&
+          `${typingNames.join(', ')} ${typingNames.length > 1 ? 'are' : 'is'} typing…`}
       </Text>
       <ChatForm room={room} />
       {connection !== 'live' && (
         <Text size="xs" c="dimmed">
-          No connection: what you write is sent as soon as there is one.
+          No connection. Messages are sent when you are back online.
         </Text>
       )}
     </Stack>
   )
 }
 
-/** Follows what is added, unless somebody has scrolled up to read. */
+/** Scrolls to new messages, unless the user has scrolled up. */
 function Scroller({ length, children }: { length: number; children: ReactNode }) {
   const viewport = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when something was added
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when a message was added
   useEffect(() => {
     if (atEnd.current) viewport.current?.scrollTo({ top: viewport.current.scrollHeight })
   }, [length])
@@ -69,7 +72,7 @@ function Scroller({ length, children }: { length: number; children: ReactNode })
   )
 }
 
-/** An entry of the log never changes: a new one does not draw the whole conversation again. */
+/** Memoized, because log entries never change and a new message must not render all others again. */
 const Message = memo(({ event, meId }: { event: SessionLogEvent; meId: string }) => {
   const message = ChatMessage.safeParse(event.data).data
   if (!message) return null
@@ -81,11 +84,11 @@ const Message = memo(({ event, meId }: { event: SessionLogEvent; meId: string })
   )
 })
 
-const waiting = { sending: 'Sending…', sent: 'Sent', failed: 'Not sent' }
+const phaseTexts = { sending: 'Sending…', sent: 'Sent', failed: 'Not sent' }
 
 const Outgoing = ({ message, room }: { message: OutgoingMessage; room: SessionRoom }) => (
   <Bubble own text={message.body}>
-    {waiting[message.phase]}
+    {phaseTexts[message.phase]}
     {message.phase === 'failed' && (
       <>
         {`: ${messageOf(message.error)}`}

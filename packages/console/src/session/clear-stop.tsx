@@ -10,7 +10,7 @@ import { actorName } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
 import { useSessionAction } from './session-roles.ts'
 
-/** What a stop that is in force says of itself. */
+/** Returns a description of the stop in force, or an empty string. */
 export function useStopText({
   control: { stop },
   operator_id,
@@ -25,10 +25,10 @@ export function useStopText({
     operatorName: operator_name,
     clientId: client_id,
   }
-  return `${actorName(stop.by, participants)} pressed stop, ${dateTime(stop.at)}: ${reasonText(stop.reason)}.`
+  return `${actorName(stop.by, participants)} stopped the robot, ${dateTime(stop.at)}: ${reasonText(stop.reason)}.`
 }
 
-/** Clears the stop, or asks those who may to clear it. */
+/** Shows a button that clears the stop or, without permission, asks for that. */
 export const StopClearing = ({ session }: { session: SessionDetail }) =>
   session.control.stop?.may_clear === false ? (
     <AskToClear session={session} />
@@ -36,7 +36,7 @@ export const StopClearing = ({ session }: { session: SessionDetail }) =>
     <ClearStop session={session} />
   )
 
-/** The stop is the owner's or an admin's: one button, or the key C, asks them to clear it. */
+/** Asks the owner or an admin to clear their stop, by button or with the key C. */
 function AskToClear({ session }: { session: SessionDetail }) {
   const sessionAction = useSessionAction(session.id)
   const ask = () => sessionAction.mutate('request_clear_stop')
@@ -49,7 +49,7 @@ function AskToClear({ session }: { session: SessionDetail }) {
       </Button>
       {askedAt && (
         <Text size="sm" role="status">
-          You asked for it <Time at={askedAt} />.
+          Requested <Time at={askedAt} />.
         </Text>
       )}
       <Problem error={sessionAction.error} />
@@ -57,7 +57,7 @@ function AskToClear({ session }: { session: SessionDetail }) {
   )
 }
 
-/** Clears the stop, after it was read. The session stays paused. */
+/** Clears the stop after a confirmation. The session stays paused. */
 function ClearStop({ session }: { session: SessionDetail }) {
   const sessionAction = useSessionAction(session.id)
   const stopText = useStopText(session)
@@ -66,11 +66,12 @@ function ClearStop({ session }: { session: SessionDetail }) {
     <ConfirmButton
       variant={isClearRequested ? 'filled' : 'default'}
       question="Clear the stop?"
-      consequence={`${stopText} Look at the robot before you clear it. The session stays paused until its operator resumes it.`}
-      confirmLabel="Clear the stop"
+      consequence={`${stopText} Check the robot before you clear the stop. The session stays paused until the operator resumes it.`}
+      confirmLabel="Clear stop"
+      dismissLabel="Keep stopped"
       onConfirm={() => sessionAction.mutateAsync('clear_stop')}
     >
-      Clear the stop
+      Clear stop
     </ConfirmButton>
   )
 }

@@ -10,8 +10,8 @@ import { useTicker } from '../ui/use-ticker.ts'
 import { eventText, type SessionParticipants } from './event-texts.ts'
 import { sessionQuery } from './session-query.ts'
 
-/** Rows are dear: a long log is drawn piece by piece, so that no new entry holds up who is driving. */
-const SHOWN_AT_ONCE = 200
+/** Limits the rendered rows, so that a new entry in a long log does not delay driving. */
+const ROWS_PER_STEP = 200
 const DAY_CHECK_MS = 60_000
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
@@ -22,10 +22,10 @@ const calendar = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',
 })
 
-/** Everything that happened in a session, newest first, by the log's own numbers. */
+/** Lists the events of a session with their log numbers, newest first. */
 export function EventLog({ live }: { live: LiveSession }) {
   const participants = useParticipants(live)
-  const [shown, setShown] = useState(SHOWN_AT_ONCE)
+  const [shown, setShown] = useState(ROWS_PER_STEP)
   const { events, caughtUp, error } = live
   if (error) return <Problem error={error} />
   const older = events.length - shown
@@ -35,17 +35,17 @@ export function EventLog({ live }: { live: LiveSession }) {
         <Entries events={events.slice(-shown).reverse()} participants={participants} />
       </Stack>
       {older > 0 && (
-        <Button variant="default" size="xs" onClick={() => setShown((count) => count + SHOWN_AT_ONCE)}>
-          {older} older
+        <Button variant="default" size="xs" onClick={() => setShown((count) => count + ROWS_PER_STEP)}>
+          Show {older} older
         </Button>
       )}
       {!caughtUp && <Text c="dimmed">Loading</Text>}
-      {caughtUp && events.length === 0 && <Text c="dimmed">Nothing has happened yet</Text>}
+      {caughtUp && events.length === 0 && <Text c="dimmed">No events yet</Text>}
     </ScrollArea.Autosize>
   )
 }
 
-/** With the day above the entries of each day, unless all are of today. */
+/** Groups the entries by day, unless all are from today. */
 function Entries({
   events,
   participants,

@@ -7,7 +7,7 @@ import { exportSessions, saveFile } from './export-sessions.ts'
 import type { ListSearch } from './list-search.ts'
 import { filterOf } from './load-sessions.ts'
 
-/** Saves all sessions of the filter that is set, not only those that are shown. */
+/** Exports all sessions that match the filter, including those not shown. */
 export function ExportButtons({ search }: { search: ListSearch }) {
   const { rest } = usePlatform()
   const [bytes, setBytes] = useState(0)
@@ -24,7 +24,7 @@ export function ExportButtons({ search }: { search: ListSearch }) {
     <Group gap="xs">
       {download.isPending ? (
         <Button variant="default" onClick={() => abort.current.abort()}>
-          Cancel the export
+          Cancel export
         </Button>
       ) : (
         (['csv', 'json'] as const).map((format) => (

@@ -7,9 +7,9 @@ export interface ExportFile {
 }
 
 /**
- * Downloads the sessions that pass a filter.
- * @param onProgress is told how many bytes have come; how many will come nobody knows
- * @throws ApiError; Error when the download is broken off, so that a part is never taken for the whole
+ * Downloads the sessions that match a filter.
+ * @param onProgress receives the number of bytes so far; the total is unknown
+ * @throws ApiError; Error when the download breaks off, so that a partial file is never saved
  */
 export async function exportSessions(
   rest: RestClient,
@@ -17,16 +17,20 @@ export async function exportSessions(
   onProgress: (bytes: number) => void,
 ): Promise<ExportFile> {
   const { format, filter, signal } = job
-  const answer = rest.POST('/api/sessions/export', { body: { format, ...filter }, parseAs: 'stream', signal })
-  const stream = (await answerOf(answer)) as ReadableStream<Uint8Array<ArrayBuffer>>
-  const { response } = await answer
+  const request = rest.POST('/api/sessions/export', {
+    body: { format, ...filter },
+    parseAs: 'stream',
+    signal,
+  })
+  const stream = (await answerOf(request)) as ReadableStream<Uint8Array<ArrayBuffer>>
+  const { response } = await request
   const parts: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
   const reader = stream.getReader()
   for (;;) {
     const { done, value } = await reader.read().catch((cause: unknown): never => {
       if (signal.aborted) throw cause
-      throw new Error('The download was broken off; nothing was saved', { cause })
+      throw new Error('The download was interrupted. No file was saved. Try again.', { cause })
     })
     if (done) break
     parts.push(value)
@@ -40,13 +44,13 @@ export async function exportSessions(
 const nameIn = (response: Response) =>
   /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1]
 
-/** Hands a file to the browser's downloads. */
+/** Saves a file to the browser's downloads. */
 export function saveFile({ name, content }: ExportFile): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  // The browser reads it after this turn.
+  // The browser reads the URL asynchronously.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -10,13 +10,13 @@ import { type Extension, newestExtension } from './extensions.ts'
 import { sessionQuery } from './session-query.ts'
 import { isOpen, useSessionAction, useSessionRoles } from './session-roles.ts'
 
-/** More time: the owner asks, the operator accepts or declines, both see what came of it. */
+/** Shows extensions: the owner requests, the operator accepts or declines, both see the result. */
 export function ExtensionPanel({ live }: { live: LiveSession }) {
   const { rest } = usePlatform()
   const { data: session } = useQuery(sessionQuery(rest, live.room.sessionId))
   const extension = newestExtension(live.events)
   if (!session) return null
-  return <Panel {...{ session, extension }} status={live.session?.status ?? session.status} />
+  return <Panel session={session} extension={extension} status={live.session?.status ?? session.status} />
 }
 
 function Panel(props: {
@@ -32,34 +32,34 @@ function Panel(props: {
 }) {
   const { session, status, extension } = props
   const sessionRoles = useSessionRoles(session)
-  const waiting = extension?.answer === 'waiting'
+  const pending = extension?.status === 'pending'
   const planned = extension?.plannedMinutes ?? session.planned_minutes
   return (
     <Stack gap="xs">
       {planned !== null && (
         <Text size="sm">
-          Planned time so far: {duration(planned)}
+          Planned duration: {duration(planned)}
           {session.planned_end && `, until ${timeOfDay(new Date(session.planned_end))}`}.
         </Text>
       )}
       <Text size="sm" role="status">
-        {extension ? textOf(extension, sessionRoles.operator) : 'Nobody has asked for more time.'}
+        {extension ? textOf(extension, sessionRoles.operator) : 'No extension requested.'}
       </Text>
-      {isOpen(status) && waiting && sessionRoles.operator && <Decision sessionId={session.id} />}
-      {status === 'ACTIVE' && !waiting && sessionRoles.client && <Request sessionId={session.id} />}
+      {isOpen(status) && pending && sessionRoles.operator && <Decision sessionId={session.id} />}
+      {status === 'ACTIVE' && !pending && sessionRoles.client && <Request sessionId={session.id} />}
     </Stack>
   )
 }
 
-function textOf({ minutes, answer }: Extension, isOperator: boolean): string {
+function textOf({ minutes, status }: Extension, isOperator: boolean): string {
   const requestedTime = `${minutes} more ${minutes === 1 ? 'minute' : 'minutes'}`
-  if (answer === 'waiting') {
+  if (status === 'pending') {
     return isOperator
-      ? `The owner asks for ${requestedTime}.`
-      : `Asked for ${requestedTime}: the operator has not answered yet.`
+      ? `The owner requests ${requestedTime}.`
+      : `Requested ${requestedTime}. Waiting for the operator.`
   }
-  if (answer === 'expired') return `The request for ${requestedTime} was not answered before the end.`
-  return answer === 'approved' ? `${requestedTime} were granted.` : `${requestedTime} were declined.`
+  if (status === 'expired') return `The request for ${requestedTime} expired.`
+  return `${requestedTime} ${status}.`
 }
 
 function Decision({ sessionId }: { sessionId: string }) {
@@ -88,7 +88,7 @@ const MAX_MINUTES = 480
 function Request({ sessionId }: { sessionId: string }) {
   const { rest } = usePlatform()
   const [minutes, setMinutes] = useState<number | string>(15)
-  const asking = useMutation({
+  const request = useMutation({
     mutationFn: (additionalMinutes: number) =>
       answerOf(
         rest.POST('/api/sessions/{id}/extend', {
@@ -99,13 +99,13 @@ function Request({ sessionId }: { sessionId: string }) {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (typeof minutes === 'number') asking.mutate(minutes)
+    if (typeof minutes === 'number') request.mutate(minutes)
   }
   return (
     <form onSubmit={submit}>
       <Group gap="xs" align="flex-end">
         <NumberInput
-          label="More minutes"
+          label="Extra minutes"
           w={120}
           min={1}
           max={MAX_MINUTES}
@@ -115,11 +115,11 @@ function Request({ sessionId }: { sessionId: string }) {
           value={minutes}
           onChange={setMinutes}
         />
-        <Button type="submit" variant="default" loading={asking.isPending}>
-          Ask the operator
+        <Button type="submit" variant="default" loading={request.isPending}>
+          Request extension
         </Button>
       </Group>
-      <Problem error={asking.error} />
+      <Problem error={request.error} />
     </form>
   )
 }

@@ -1,28 +1,28 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 
-/** The newest request for more time, as the log tells it. */
+/** The newest extension request in the event log. */
 export interface Extension {
   readonly minutes: number
-  readonly answer: 'waiting' | 'approved' | 'declined' | 'expired'
+  readonly status: 'pending' | 'approved' | 'declined' | 'expired'
   readonly plannedMinutes: number | undefined
 }
 
-const answers: Record<string, Extension['answer']> = {
-  'extension.requested': 'waiting',
+const statuses: Record<string, Extension['status']> = {
+  'extension.requested': 'pending',
   'extension.approved': 'approved',
   'extension.declined': 'declined',
 }
 
-/** The newest request in a log; undefined when nobody has asked. A session that ends lets it expire. */
+/** Returns the newest request in a log, undefined without one. The end of the session expires it. */
 export function newestExtension(events: readonly SessionLogEvent[]): Extension | undefined {
-  const last = events.findLast(({ type }) => type in answers)
+  const last = events.findLast(({ type }) => type in statuses)
   if (!last) return undefined
   const { additional_minutes: minutes, planned_minutes: planned } = last.data
-  const answer = answers[last.type] ?? 'waiting'
-  const over = events.some(({ type, seq }) => type === 'session.ended' && seq > last.seq)
+  const status = statuses[last.type] ?? 'pending'
+  const ended = events.some(({ type, seq }) => type === 'session.ended' && seq > last.seq)
   return {
     minutes: Number(minutes),
-    answer: answer === 'waiting' && over ? 'expired' : answer,
+    status: status === 'pending' && ended ? 'expired' : status,
     plannedMinutes: typeof planned === 'number' ? planned : undefined,
   }
 }

@@ -10,12 +10,12 @@ import type { ListedSession } from './load-sessions.ts'
 
 interface Props {
   readonly search: ListSearch
-  /** What is shown: operators can choose among the robots of these. */
+  /** The listed sessions. Operators can filter by their robots. */
   readonly sessions: readonly ListedSession[]
   readonly onChange: (next: ListSearch) => void
 }
 
-/** Which sessions are shown. */
+/** Filters the session list. */
 export function ListFilters({ search, sessions, onChange }: Props) {
   const robots = useRobots(sessions, search.robot)
   const change = (name: keyof ListSearch) => (event: { currentTarget: { value: string } }) =>
@@ -38,12 +38,12 @@ export function ListFilters({ search, sessions, onChange }: Props) {
         data={[{ value: '', label: 'All' }, ...robots]}
       />
       <TextInput type="date" label="Created from" value={search.from ?? ''} onChange={change('from')} />
-      <TextInput type="date" label="Created until" value={search.to ?? ''} onChange={change('to')} />
+      <TextInput type="date" label="Created to" value={search.to ?? ''} onChange={change('to')} />
     </Group>
   )
 }
 
-/** The robots one can choose: an owner's own, and those of the sessions that are shown. */
+/** Returns the robots to choose from: those of the owner and those of the listed sessions. */
 function useRobots(sessions: readonly ListedSession[], chosen: string | undefined) {
   const { rest } = usePlatform()
   const { roles } = useMe()
@@ -53,7 +53,7 @@ function useRobots(sessions: readonly ListedSession[], chosen: string | undefine
     enabled: roles.includes('client'),
   })
   const names = new Map<string, string>([
-    ...(chosen ? [[chosen, 'The chosen robot'] as const] : []),
+    ...(chosen ? [[chosen, 'Selected robot'] as const] : []),
     ...sessions.map(({ robot_id, robot_name }) => [robot_id, robot_name] as const),
     ...(own.data ?? []).map(({ id, name }) => [id, name] as const),
   ])

@@ -2,13 +2,13 @@ import { Badge, Group, Text } from '@mantine/core'
 import { reasonText, type SessionStatus } from '@wheelhouse/protocol'
 import type { LiveSession } from '../live/hooks.ts'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
-import { money } from '../ui/format.ts'
+import { clockText, money } from '../ui/format.ts'
 import { percent } from '../ui/percent.ts'
+import { useNow } from '../ui/use-now.ts'
 import type { ObserverState } from './observer-connection.ts'
 import type { SessionDetail } from './session-query.ts'
 import { estimate, statusSince } from './session-time.ts'
 import { StatusBadge } from './status-badge.tsx'
-import { clockText, useClock } from './use-clock.ts'
 
 interface Props {
   readonly session: SessionDetail
@@ -16,17 +16,17 @@ interface Props {
   readonly observerState: ObserverState | undefined
 }
 
-/** In one line, above everything: what the session does, since when, and whether its robot is there. */
+/** Shows session status, its duration and the robot connection in one line. */
 export function SessionStatusLine({ session, live, observerState }: Props) {
-  const nowMs = useClock()
+  const nowMs = useNow()
   const status = live.session?.status ?? session.status
   const sinceMs = statusSince(live.events, status)
-  const why = status === 'PAUSED' && session.pause_reason && reasonText(session.pause_reason)
+  const reason = status === 'PAUSED' && session.pause_reason && reasonText(session.pause_reason)
   return (
-    <Group component="section" aria-label="State" gap="xs">
+    <Group component="section" aria-label="Status" gap="xs">
       <StatusBadge status={status} />
       <Text size="sm" span>
-        {[sinceMs !== undefined && `for ${clockText((nowMs - sinceMs) / 1_000)}`, why]
+        {[sinceMs !== undefined && `for ${clockText((nowMs - sinceMs) / 1_000)}`, reason]
           .filter(Boolean)
           .join(': ')}
       </Text>
@@ -41,18 +41,18 @@ function RobotBadge({ session, observerState }: Pick<Props, 'session' | 'observe
   return (
     <>
       <Badge color={online ? (connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
-        {connected ? 'Robot connected' : 'Robot away'}
+        {connected ? 'Robot connected' : 'Robot offline'}
       </Badge>
       {observerState && !online && (
         <Text size="sm" c="dimmed" span>
-          as last told
+          last known
         </Text>
       )}
     </>
   )
 }
 
-/** What an open session costs so far, and how its robot is reached. */
+/** Shows the cost so far, latency and battery of an open session. */
 export function LiveStatus({
   session,
   fetchedAtMs,
@@ -62,7 +62,7 @@ export function LiveStatus({
   const status = live.session?.status ?? session.status
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
-      <Cost {...{ session, status }} elapsedMs={useClock() - fetchedAtMs} />
+      <Cost session={session} status={status} elapsedMs={useNow() - fetchedAtMs} />
       <Latency observerState={observerState} />
       <Battery observerState={observerState} />
     </DescriptionList>
@@ -79,7 +79,7 @@ function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs:
     <DescriptionItem label="Cost so far (estimate)">
       about {money(cents)}
       <Text size="sm" c="dimmed">
-        {minutes} begun {minutes === 1 ? 'minute' : 'minutes'} at {money(rate)}; fixed at the end
+        {minutes} started {minutes === 1 ? 'minute' : 'minutes'} at {money(rate)}
       </Text>
     </DescriptionItem>
   )
@@ -92,7 +92,7 @@ function Latency({ observerState }: { observerState: ObserverState | undefined }
   if (observerState?.connection !== 'online') return null
   const { roundTripMs, driveLatency } = observerState
   return (
-    <DescriptionItem label="Round trips to the gateway">
+    <DescriptionItem label="Latency to the gateway">
       you {ms(roundTripMs)}, operator {ms(driveLatency?.operator_ms)}, robot {ms(driveLatency?.robot_ms)}
     </DescriptionItem>
   )
@@ -100,7 +100,5 @@ function Latency({ observerState }: { observerState: ObserverState | undefined }
 
 function Battery({ observerState }: { observerState: ObserverState | undefined }) {
   if (observerState?.battery === undefined) return null
-  return (
-    <DescriptionItem label="Battery of the robot">{percent(observerState.battery.battery)}</DescriptionItem>
-  )
+  return <DescriptionItem label="Robot battery">{percent(observerState.battery.battery)}</DescriptionItem>
 }

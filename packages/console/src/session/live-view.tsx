@@ -25,7 +25,7 @@ interface Props {
   readonly live: LiveSession
 }
 
-/** A session that is going on: seen, stopped, talked about. */
+/** Shows an open session: video, telemetry, stop, chat and log. */
 export function LiveView({ session, fetchedAtMs, live }: Props) {
   const { operator, client } = useSessionRoles(session)
   const observerConnection = useObserverConnection(session.id, true)
@@ -38,13 +38,18 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   const showsCamera = client || !operator
   return (
     <Stack>
-      <SessionStatusLine {...{ session, live, observerState }} />
-      <LinkProblem observerConnection={observerConnection} observerState={observerState} />
+      <SessionStatusLine session={session} live={live} observerState={observerState} />
+      <ConnectionProblem observerConnection={observerConnection} observerState={observerState} />
       <Panels
         main={
           <>
             {showsCamera && <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />}
-            <LiveStatus {...{ session, fetchedAtMs, live, observerState }} />
+            <LiveStatus
+              session={session}
+              fetchedAtMs={fetchedAtMs}
+              live={live}
+              observerState={observerState}
+            />
           </>
         }
         telemetry={
@@ -61,7 +66,7 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
               {operator && (
                 <Group>
                   <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} variant="default">
-                    Open the cockpit
+                    Open cockpit
                   </LinkButton>
                 </Group>
               )}
@@ -73,7 +78,7 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
         }
         details={
           <>
-            <Section gap="xs" title="More time">
+            <Section gap="xs" title="Extension">
               <ExtensionPanel live={live} />
             </Section>
             <Section gap="xs" title="Robot log">
@@ -90,8 +95,8 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   )
 }
 
-/** Says when what the gateway tells is not of now. */
-function LinkProblem(props: {
+/** Shows a notice while the live data from the gateway is outdated. */
+function ConnectionProblem(props: {
   observerConnection: ObserverConnection | undefined
   observerState: ObserverState | undefined
 }) {
@@ -101,13 +106,11 @@ function LinkProblem(props: {
   return (
     <Alert color="orange" variant="outline" title={ended ? 'No live view' : 'Connecting to the robot'}>
       <Text size="sm">
-        {ended
-          ? observerState.problem
-          : 'What you see of the robot is not of now until the connection is there.'}
+        {ended ? observerState.problem : 'You see the last known state until the connection is open.'}
       </Text>
       {ended && (
         <Button mt="xs" variant="default" size="xs" onClick={() => observerConnection?.reconnect()}>
-          Connect again
+          Reconnect
         </Button>
       )}
     </Alert>

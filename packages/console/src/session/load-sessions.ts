@@ -1,13 +1,13 @@
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-import { type ListSearch, PAGE } from './list-search.ts'
+import { type ListSearch, PAGE_SIZE } from './list-search.ts'
 
 export type ListedSession = Schemas['Session']
 
-/** Most that the platform gives at once. */
+/** The maximum page size of the API. */
 const MAX_LIMIT = 100
-const MAX_TRIES = 3
+const MAX_ATTEMPTS = 3
 
-/** The filter of an address, as the API takes it: days become times, in the viewer's zone. */
+/** Returns the API filter for a search. Days become times in the viewer's zone. */
 export function filterOf({ status, robot, from, to }: ListSearch) {
   return {
     ...(status && { status }),
@@ -17,29 +17,29 @@ export function filterOf({ status, robot, from, to }: ListSearch) {
   }
 }
 
-/** The beginning of a day, or of one some days later, in the viewer's zone. */
+/** Returns the start of a day, or of a later day, in the viewer's zone. */
 function midnight(day: string, daysLater: number): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   return new Date(year, month - 1, date + daysLater).toISOString()
 }
 
 /**
- * As many of the newest sessions as the address asks for, and whether there are more. Pages are counted from the
- * newest, so one that comes or goes in between shifts the rest: each page repeats the last row of the one before, and
- * where that is not found again, all is read again.
- * @throws ApiError; Error when the list would not stand still
+ * Loads the newest sessions of a search, and whether there are more. Offsets count from the newest session, so a
+ * session that starts between two requests shifts the rows. Each page therefore repeats the last row of the previous
+ * page. If that row is missing, the list is read again.
+ * @throws ApiError; Error when the list changes on every attempt
  */
 export async function loadSessions(rest: RestClient, search: ListSearch, signal: AbortSignal) {
-  const wanted = search.shown ?? PAGE
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const sessions = await readThrough(rest, filterOf(search), wanted + 1, signal)
-    if (sessions) return { sessions: sessions.slice(0, wanted), more: sessions.length > wanted }
+  const count = search.shown ?? PAGE_SIZE
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const sessions = await readPages(rest, filterOf(search), count + 1, signal)
+    if (sessions) return { sessions: sessions.slice(0, count), more: sessions.length > count }
   }
-  throw new Error('The list keeps changing')
+  throw new Error('The list changed while it was loading. Try again.')
 }
 
-/** Reads `count` sessions, or all there are; undefined when rows have shifted between two pages. */
-async function readThrough(
+/** Reads up to `count` sessions. Returns undefined when rows shifted between two pages. */
+async function readPages(
   rest: RestClient,
   filter: ReturnType<typeof filterOf>,
   count: number,

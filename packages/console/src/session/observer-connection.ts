@@ -3,38 +3,38 @@ import { type GetTicket, ObserverLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
 
-/** What the gateway says of the robot and of this page's connection to it. */
+/** The state of the robot and of this page's connection to the gateway. */
 export interface ObserverState {
-  /** `ended`: for good, for `problem`; see `Watching.renew`. */
+  /** `ended`: the client does not retry; `problem` says why. See `ObserverConnection.reconnect`. */
   readonly connection: 'connecting' | 'online' | 'offline' | 'ended'
-  /** As last heard: it is of now only while the connection is online. */
+  /** The last known state. Current only while the connection is online. */
   readonly drive: DriveState | undefined
-  /** The round trips between the gateway and either side of the driving, as it last told them. */
+  /** The last round trips of operator and robot to the gateway. */
   readonly driveLatency: DriveLatency | undefined
-  /** From this page to the gateway and back, in milliseconds. */
+  /** Round trip between this page and the gateway, in milliseconds. */
   readonly roundTripMs: number | undefined
-  /** Charge of the robot as last reported. */
+  /** The last reported charge of the robot. */
   readonly battery: DriveBattery | undefined
-  /** What the robot has logged since this page watches, newest first; older lines are dropped. */
+  /** Log lines since the page connected, newest first. Older lines are dropped. */
   readonly logs: readonly (Pick<DriveLog, 'level' | 'message' | 'at'> & { readonly number: number })[]
   readonly problem: string | undefined
 }
 
-/** A connection to the robot of a session, to look on and to stop it. */
+/** An observer's connection to the robot of a session, which can also stop the robot. */
 export interface ObserverConnection {
   readonly state: Store<ObserverState>
-  /** What the robot sends, outside of React. */
+  /** Subscribes to telemetry, outside of React. */
   readonly subscribe: SubscribeTelemetry
-  /** Stops the robot, again over new connections until it is recorded. Rejects when the connection ends for good. */
+  /** Stops the robot. Resends the stop over new connections until it is recorded. Rejects when the client gives up. */
   stop(reason?: string): Promise<void>
-  /** Forgets a stop that was recorded on another way while there was no connection: it may be cleared by now. */
+  /** Drops a stop that was recorded over another route during an outage, because it may be cleared by now. */
   forgetStop(): void
-  /** Connects anew, also after an end. */
+  /** Opens a new connection, even after `ended`. */
   reconnect(): void
   close(): void
 }
 
-const nothing: ObserverState = {
+const initialState: ObserverState = {
   connection: 'connecting',
   drive: undefined,
   driveLatency: undefined,
@@ -44,11 +44,11 @@ const nothing: ObserverState = {
   problem: undefined,
 }
 
-/** Log lines that are shown at most. */
+/** The maximum number of shown log lines. */
 const MAX_LOGS = 100
 
 export function createObserverConnection(getTicket: GetTicket): ObserverConnection {
-  const state = createStore(nothing)
+  const state = createStore(initialState)
   const telemetry = createTelemetryFeed()
   let link = openLink()
 
@@ -70,9 +70,9 @@ export function createObserverConnection(getTicket: GetTicket): ObserverConnecti
       },
       onLatency: (driveLatency) => change({ driveLatency, roundTripMs: newLink.latency?.roundTripMs }),
       onClosed: ({ reason }) => change({ connection: 'ended', problem: reason }),
-      onError: (cause) => console.warn('watching:', cause),
+      onError: (cause) => console.warn('gateway:', cause),
     })
-    // After `link` was set, so that the first change counts. A failure is told to `onClosed`.
+    // Connects after `link` is set, so that `isCurrent` holds for the first change. `onClosed` reports failures.
     queueMicrotask(() => newLink.connect().catch(() => {}))
     return newLink
   }
@@ -81,7 +81,7 @@ export function createObserverConnection(getTicket: GetTicket): ObserverConnecti
   const reconnect = () => {
     closeLink()
     const { drive, battery, logs } = state.get()
-    state.set({ ...nothing, drive, battery, logs })
+    state.set({ ...initialState, drive, battery, logs })
     link = openLink()
   }
   return {

@@ -2,29 +2,29 @@ import type { CSSProperties, ReactNode } from 'react'
 import styles from './panels.module.css'
 
 interface Props {
-  /** The picture and what belongs right below it. */
+  /** The video and the panels directly below it. */
   readonly main: ReactNode
-  /** What the robot tells. Nothing in it takes the focus, so that it may stand elsewhere than it is read. */
+  /** Must not contain focusable elements, because its visual order differs from the DOM order. */
   readonly telemetry?: ReactNode
   readonly chat: ReactNode
   readonly details: ReactNode
-  /** How much wider the first column is than the second. */
+  /** The width of the first column relative to the second. */
   readonly ratio?: number
 }
 
 /**
- * The parts of an open session. On a desk in two columns: what is seen and said, what is told and was. On a phone one
- * below the other: `seen`, `told`, `talk`, `more`.
+ * Lays out the panels of an open session. Desktops show two columns: `main` and `chat`, `telemetry` and `details`.
+ * Phones show one column: `main`, `telemetry`, `chat`, `details`.
  */
 export const Panels = ({ main, telemetry, chat, details, ratio = 1 }: Props) => (
   <div className={styles.panels} style={{ '--first-column': `${ratio}fr` } as CSSProperties}>
     <div className={styles.column}>
-      <div className={`${styles.panel} ${styles.seen}`}>{main}</div>
-      <div className={`${styles.panel} ${styles.talk}`}>{chat}</div>
+      <div className={`${styles.panel} ${styles.main}`}>{main}</div>
+      <div className={`${styles.panel} ${styles.chat}`}>{chat}</div>
     </div>
     <div className={styles.column}>
-      {telemetry && <div className={`${styles.panel} ${styles.told}`}>{telemetry}</div>}
-      <div className={`${styles.panel} ${styles.more}`}>{details}</div>
+      {telemetry && <div className={`${styles.panel} ${styles.telemetry}`}>{telemetry}</div>}
+      <div className={`${styles.panel} ${styles.details}`}>{details}</div>
     </div>
   </div>
 )

@@ -10,7 +10,7 @@ import { type SessionDetail, sessionQuery } from './session-query.ts'
 const COMMENT_MAX = 2_000
 const starLabel = (stars: number) => `${stars} ${stars === 1 ? 'star' : 'stars'}`
 
-/** What the owner thought of a session: asked for once. */
+/** Asks the owner for a rating of a session, once. */
 export function RatingForm({ session }: { session: SessionDetail }) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -34,7 +34,7 @@ export function RatingForm({ session }: { session: SessionDetail }) {
   return (
     <form onSubmit={submit} aria-label="Rate this session">
       <Stack gap="xs">
-        <Radio.Group label="How was it?" value={String(stars)} onChange={(value) => setStars(Number(value))}>
+        <Radio.Group label="Rating" value={String(stars)} onChange={(value) => setStars(Number(value))}>
           <Group mt={4}>
             {[1, 2, 3, 4, 5].map((count) => (
               <Radio key={count} value={String(count)} label={`${count} ★`} aria-label={starLabel(count)} />
@@ -53,7 +53,7 @@ export function RatingForm({ session }: { session: SessionDetail }) {
         <Problem error={rate.error} />
         <Group>
           <Button type="submit" disabled={stars === 0} loading={rate.isPending}>
-            Rate
+            Submit rating
           </Button>
         </Group>
       </Stack>
@@ -61,7 +61,7 @@ export function RatingForm({ session }: { session: SessionDetail }) {
   )
 }
 
-/** The rating that was given. */
+/** Shows the rating of a session. */
 export const RatingShown = ({ session }: { session: SessionDetail }) =>
   session.rating !== null && (
     <Stack gap={4}>

@@ -2,13 +2,13 @@ import { Group, ScrollArea, Stack, Text } from '@mantine/core'
 import { LevelBadge, lineTime } from '../robots/log-line.tsx'
 import type { ObserverState } from './observer-connection.ts'
 
-/** What the robot has logged since this page watches, newest first. */
+/** Lists the robot's log lines since the page connected, newest first. */
 export function RobotLogPanel({ observerState }: { observerState: ObserverState | undefined }) {
   const lines = observerState?.logs ?? []
   if (lines.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        The robot has logged nothing since you opened this page.
+        No log lines since you opened this page.
       </Text>
     )
   }

@@ -22,7 +22,7 @@ export const sessionNavigation: readonly NavigationEntry[] = [
   {
     to: '/sessions',
     label: 'Sessions',
-    description: 'What is going on now, what is planned, and all that was.',
+    description: 'Live, upcoming and past sessions.',
     icon: IconListDetails,
     first: true,
   },

@@ -9,7 +9,7 @@ import { StopClearing } from './clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 import { isOpen, useSessionAction, useSessionRoles } from './session-roles.ts'
 
-/** What the signed-in user may do with an open session: pause, clear the stop, resume, end. */
+/** Shows the actions that the user may perform on a session. */
 export function SessionActions({ live }: { live: LiveSession }) {
   const { rest } = usePlatform()
   const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
@@ -22,8 +22,8 @@ function Actions({ session }: { session: SessionDetail }) {
   const sessionAction = useSessionAction(session.id)
   const isAdmin = useMe().roles.includes('admin')
   if (!sessionRoles.operator && !sessionRoles.client && !isAdmin) return null
-  const isParty = sessionRoles.operator || sessionRoles.client
-  if (session.status === 'PENDING' && !isParty) return null
+  const isParticipant = sessionRoles.operator || sessionRoles.client
+  if (session.status === 'PENDING' && !isParticipant) return null
   if (session.status === 'PENDING')
     return <ScheduledActions session={session} mayStart={sessionRoles.operator} />
   if (!isOpen(session.status)) return null
@@ -54,8 +54,8 @@ function Actions({ session }: { session: SessionDetail }) {
         <ConfirmButton
           variant="default"
           question="End this session?"
-          consequence="The robot stops and is free for others. What the session costs is fixed. This cannot be undone."
-          confirmLabel="End the session"
+          consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
+          confirmLabel="End session"
           onConfirm={() => sessionAction.mutateAsync('end')}
         >
           End
@@ -67,20 +67,20 @@ function Actions({ session }: { session: SessionDetail }) {
   )
 }
 
-/** What has to happen before a paused session goes on. */
+/** Returns what a paused session needs to resume. */
 function nextStep(isOperator: boolean, stop: SessionDetail['control']['stop'], connected: boolean): string {
   if (stop && !stop.may_clear) {
-    return 'A stop is in force that only the owner or an admin can clear. Ask them once nothing is in danger.'
+    return 'Stopped. Only the owner or an admin can clear this stop. Ask them when it is safe.'
   }
   if (stop?.may_clear && stop.clear_requested_at && !isOperator) {
-    return 'The operator asks you to clear the stop. Look at the robot first.'
+    return 'The operator asks you to clear the stop. Check the robot first.'
   }
-  if (stop) return 'A stop is in force. Once it is cleared, the session goes on when its operator resumes it.'
-  if (!connected) return 'The robot has lost its connection. The session can go on when it is back.'
-  return isOperator ? 'Resume when you are ready to drive.' : 'It goes on when its operator resumes it.'
+  if (stop) return 'Stopped. Clear the stop, then the operator can resume.'
+  if (!connected) return 'The robot lost its connection. Resume when it is back online.'
+  return isOperator ? 'Resume when you are ready to drive.' : 'Waiting for the operator to resume.'
 }
 
-/** Starting and cancelling what is scheduled. */
+/** Starts or cancels a scheduled session. */
 export function ScheduledActions(props: {
   session: { readonly id: string; readonly robot_name: string }
   mayStart: boolean
@@ -96,7 +96,7 @@ export function ScheduledActions(props: {
             size={size}
             loading={sessionAction.isPending}
             onClick={() => sessionAction.mutate('start')}
-            aria-label={`Start now on ${session.robot_name}`}
+            aria-label={`Start now: ${session.robot_name}`}
           >
             Start now
           </Button>
@@ -105,10 +105,11 @@ export function ScheduledActions(props: {
           size={size}
           variant="default"
           question="Cancel this session?"
-          consequence="It costs nothing. The other side is told."
-          confirmLabel="Cancel the session"
+          consequence="A cancelled session is free of charge. The other participant is notified."
+          confirmLabel="Cancel session"
+          dismissLabel="Keep session"
           onConfirm={() => sessionAction.mutateAsync('cancel')}
-          aria-label={`Cancel on ${session.robot_name}`}
+          aria-label={`Cancel: ${session.robot_name}`}
         >
           Cancel
         </ConfirmButton>

@@ -4,7 +4,7 @@ import { keys } from '../api/keys.ts'
 
 export type SessionDetail = Schemas['SessionDetail']
 
-/** One session in full. The live layer marks it as old whenever its log grows. */
+/** Queries one session. The live layer invalidates it on every new log entry. */
 export const sessionQuery = (rest: RestClient, sessionId: string) =>
   queryOptions({
     queryKey: [...keys.sessions, 'one', sessionId],

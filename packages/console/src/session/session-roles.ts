@@ -12,7 +12,7 @@ export interface SessionRoles {
   readonly client: boolean
 }
 
-/** As what the signed-in person takes part; neither: an admin who looks on. */
+/** Returns the roles of the user in a session. An admin who observes has none of them. */
 export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'client_id'>): SessionRoles {
   const { id } = useMe()
   return { operator: session.operator_id === id, client: session.client_id === id }
@@ -20,7 +20,7 @@ export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'cl
 
 export const isOpen = (status: SessionStatus): boolean => status === 'ACTIVE' || status === 'PAUSED'
 
-/** Acts on a session: `act.mutate('pause')`. */
+/** Performs actions on a session: `sessionAction.mutate('pause')`. */
 export function useSessionAction(sessionId: string) {
   const { rest } = usePlatform()
   const queries = useQueryClient()

@@ -10,7 +10,7 @@ import { sessionQuery } from './session-query.ts'
 import { isOpen } from './session-roles.ts'
 import { StatusBadge } from './status-badge.tsx'
 
-/** One session of the list, and what can be done with it from there. */
+/** Shows a session of the list with its actions. */
 export function SessionRow({ session }: { session: ListedSession }) {
   const { id, status, robot_name, robot_type, operator_name } = session
   const operates = 'operator_earnings_cents' in session
@@ -57,22 +57,22 @@ function When({ session }: { session: ListedSession }) {
   if (status === 'PENDING') return <Scheduled sessionId={id} />
   return (
     <>
-      Made on <Time at={created_at} exact />
+      Created on <Time at={created_at} exact />
     </>
   )
 }
 
-/** The list does not say for when and how long a session is planned; the session itself does. */
+/** Queries the session, because the list lacks its planned start and duration. */
 function Scheduled({ sessionId }: { sessionId: string }) {
   const { rest } = usePlatform()
   const { data } = useQuery(sessionQuery(rest, sessionId))
   return data?.scheduled_for ? (
     <>
-      Planned for <Time at={data.scheduled_for} exact />
+      Scheduled for <Time at={data.scheduled_for} exact />
       {data.planned_minutes !== null && `, ${duration(data.planned_minutes)}`}
     </>
   ) : (
-    'Planned'
+    'Scheduled'
   )
 }
 

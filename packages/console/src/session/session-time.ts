@@ -1,6 +1,6 @@
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
 
-/** Since when a session has had its status, in Unix milliseconds, as its log tells it; undefined when it does not. */
+/** Returns when the session entered its status, in Unix milliseconds, undefined if the log does not contain it. */
 export function statusSince(events: readonly SessionLogEvent[], status: SessionStatus): number | undefined {
   const statusEvents = events.filter(({ data }) => typeof data.status === 'string')
   const before = statusEvents.findLastIndex(({ data }) => data.status !== status)
@@ -9,8 +9,8 @@ export function statusSince(events: readonly SessionLogEvent[], status: SessionS
 }
 
 /**
- * What a session would cost if it ended now, in cents: begun minutes times the rate. An estimate: the platform
- * knows outages that the page does not, and fixes the charge at the end.
+ * Returns the charge of a session if it ended now: started minutes times the rate. This is an estimate, because only
+ * the platform knows all outages. The charge is final at the end of the session.
  */
 export function estimate(billableSeconds: number, rateCentsPerMinute: number) {
   const minutes = Math.ceil(Math.max(0, billableSeconds) / 60)

@@ -19,14 +19,14 @@ import { isOpen } from './session-roles.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { Summary } from './summary.tsx'
 
-/** One session: as it is going on, or as it was. */
+/** Shows one session, live or afterwards. */
 export function SessionPage() {
   const { sessionId } = useParams({ from: '/shell/sessions/$sessionId' })
   const { rest } = usePlatform()
   const query = useQuery(sessionQuery(rest, sessionId))
   const { data, error } = query
   if (!data && error instanceof ApiError && (error.status === 404 || error.status === 400)) {
-    return <NoSuchSession />
+    return <SessionNotFound />
   }
   return (
     <Page
@@ -45,10 +45,10 @@ export function SessionPage() {
   )
 }
 
-const NoSuchSession = () => (
+const SessionNotFound = () => (
   <Page title="Session">
-    <Empty title="There is no such session" action={<LinkButton to="/sessions">All sessions</LinkButton>}>
-      It does not exist, or you have no part in it.
+    <Empty title="Session not found" action={<LinkButton to="/sessions">All sessions</LinkButton>}>
+      It does not exist, or you do not have access.
     </Empty>
   </Page>
 )
@@ -57,11 +57,11 @@ function SessionContent({ session, fetchedAtMs }: { session: SessionDetail; fetc
   const live = useLiveSession(session.id)
   if (!live) return <Loading />
   const status = live.session?.status ?? session.status
-  if (isOpen(status)) return <LiveView {...{ session, fetchedAtMs, live }} />
+  if (isOpen(status)) return <LiveView session={session} fetchedAtMs={fetchedAtMs} live={live} />
   return <NotOpen session={{ ...session, status }} live={live} />
 }
 
-/** What has not begun, or is over. */
+/** Shows a scheduled or finished session. */
 const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession }) => (
   <Stack>
     <div>
@@ -70,9 +70,9 @@ const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession 
     {session.status === 'PENDING' ? (
       <Section gap="xs" title="Scheduled">
         <Text>
-          It begins {session.scheduled_for ? <Time at={session.scheduled_for} exact /> : 'later'}, if the
-          robot is free then
-          {session.planned_minutes !== null && `, and is planned for ${duration(session.planned_minutes)}`}.
+          Starts {session.scheduled_for ? <Time at={session.scheduled_for} exact /> : 'later'}
+          {session.planned_minutes !== null && `, ${duration(session.planned_minutes)}`}, if the robot is
+          available.
         </Text>
         <SessionActions live={live} />
       </Section>

@@ -7,15 +7,15 @@ import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { ExportButtons } from './export-button.tsx'
 import { ListFilters } from './list-filters.tsx'
-import { type ListSearch, MAX_SHOWN, PAGE } from './list-search.ts'
+import { type ListSearch, MAX_SHOWN, PAGE_SIZE } from './list-search.ts'
 import { type ListedSession, loadSessions } from './load-sessions.ts'
 import { SessionRow } from './session-row.tsx'
 
-/** What the hub does not tell this page of: our own acts elsewhere. */
+/** The hub does not report the user's own actions in other windows, so the page polls. */
 const REFETCH_INTERVAL_MS = 5_000
 const isUnfinished = ({ status }: ListedSession) => status !== 'COMPLETED' && status !== 'CANCELLED'
 
-/** The sessions of this person; the address says which, and how many. */
+/** Lists the user's sessions. The query string holds filters and length. */
 export function SessionsPage() {
   const { rest } = usePlatform()
   const search = useSearch({ from: '/shell/sessions' })
@@ -34,7 +34,7 @@ export function SessionsPage() {
       <QueryView
         query={query}
         isEmpty={({ sessions }) => sessions.length === 0}
-        empty={filtered ? <NothingFound onReset={() => go({})} /> : <NothingYet />}
+        empty={filtered ? <NoMatches onReset={() => go({})} /> : <NoSessions />}
       >
         {({ sessions, more }) => (
           <>
@@ -51,14 +51,14 @@ export function SessionsPage() {
               ))}
             </Stack>
             {more && (search.shown ?? 0) >= MAX_SHOWN && (
-              <Text c="dimmed">Older ones are found by their time, and are in the export.</Text>
+              <Text c="dimmed">Use the filters or the export for older sessions.</Text>
             )}
             {more && (search.shown ?? 0) < MAX_SHOWN && (
               <Group justify="center">
                 <Button
                   variant="default"
                   loading={query.isPlaceholderData}
-                  onClick={() => go({ ...search, shown: (search.shown ?? PAGE) + PAGE })}
+                  onClick={() => go({ ...search, shown: (search.shown ?? PAGE_SIZE) + PAGE_SIZE })}
                 >
                   Show more
                 </Button>
@@ -71,13 +71,11 @@ export function SessionsPage() {
   )
 }
 
-const NothingYet = () => (
-  <Empty title="No sessions yet">What you drive, and what is driven on your robots, stands here.</Empty>
-)
+const NoSessions = () => <Empty title="No sessions yet">Your sessions appear here.</Empty>
 
-const NothingFound = ({ onReset }: { onReset: () => void }) => (
+const NoMatches = ({ onReset }: { onReset: () => void }) => (
   <Empty
-    title="No such sessions"
+    title="No matching sessions"
     action={
       <Button variant="default" onClick={onReset}>
         Show all

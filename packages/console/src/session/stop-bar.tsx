@@ -7,13 +7,13 @@ import { useStore } from '../ui/store.ts'
 import type { StopControl, StopRequestState } from './stop.ts'
 import './stop-bar.css'
 
-/** The stop, always on the screen and on the Escape key, and what has come of pressing it. */
+/** Shows the stop button, which Escape triggers too, and the state of the stop. */
 export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string | undefined }) {
   const request = useStore(stop.state)
   const connection = useConnection()
   useStopKey(stop)
   return (
-    <section className="stop-bar" aria-label="Emergency stop">
+    <section className="stop-bar" aria-label="Remote stop">
       <Button
         className="stop-button"
         color="red.9"
@@ -35,25 +35,26 @@ export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string 
 }
 
 function textOf(request: StopRequestState, inForce: string | undefined, live: boolean): string {
-  if (request.phase === 'pressed') {
+  if (request.phase === 'requested') {
     return live
-      ? 'Stop pressed, not confirmed yet'
-      : 'Stop pressed, not sent yet: no connection. It goes out as soon as there is one.'
+      ? 'Stop requested. Not confirmed yet.'
+      : 'Stop requested, not sent. No connection. It is sent when you are back online.'
   }
-  if (request.phase === 'refused') return `The stop was refused: ${messageOf(request.error)}`
+  if (request.phase === 'rejected') return `The stop was rejected: ${messageOf(request.error)}`
   if (inForce) return inForce
-  return request.phase === 'recorded' ? 'The stop is in force' : ''
+  return request.phase === 'recorded' ? 'The stop is in force.' : ''
 }
 
-/** Escape stops the robot from anywhere in the page, unless it closes a dialog or a menu. */
+/** Stops the robot on Escape, unless the key closes a dialog or a menu. */
 function useStopKey(stop: StopControl): void {
   const { session } = usePlatform()
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.repeat || event.isComposing) return
-      // The dialog that asks to sign in again does not close; the stop must not wait for it.
-      const closes = document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null
-      if (closes && session.phase.get() !== 'expired') return
+      // The sign-in dialog cannot be closed and must not block the stop.
+      const closesOverlay =
+        document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null
+      if (closesOverlay && session.phase.get() !== 'expired') return
       stop.request()
     }
     window.addEventListener('keydown', onKeyDown)

@@ -1,10 +1,10 @@
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import type { StopRoute } from './stop.ts'
 
-/** A request that takes longer is made again: networks swallow some. */
-const REQUEST_MS = 5_000
+/** A slower request is aborted and retried. */
+const REQUEST_TIMEOUT_MS = 5_000
 
-/** The stop as a request, which the browser carries to its end even when the page is closed meanwhile. */
+/** Requests the stop over REST. `keepalive` lets the request finish after the page is closed. */
 export const stopOverRest =
   (rest: RestClient, sessionId: string, reason?: string): StopRoute =>
   (signal) =>
@@ -12,7 +12,7 @@ export const stopOverRest =
       rest.PATCH('/api/sessions/{id}', {
         params: { path: { id: sessionId } },
         body: { action: 'emergency_stop', ...(reason !== undefined && { reason }) },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
         keepalive: true,
       }),
     )

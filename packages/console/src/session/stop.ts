@@ -1,27 +1,27 @@
 import { ApiError, HubClosedError, HubError } from '@wheelhouse/sdk'
 import { createStore, type Store } from '../ui/store.ts'
 
-/** `pressed`: on its way on every way there is; `recorded`: in force until it is cleared; `refused`: by all of them. */
+/** `requested`: being sent over all routes. `recorded`: in force until cleared. `rejected`: by all routes. */
 export type StopRequestState =
   | { readonly phase: 'none' }
-  | { readonly phase: 'pressed' }
+  | { readonly phase: 'requested' }
   | { readonly phase: 'recorded' }
-  | { readonly phase: 'refused'; readonly error: unknown }
+  | { readonly phase: 'rejected'; readonly error: unknown }
 
-/** One way for the stop to go. Resolves once it is recorded; whoever takes the signal is told to give up. */
+/** Sends the stop over one route and resolves once it is recorded. The signal aborts the request. */
 export type StopRoute = (signal: AbortSignal) => Promise<unknown>
 
 export interface StopControl {
   readonly state: Store<StopRequestState>
-  /** Presses the stop. Pressing again is never wrong. */
+  /** Requests the stop. Safe to call again. */
   request(): void
 }
 
 const RETRY_DELAY_MS = 1_000
 
 /**
- * The stop of a session, on several ways at once: the first to record it is enough. Once `onRecorded` is done, the
- * page shows the stop that is in force, and the press is forgotten.
+ * Creates the stop of a session. It goes over several routes at once until the first one has recorded it. The request
+ * is forgotten after `onRecorded`, when the page shows the stop in force.
  */
 export function createStop(
   routes: () => readonly StopRoute[],
@@ -35,7 +35,7 @@ export function createStop(
       current.abort()
       const request = new AbortController()
       current = request
-      state.set({ phase: 'pressed' })
+      state.set({ phase: 'requested' })
       Promise.any(routes().map((route) => untilAnswered(route, request.signal))).then(
         () => {
           if (request.signal.aborted) return
@@ -47,14 +47,14 @@ export function createStop(
           onRecorded().then(forget, forget)
         },
         (failure: AggregateError) => {
-          if (!request.signal.aborted) state.set({ phase: 'refused', error: reasonOf(failure) })
+          if (!request.signal.aborted) state.set({ phase: 'rejected', error: reasonOf(failure) })
         },
       )
     },
   }
 }
 
-/** Goes one way again and again until the platform has answered, be it with a refusal. */
+/** Retries one route until the platform accepts or rejects the stop. */
 async function untilAnswered(route: StopRoute, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
@@ -68,7 +68,7 @@ async function untilAnswered(route: StopRoute, signal: AbortSignal): Promise<voi
   }
 }
 
-/** The platform has understood and refuses. Nobody's silence is final. */
+/** Returns whether the platform rejected the stop. A missing response is not final. */
 function isFinal(cause: unknown): boolean {
   if (cause instanceof HubClosedError || cause instanceof RouteClosedError) return true
   if (!(cause instanceof ApiError || cause instanceof HubError)) return false
@@ -76,9 +76,9 @@ function isFinal(cause: unknown): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 408 && status !== 429
 }
 
-/** This way leads nowhere any more. */
+/** The route is closed. A retry is pointless. */
 export class RouteClosedError extends Error {}
 
-/** What the platform says is better than that a connection has ended. */
+/** Returns the most useful error: an answer of the platform rather than a closed connection. */
 const reasonOf = ({ errors }: AggregateError): unknown =>
   errors.find((cause) => cause instanceof ApiError || cause instanceof HubError) ?? errors[0]

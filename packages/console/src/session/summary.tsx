@@ -1,17 +1,16 @@
 import { Table, Text } from '@mantine/core'
 import { reasonText } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
-import { duration, money } from '../ui/format.ts'
+import { clockText, duration, money } from '../ui/format.ts'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { RatingForm, RatingShown } from './rating-form.tsx'
 import type { SessionDetail } from './session-query.ts'
 import { useSessionRoles } from './session-roles.ts'
-import { clockText } from './use-clock.ts'
 
 type Line = readonly [string, ReactNode]
 
-/** What came of a session that is over. */
+/** Summarizes a finished session. */
 export function Summary({ session }: { session: SessionDetail }) {
   const { client, operator } = useSessionRoles(session)
   const completed = session.status === 'COMPLETED'
@@ -30,26 +29,26 @@ export function Summary({ session }: { session: SessionDetail }) {
         </Table.Tbody>
       </Table>
       <RatingShown session={session} />
-      {completed && client && operator && <OwnRobot />}
+      {completed && client && operator && <OwnRobotNote />}
       {completed && client && !operator && session.rating === null && <RatingForm session={session} />}
     </Section>
   )
 }
 
-const OwnRobot = () => (
+const OwnRobotNote = () => (
   <Text size="sm" c="dimmed">
-    You drove your own robot. The session is charged by your plan, earns nothing and cannot be rated.
+    You drove your own robot. The session is charged, but not paid out, and cannot be rated.
   </Text>
 )
 
 function linesOf(session: SessionDetail): Line[] {
   const { started_at, ended_at, duration_minutes, client_charge_cents, end_reason, paused_seconds } = session
-  const why = reasonText(end_reason)
+  const reason = reasonText(end_reason)
   return [
     ...(started_at ? [['Started', <Time key="started" at={started_at} exact />] as const] : []),
     ...(ended_at ? [['Ended', <Time key="ended" at={ended_at} exact />] as const] : []),
-    ...(why ? [['Reason', why] as const] : []),
-    ...(duration_minutes === null ? [] : [['Length', duration(duration_minutes)] as const]),
+    ...(reason ? [['Reason', reason] as const] : []),
+    ...(duration_minutes === null ? [] : [['Duration', duration(duration_minutes)] as const]),
     ...(started_at ? [['Paused', clockText(paused_seconds)] as const] : []),
     ...outage(session),
     ...(client_charge_cents === null ? [] : [['Charge', charge(session, client_charge_cents)] as const]),
@@ -64,20 +63,22 @@ function charge({ billable_seconds, rate_cents_per_minute }: SessionDetail, cent
   return `${money(cents)}${rate}`
 }
 
-/** The time in which the robot was away although the session was ACTIVE. */
+/** Returns the time in which the robot was offline while the session was ACTIVE. */
 function outage(session: SessionDetail): Line[] {
   if (session.outage_seconds === 0) return []
-  const effect = 'operator_earnings_cents' in session ? 'neither charged nor earned' : 'not charged'
-  return [['Robot away', `${clockText(session.outage_seconds)}, ${effect}`]]
+  const effect = 'operator_earnings_cents' in session ? 'neither charged nor paid' : 'not charged'
+  return [['Robot offline', `${clockText(session.outage_seconds)}, ${effect}`]]
 }
 
-/** What each side has of it. */
+/** Returns the operator's earnings or the owner's recordings. */
 function resultLines(session: SessionDetail): Line[] {
   if ('operator_earnings_cents' in session) {
     const { operator_earnings_cents: cents, earnings_pending_until: until } = session
     if (cents === null) return []
     const amount = money(cents)
-    return [['Your earnings', until === null ? amount : <Pending key="earnings" {...{ amount, until }} />]]
+    return [
+      ['Your earnings', until === null ? amount : <Pending key="earnings" amount={amount} until={until} />],
+    ]
   }
   const { episodes_collected: episodes, data_collected_mb: mb } = session
   return [['Episodes', `${episodes} (${mb.toFixed(1)} MB)`]]
@@ -85,15 +86,14 @@ function resultLines(session: SessionDetail): Line[] {
 
 const Pending = ({ amount, until }: { amount: string; until: string }) => (
   <>
-    {amount}, pending until the owner’s invoice is paid, at the latest until <Time at={until} exact />
+    {amount}, pending until the owner pays the invoice, <Time at={until} exact /> at the latest
   </>
 )
 
 function latency({ latency: stats }: SessionDetail): Line[] {
   if (!stats) return []
   const { p50_ms, p95_ms, max_ms, frames, dropped } = stats
-  const latencyText =
-    p50_ms === null ? '' : `half within ${p50_ms} ms, 19 of 20 within ${p95_ms} ms, the latest ${max_ms} ms`
-  const count = `${frames} reached the robot, ${dropped} did not`
-  return [['Commands', [count, latencyText].filter(Boolean).join('; ')]]
+  const latencyText = p50_ms === null ? '' : `latency p50 ${p50_ms} ms, p95 ${p95_ms} ms, max ${max_ms} ms`
+  const count = `${frames} delivered, ${dropped} lost`
+  return [['Commands', [count, latencyText].filter(Boolean).join(', ')]]
 }

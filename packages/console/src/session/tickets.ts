@@ -1,9 +1,9 @@
 import { ApiError, answerOf, type GetTicket, type RestClient, TicketRefusedError } from '@wheelhouse/sdk'
 
-/** Refusals that asking again does not change. A conflict passes: the robot is away, or the page will see the end. */
+/** Statuses that a retry does not change. A conflict (409) is temporary: the robot is offline or the session is ending. */
 const FINAL: ReadonlySet<number> = new Set([400, 403, 404])
 
-/** Gets tickets for one part of a session with the session of this browser. */
+/** Returns a function that requests tickets for one part of a session. */
 export const ticketsFor =
   (rest: RestClient, sessionId: string, part: 'control' | 'watch'): GetTicket =>
   async () => {

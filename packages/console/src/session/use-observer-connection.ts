@@ -7,7 +7,7 @@ import {
 } from './observer-connection.ts'
 import { ticketsFor } from './tickets.ts'
 
-/** The connection to the robot of a session, as long as the session is open and on the screen. */
+/** Connects to the robot of an open session while the component is mounted. */
 export function useObserverConnection(sessionId: string, open: boolean): ObserverConnection | undefined {
   const { rest } = usePlatform()
   const [observerConnection, setObserverConnection] = useState<ObserverConnection>()
@@ -25,7 +25,7 @@ export function useObserverConnection(sessionId: string, open: boolean): Observe
 
 const noSubscription = () => () => undefined
 
-/** What a connection to a robot says; undefined without one. */
+/** Returns the state of an observer connection, undefined without one. */
 export const useObserverState = (
   observerConnection: ObserverConnection | undefined,
 ): ObserverState | undefined =>

@@ -8,21 +8,21 @@ import { createStop, RouteClosedError, type StopControl, type StopRoute } from '
 import { stopOverRest } from './stop-over-rest.ts'
 
 /**
- * The stop of a session: over the gateway, the hub and the REST API at once, as far as they are there. One that was
- * pressed goes on until it is recorded, also when another page is opened meanwhile.
+ * Returns the stop of a session. It goes over the gateway, the hub and the REST API at the same time and is retried
+ * until it is recorded, even after the user opens another page.
  */
 export function useStop(room: SessionRoom, observerConnection: ObserverConnection | undefined): StopControl {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   const { sessionId } = room
-  const latest = useRef({ room, watching: observerConnection })
+  const latest = useRef({ room, observerConnection })
   useEffect(() => {
-    latest.current = { room, watching: observerConnection }
+    latest.current = { room, observerConnection }
   }, [room, observerConnection])
   const [stop] = useState(() => {
     const overGateway: StopRoute = async () => {
-      const { watching: observerConnection } = latest.current
-      if (!observerConnection) throw new Error('no connection to the robot yet')
+      const { observerConnection } = latest.current
+      if (!observerConnection) throw new Error('not connected to the robot yet')
       await observerConnection.stop().catch((cause) => {
         throw new RouteClosedError('the connection to the robot has ended', { cause })
       })
@@ -32,7 +32,7 @@ export function useStop(room: SessionRoom, observerConnection: ObserverConnectio
     return createStop(
       () => [overGateway, overHub, overRest],
       () => {
-        latest.current.watching?.forgetStop()
+        latest.current.observerConnection?.forgetStop()
         return queries.invalidateQueries({ queryKey: keys.sessions })
       },
     )

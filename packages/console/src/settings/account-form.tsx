@@ -18,7 +18,7 @@ export function AccountForm() {
       <Stack>
         <TextInput
           label="Display name"
-          description="What others see"
+          description="Visible to other users"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           required

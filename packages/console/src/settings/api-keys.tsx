@@ -12,7 +12,7 @@ import { NewApiKey } from './new-api-key.tsx'
 
 type ApiKey = Schemas['ApiKey']
 
-/** The keys there are, and making and revoking them. */
+/** Lists, creates and revokes API keys. */
 export function ApiKeys() {
   const { rest } = usePlatform()
   const [opened, { open, close }] = useDisclosure(false)
@@ -21,21 +21,21 @@ export function ApiKeys() {
     <Stack>
       <Group justify="space-between">
         <Text c="dimmed" size="sm">
-          Programs use them to act as you. A key can do what you can, except making other keys.
+          Programs use API keys to act as you. A key has all your permissions except managing API keys.
         </Text>
-        <Button onClick={open}>Create a key</Button>
+        <Button onClick={open}>Create API key</Button>
       </Group>
       <NewApiKey opened={opened} onClose={close} />
       <QueryView
         query={query}
         isEmpty={({ api_keys }) => api_keys.length === 0}
-        empty={<Empty title="No keys yet" />}
+        empty={<Empty title="No API keys yet" />}
       >
         {({ api_keys }) => (
           <DataTable
             label="API keys"
             minWidth={560}
-            columns={['Name', 'Key', 'Last used', 'Expires', 'State']}
+            columns={['Name', 'Key', 'Last used', 'Expires', 'Status']}
           >
             {api_keys.map((key) => (
               <Row key={key.id} apiKey={key} />
@@ -72,7 +72,7 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
             variant="default"
             size="xs"
             question={`Revoke ${apiKey.name}?`}
-            consequence="Programs that use this key are cut off at once. This cannot be undone."
+            consequence="Programs that use this key lose access immediately. You cannot undo this."
             confirmLabel="Revoke"
             onConfirm={revoke}
             aria-label={`Revoke ${apiKey.name}`}

@@ -38,7 +38,7 @@ export function AvatarForm() {
         >
           {(button) => (
             <Button {...button} variant="default" loading={upload.isPending}>
-              Upload a picture
+              Upload picture
             </Button>
           )}
         </FileButton>

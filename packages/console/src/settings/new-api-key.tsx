@@ -12,10 +12,10 @@ const lifetimes = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: 'One year' },
-  { value: '', label: 'Does not expire' },
+  { value: '', label: 'Never' },
 ]
 
-/** Asks for a name, then shows the key: this once. */
+/** Creates an API key and shows it once. */
 export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -32,19 +32,19 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
     create.reset()
     setName('')
   }
-  const made = create.data
+  const created = create.data
   return (
     <SecretDialog
       opened={opened}
       onClose={onClose}
       onClosed={forget}
-      title="Create an API key"
+      title="Create API key"
       shown={
-        made && {
+        created && {
           title: 'Your new API key',
-          note: 'Copy it now: it is not kept and cannot be shown again.',
-          label: made.name,
-          value: made.key,
+          note: 'Copy it now. You will not see it again.',
+          label: created.name,
+          value: created.key,
         }
       }
     >
@@ -57,7 +57,7 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
         <Stack>
           <TextInput
             label="Name"
-            description="What will use it"
+            description="For example, the program that uses it"
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
             required

@@ -10,24 +10,24 @@ import { useProfileChange } from './use-profile-change.ts'
 
 const roles = {
   client: {
-    label: 'Owner of robots',
-    question: 'Stop being an owner of robots?',
+    label: 'Owner',
+    question: 'Remove the owner role?',
     consequence:
-      'Your sessions and invoices stay. You need to have no robots, and no session that is open or scheduled.',
+      'Your sessions and invoices are kept. You must first remove your robots and end or cancel your sessions.',
   },
   operator: {
     label: 'Operator',
-    question: 'Stop being an operator?',
+    question: 'Remove the operator role?',
     consequence:
-      'Your sessions, certifications and earnings stay. You need to have no session that is open or scheduled.',
+      'Your sessions, certifications and earnings are kept. You must first end or cancel your sessions.',
   },
 } as const
 
-/** The roles of this person: to be taken, and to be dropped. */
+/** Adds and removes roles of the user. */
 export function RolesSection() {
   const me = useMe()
-  const drop = useDropRole()
-  const take = useProfileChange()
+  const remove = useRemoveRole()
+  const add = useProfileChange()
   return (
     <Stack gap="xs">
       {(['client', 'operator'] as const).map((role) => (
@@ -38,32 +38,32 @@ export function RolesSection() {
               variant="default"
               size="xs"
               question={roles[role].question}
-              consequence={`${roles[role].consequence} You can take the role again.`}
-              confirmLabel="Drop the role"
-              onConfirm={() => drop.mutateAsync(role)}
-              aria-label={`Drop the role: ${roles[role].label}`}
+              consequence={`${roles[role].consequence} You can add the role again.`}
+              confirmLabel="Remove role"
+              onConfirm={() => remove.mutateAsync(role)}
+              aria-label={`Remove role: ${roles[role].label}`}
             >
-              Drop
+              Remove
             </ConfirmButton>
           ) : (
             <Button
               variant="default"
               size="xs"
-              loading={take.isPending && take.variables.role === role}
-              onClick={() => take.mutate({ role })}
-              aria-label={`Take the role: ${roles[role].label}`}
+              loading={add.isPending && add.variables.role === role}
+              onClick={() => add.mutate({ role })}
+              aria-label={`Add role: ${roles[role].label}`}
             >
-              Take
+              Add
             </Button>
           )}
         </Group>
       ))}
-      <Problem error={take.error} />
+      <Problem error={add.error} />
     </Stack>
   )
 }
 
-function useDropRole() {
+function useRemoveRole() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   return useMutation({

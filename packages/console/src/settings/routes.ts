@@ -15,7 +15,7 @@ export const settingsNavigation: readonly NavigationEntry[] = [
   {
     to: '/settings',
     label: 'Settings',
-    description: 'Your name and picture, what you are told by mail, API keys and webhooks.',
+    description: 'Account, notifications, API keys and webhooks.',
     icon: IconSettings,
   },
 ]

@@ -10,7 +10,7 @@ import { AvatarForm } from './avatar-form.tsx'
 import { PreferencesForm } from './preferences-form.tsx'
 import { RolesSection } from './roles.tsx'
 
-/** Everything about the account. */
+/** Shows the settings of the account. */
 export function SettingsPage() {
   const { roles } = useMe()
   return (
@@ -20,12 +20,12 @@ export function SettingsPage() {
         <AccountForm />
       </Section>
       {roles.includes('operator') && (
-        <Section title="You as an operator">
+        <Section title="Operator profile">
           <OperatorProfileForm />
         </Section>
       )}
       {roles.includes('client') && (
-        <Section title="You as an owner">
+        <Section title="Owner profile">
           <ClientProfileForm />
         </Section>
       )}

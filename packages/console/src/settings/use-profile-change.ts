@@ -9,7 +9,7 @@ export interface ProfileChange {
   readonly role?: 'client' | 'operator'
 }
 
-/** Changes the account; the page shows the answer at once. */
+/** Changes the account and updates the cached profile. */
 export function useProfileChange() {
   const { rest } = usePlatform()
   const queries = useQueryClient()

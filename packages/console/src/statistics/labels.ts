@@ -3,7 +3,7 @@ import type { Schemas } from '@wheelhouse/sdk'
 
 type Stats = Schemas['ClientStats']
 
-/** In the order in which they are shown. */
+/** Robot statuses in display order. */
 export const robotStatuses: readonly (readonly [keyof Stats['robots_by_status'], string])[] = [
   ['AVAILABLE', robotStatusTexts.AVAILABLE],
   ['IN_SESSION', robotStatusTexts.IN_SESSION],
@@ -18,7 +18,7 @@ export const sessionStatuses: readonly (readonly [keyof Stats['sessions_by_statu
   ['CANCELLED', sessionStatusTexts.CANCELLED],
 ]
 
-/** `2026-10` as "Oct 2026". */
+/** Returns `2026-10` as "Oct 2026". */
 export const monthLabel = (month: string): string =>
   new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' }).format(
     new Date(`${month}-01T00:00:00Z`),

@@ -15,7 +15,7 @@ export const statisticsNavigation: readonly NavigationEntry[] = [
   {
     to: '/statistics',
     label: 'Statistics',
-    description: 'Your robots, sessions and spending in figures.',
+    description: 'Your robots, sessions and spending.',
     icon: IconChartBar,
     role: 'client',
   },

@@ -12,7 +12,7 @@ import { monthLabel, robotStatuses, sessionStatuses } from './labels.ts'
 
 type Stats = Schemas['ClientStats']
 
-/** Robots, sessions and spending in figures. */
+/** Shows statistics on robots, sessions and spending. */
 export function StatisticsPage() {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -20,14 +20,14 @@ export function StatisticsPage() {
     queryFn: () => answerOf(rest.GET('/api/client/stats')),
   })
   return (
-    <Page title="Statistics" description="Of your robots and sessions; months are months of UTC">
+    <Page title="Statistics" description="Your robots, sessions and spending. Months are in UTC.">
       <QueryView query={query}>
         {(stats) => (
           <>
             <Headline stats={stats} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Months stats={stats} />
-              <Time stats={stats} />
+              <DriveTime stats={stats} />
               <Counts
                 title="Robots now"
                 counts={stats.robots_by_status}
@@ -53,10 +53,10 @@ const Headline = ({ stats }: { stats: Stats }) => (
     <DescriptionItem size="xl" label="Spent this month">
       {money(stats.spend_this_month_cents)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Spent in all">
+    <DescriptionItem size="xl" label="Total spent">
       {money(stats.spend_total_cents)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Time driven">
+    <DescriptionItem size="xl" label="Drive time">
       {duration(stats.minutes)}
     </DescriptionItem>
     <DescriptionItem size="xl" label="Episodes">
@@ -65,7 +65,7 @@ const Headline = ({ stats }: { stats: Stats }) => (
     <DescriptionItem size="xl" label="Data">
       {dataSize(stats.data_collected_mb)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Your ratings">
+    <DescriptionItem size="xl" label="Average rating">
       {stats.average_rating === null ? 'none yet' : `${stats.average_rating} of 5`}
     </DescriptionItem>
   </DescriptionList>
@@ -80,16 +80,16 @@ const Months = ({ stats: { months } }: { stats: Stats }) => (
   />
 )
 
-const Time = ({ stats: { months } }: { stats: Stats }) => (
+const DriveTime = ({ stats: { months } }: { stats: Stats }) => (
   <Chart
-    title="Time driven by month"
+    title="Drive time by month"
     rows={months.map((entry) => ({ label: monthLabel(entry.month), value: entry.minutes }))}
     unit="Time"
     format={duration}
   />
 )
 
-/** How many there are of each kind. */
+/** Charts counts by status. */
 function Counts<S extends string>(props: {
   title: string
   counts: Record<S, number>

@@ -1,22 +1,22 @@
 import type { BinaryHeader } from '@wheelhouse/protocol'
 
-/** A sample as it came: a JSON value, or bytes that only the robot's makers know. */
+/** A received sample: a JSON value, or bytes in a format of the robot. */
 export type TelemetrySample = { readonly atMs: number } & (
   | { readonly data: unknown; readonly bytes?: undefined }
   | { readonly bytes: Uint8Array; readonly data?: undefined }
 )
 
 export type TelemetryListener = (sample: TelemetrySample) => void
-/** Begins to listen; call what it returns to end. */
+/** Subscribes a listener. Returns a function that unsubscribes. */
 export type SubscribeTelemetry = (listener: TelemetryListener) => () => void
 
 /**
- * Telemetry on its way from a link to whoever shows it, outside of React's state. Hand `handlers` to a link:
- * `new WatcherLink({ getTicket, ...feed.handlers })`.
+ * Passes telemetry from a link to its listeners, outside of React state. Pass `handlers` to a link:
+ * `new ObserverLink({ getTicket, ...feed.handlers })`.
  */
 export interface TelemetryFeed {
   readonly subscribe: SubscribeTelemetry
-  /** When the newest sample came, by `performance.now()`; undefined before the first. */
+  /** Returns when the newest sample arrived, by `performance.now()`, undefined before the first one. */
   lastMs(): number | undefined
   readonly handlers: {
     readonly onTelemetry: (data: unknown) => void

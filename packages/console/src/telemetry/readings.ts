@@ -10,7 +10,7 @@ export interface Pose {
   readonly headingRad: number
 }
 
-/** Where a robot says it is; undefined if the sample does not tell. */
+/** Returns the pose in a sample, undefined without one. */
 export function poseOf(data: unknown): Pose | undefined {
   const read = WithPose.safeParse(data)
   if (!read.success) return undefined
@@ -18,7 +18,7 @@ export function poseOf(data: unknown): Pose | undefined {
   return { xM, yM, headingRad }
 }
 
-/** More than this of one sample is not for people to read. */
+/** More values are not readable. */
 const MAX_READINGS = 40
 const MAX_DEPTH = 3
 const MAX_TEXT = 60
@@ -34,17 +34,17 @@ const UNITS: readonly [ending: string, unit: string][] = [
   ['_c', '°C'],
 ]
 
-/** Everything in a sample that can be read, by a name for people: `Velocity, linear` is `0.50 m/s`. */
+/** Returns the values of a sample with labels and units, such as `Velocity, linear`: `0.50 m/s`. */
 export function readingsOf(data: unknown): [name: string, value: string][] {
-  const found: [string, string][] = []
-  collectReadings(data, [], found)
-  return found
+  const readings: [string, string][] = []
+  collectReadings(data, [], readings)
+  return readings
 }
 
-function collectReadings(value: unknown, path: readonly string[], found: [string, string][]): void {
-  if (found.length >= MAX_READINGS) return
+function collectReadings(value: unknown, path: readonly string[], readings: [string, string][]): void {
+  if (readings.length >= MAX_READINGS) return
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && path.length < MAX_DEPTH) {
-    for (const [key, inner] of Object.entries(value)) collectReadings(inner, [...path, key], found)
+    for (const [key, inner] of Object.entries(value)) collectReadings(inner, [...path, key], readings)
     return
   }
   const key = path.at(-1) ?? 'value'
@@ -52,11 +52,11 @@ function collectReadings(value: unknown, path: readonly string[], found: [string
   const names = [...path.slice(0, -1), key.slice(0, key.length - ending.length) || 'value']
   const name = names.join(', ').replaceAll('_', ' ')
   const isShare = key === 'battery' && typeof value === 'number' && value >= 0 && value <= 1
-  const text = isShare ? `${Math.round(value * 100)} %` : `${written(value)} ${unit}`.trim()
-  found.push([name.charAt(0).toUpperCase() + name.slice(1), text])
+  const text = isShare ? `${Math.round(value * 100)} %` : `${formatValue(value)} ${unit}`.trim()
+  readings.push([name.charAt(0).toUpperCase() + name.slice(1), text])
 }
 
-function written(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(2)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (value === null) return 'none'

@@ -2,10 +2,10 @@ import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
 import { poseOf, readingsOf } from './readings.ts'
 import { TrailMap } from './trail-map.ts'
 
-/** People read no faster, and text is dear to lay out. */
-const TEXT_EVERY_MS = 100
-const AGE_EVERY_MS = 250
-/** Older than this, a sample does not tell how things are. */
+/** Limits text updates, because layout is expensive. */
+const TEXT_INTERVAL_MS = 100
+const AGE_INTERVAL_MS = 250
+/** An older sample is outdated. */
 const STALE_MS = 2_000
 const PREVIEW_BYTES = 16
 
@@ -16,7 +16,7 @@ export interface TelemetryPanelElements {
   readonly age: HTMLElement
 }
 
-/** Draws samples as they come, by the browser's own rhythm and outside of React. @returns what ends it */
+/** Draws samples on animation frames, outside of React. @returns a function that stops drawing */
 export function runTelemetryPanel(
   subscribe: SubscribeTelemetry,
   elements: TelemetryPanelElements,
@@ -42,12 +42,12 @@ export function runTelemetryPanel(
       drawn = newest
       map.draw()
     }
-    if (newest !== written && nowMs - textMs >= TEXT_EVERY_MS) {
+    if (newest !== written && nowMs - textMs >= TEXT_INTERVAL_MS) {
       written = newest
       textMs = nowMs
       describe(newest)
     }
-    if (nowMs - ageMs >= AGE_EVERY_MS) {
+    if (nowMs - ageMs >= AGE_INTERVAL_MS) {
       ageMs = nowMs
       writeAge(elements.age, performance.now() - newest.atMs)
     }
@@ -61,7 +61,7 @@ export function runTelemetryPanel(
       const at = `${pose.xM.toFixed(1)} m, ${pose.yM.toFixed(1)} m`
       elements.canvas.setAttribute('aria-label', `Map: the robot is at ${at}, heading ${degrees} degrees`)
     }
-    show(sample.bytes ? bytesRead(sample.bytes) : readingsOf(sample.data))
+    show(sample.bytes ? bytesReadings(sample.bytes) : readingsOf(sample.data))
   }
 
   let frame = requestAnimationFrame(draw)
@@ -73,20 +73,22 @@ export function runTelemetryPanel(
 
 function writeAge(element: HTMLElement, ageMs: number): void {
   const stale = ageMs > STALE_MS
-  element.textContent = stale ? `Nothing for ${(ageMs / 1000).toFixed(0)} s` : `${Math.round(ageMs)} ms old`
+  element.textContent = stale
+    ? `No telemetry for ${(ageMs / 1000).toFixed(0)} s`
+    : `${Math.round(ageMs)} ms old`
   element.toggleAttribute('data-stale', stale)
 }
 
-function bytesRead(bytes: Uint8Array): [string, string][] {
+function bytesReadings(bytes: Uint8Array): [string, string][] {
   const first = [...bytes.subarray(0, PREVIEW_BYTES)].map((byte) => byte.toString(16).padStart(2, '0'))
   const more = bytes.length > PREVIEW_BYTES ? ' …' : ''
   return [
     ['Binary sample', `${bytes.length} bytes`],
-    ['Begins with', first.join(' ') + more],
+    ['First bytes', first.join(' ') + more],
   ]
 }
 
-/** Writes names and values into a `<dl>`, touching only what has changed. */
+/** Writes names and values into a `<dl>` and changes only the affected elements. */
 function createValueList(list: HTMLElement): (readings: readonly [string, string][]) => void {
   const rows = new Map<string, { row: HTMLElement; value: HTMLElement }>()
   return (readings) => {

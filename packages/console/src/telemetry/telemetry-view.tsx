@@ -4,8 +4,8 @@ import styles from './telemetry.module.css'
 import { runTelemetryPanel } from './telemetry-panel.ts'
 
 /**
- * What a robot tells of itself: where it is on a small map, its trail, and every value it sends, with the age of the
- * newest sample. `subscribe` comes from `createTelemetryFeed()`; keep it the same between renders.
+ * Shows telemetry: a map with pose and trail, all values, and the age of the newest sample. `subscribe` comes from
+ * `createTelemetryFeed()` and must be stable between renders.
  */
 export function TelemetryView({ subscribe }: { subscribe: SubscribeTelemetry }) {
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -18,7 +18,7 @@ export function TelemetryView({ subscribe }: { subscribe: SubscribeTelemetry }) 
   return (
     <section className={styles.panel} aria-label="Telemetry">
       <p className={styles.age}>
-        Telemetry: <span ref={age}>none yet</span>
+        Telemetry: <span ref={age}>no data yet</span>
       </p>
       <canvas ref={canvas} className={styles.map} role="img" aria-label="Map: no position yet" hidden />
       <dl ref={values} className={styles.values} />

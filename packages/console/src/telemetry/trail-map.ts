@@ -1,7 +1,7 @@
 import type { Pose } from './readings.ts'
 
 const MAX_TRAIL = 1_500
-/** Nearer than this to the last point, the trail is not worth another. */
+/** The minimum distance between two points of the trail. */
 const STEP_M = 0.03
 const MIN_SPAN_M = 4
 const MARGIN_M = 0.7
@@ -13,7 +13,7 @@ interface Point {
   readonly yM: number
 }
 
-/** Where the robot has been and is, drawn from above: x to the right, y upward, one square a metre. */
+/** Draws pose and trail of the robot from above: x to the right, y up, one metre per square. */
 export class TrailMap {
   readonly #canvas: HTMLCanvasElement
   #trail: Point[] = []
@@ -30,7 +30,7 @@ export class TrailMap {
     const last = this.#trail.at(-1)
     if (last && Math.hypot(pose.xM - last.xM, pose.yM - last.yM) < STEP_M) return
     this.#trail.push(pose)
-    // Seldom, and many at once: every sample would pay otherwise.
+    // Trims rarely and in bulk, to keep each sample cheap.
     if (this.#trail.length > MAX_TRAIL * 1.2) this.#trail = this.#trail.slice(-MAX_TRAIL)
     this.#low = { xM: Math.min(this.#low.xM, pose.xM), yM: Math.min(this.#low.yM, pose.yM) }
     this.#high = { xM: Math.max(this.#high.xM, pose.xM), yM: Math.max(this.#high.yM, pose.yM) }
@@ -62,7 +62,7 @@ export class TrailMap {
     drawRobot(context, toPixels(pose), pose.headingRad)
   }
 
-  /** As many pixels as the screen has, and the colour of the text around it. */
+  /** Sizes the canvas to device pixels and returns the size and the text colour. */
   #fit(context: CanvasRenderingContext2D) {
     const { clientWidth: width, clientHeight: height } = this.#canvas
     const ratio = devicePixelRatio
@@ -82,7 +82,7 @@ interface Grid {
 }
 
 function drawGrid(context: CanvasRenderingContext2D, { width, height, scale, origin }: Grid): void {
-  // Wide rooms get wider squares, so that there are never many lines.
+  // Larger areas get larger squares, which limits the number of lines.
   const step = scale * 10 ** Math.max(0, Math.ceil(Math.log10(12 / scale)))
   context.beginPath()
   for (let x = origin[0] % step; x < width; x += step) {

@@ -1,13 +1,13 @@
 import { BarChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 
-/** One bar, one row. */
+/** A bar of the chart and a row of its table. */
 export interface ChartRow {
   readonly label: string
   readonly value: number
 }
 
-/** Figures as bars, for the eye alone: `Chart` says the same to everybody. */
+/** Draws a bar chart, hidden from screen readers. `Chart` adds a table with the same values. */
 export default function Bars(props: {
   rows: readonly ChartRow[]
   unit: string
@@ -20,10 +20,10 @@ export default function Bars(props: {
         data={props.rows.map(({ label, value }) => ({ label, [props.unit]: value }))}
         dataKey="label"
         series={[{ name: props.unit, color: 'blue.8' }]}
-        // It is given more than the value.
+        // The wrapper drops further arguments.
         valueFormatter={(value) => props.format(value)}
         barProps={{ isAnimationActive: false }}
-        // Nothing to focus in what is hidden from assistive technology.
+        // The hidden chart must not contain focusable elements.
         barChartProps={{ accessibilityLayer: false }}
         withYAxis={false}
         tickLine="none"

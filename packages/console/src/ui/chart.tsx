@@ -9,14 +9,14 @@ const Bars = lazy(() => import('./bars.tsx'))
 interface Props {
   readonly title: string
   readonly rows: readonly ChartRow[]
-  /** What a value is of, as the picture names it: "Spent". */
+  /** The name of the values in the chart, such as "Spent". */
   readonly unit: string
   readonly format: (value: number) => string
-  /** Many rows: their figures are shown when they are asked for. */
+  /** Collapses the table, for charts with many rows. */
   readonly folded?: boolean
 }
 
-/** A picture of some figures, and the figures themselves, which everybody can read. */
+/** Shows a bar chart and an accessible table of its values. */
 export const Chart = (props: Props) => (
   <Section title={props.title}>
     <Suspense fallback={<Loading />}>
@@ -24,7 +24,7 @@ export const Chart = (props: Props) => (
     </Suspense>
     {props.folded ? (
       <details>
-        <summary>The figures as a table</summary>
+        <summary>Show as table</summary>
         <Figures {...props} />
       </details>
     ) : (
@@ -33,7 +33,7 @@ export const Chart = (props: Props) => (
   </Section>
 )
 
-/** In the order of the picture. */
+/** Lists the values in the order of the chart. */
 const Figures = ({ title, rows, format }: Props) => (
   <Table aria-label={title}>
     <Table.Tbody>

@@ -6,20 +6,23 @@ import { Problem } from './states.tsx'
 interface Props extends ButtonProps {
   readonly question: string
   readonly consequence: ReactNode
-  /** What the confirming button says: the act itself, such as "Revoke". */
+  /** The label of the confirm button: the action, such as "Revoke". */
   readonly confirmLabel: string
-  /** Of the confirming button; red unless told, since most acts that are asked about take something away. */
+  /** The label of the button that closes the dialog without the action. */
+  readonly dismissLabel?: string
+  /** The color of the confirm button. Red by default, because most confirmed actions are destructive. */
   readonly confirmColor?: string
-  /** The dialog closes when it succeeds, and shows what went wrong when it fails. */
+  /** The dialog closes on success and shows the error on failure. */
   readonly onConfirm: () => Promise<unknown>
   readonly 'aria-label'?: string
 }
 
-/** A button whose act is asked about before it is done. */
+/** A button whose action requires a confirmation. */
 export function ConfirmButton({
   question,
   consequence,
   confirmLabel,
+  dismissLabel = 'Cancel',
   confirmColor = 'red.9',
   onConfirm,
   children,
@@ -51,7 +54,7 @@ export function ConfirmButton({
           <Problem error={error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close} data-autofocus>
-              Keep
+              {dismissLabel}
             </Button>
             <Button color={confirmColor} loading={busy} onClick={() => void confirm()}>
               {confirmLabel}

@@ -4,19 +4,19 @@ import type { ReactNode } from 'react'
 type Column = string | { readonly label: string; readonly align: 'right' }
 
 interface Props {
-  /** What it lists; people who do not see it are told so. */
+  /** The accessible name of the table. */
   readonly label: string
   readonly columns: readonly Column[]
-  /** In pixels: in less room than this it scrolls by itself. Without it, it always fits. */
+  /** In pixels. A narrower table scrolls horizontally. */
   readonly minWidth?: number
   readonly verticalSpacing?: TableProps['verticalSpacing']
-  /** Rows: `Table.Tr` of `Table.Td`. */
+  /** Rows of `Table.Tr` with `Table.Td`. */
   readonly children: ReactNode
-  /** Rows below all others: sums. */
+  /** Footer rows, such as sums. */
   readonly foot?: ReactNode
 }
 
-/** A table with named columns. One that is wider than the screen can be scrolled with the keyboard. */
+/** A table with column headers. The keyboard can scroll a table that is wider than the screen. */
 export function DataTable({ label, columns, minWidth, verticalSpacing, children, foot }: Props) {
   const table = (
     <Table aria-label={label} {...(verticalSpacing && { verticalSpacing })}>

@@ -8,7 +8,7 @@ interface Change {
   readonly isSuccess: boolean
 }
 
-/** The end of a form: what went wrong, unless the fields say it themselves, the button, and that it was saved. */
+/** The footer of a form: the error, unless the fields show it, the save button and the saved note. */
 export const FormFooter = ({ change, explained = false }: { change: Change; explained?: boolean }) => (
   <>
     {!explained && <Problem error={change.error} />}

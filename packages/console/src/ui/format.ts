@@ -4,11 +4,11 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ]
 
-/** An amount of cents as people write it, in the viewer's language. */
+/** Returns an amount of cents as currency in the viewer's language. */
 export const money = (cents: number, currency = 'EUR'): string =>
   new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(cents / 100)
 
-/** Date and time in the viewer's zone, or in the one that is named; the zone is written down. */
+/** Returns date, time and zone name, in the viewer's zone or in `timeZone`. */
 export const dateTime = (at: string | number | Date, timeZone?: string): string =>
   new Intl.DateTimeFormat(undefined, {
     year: 'numeric',
@@ -20,11 +20,11 @@ export const dateTime = (at: string | number | Date, timeZone?: string): string 
     ...(timeZone && { timeZone }),
   }).format(new Date(at))
 
-/** The time of day in the viewer's zone. */
+/** Returns the time of day in the viewer's zone. */
 export const timeOfDay = (at: Date): string =>
   new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }).format(at)
 
-/** "5 minutes ago", "in 2 hours", "just now". */
+/** Returns a relative time: "5 minutes ago", "in 2 hours", "just now". */
 export function relative(at: string | number | Date, nowMs = Date.now()): string {
   const seconds = (new Date(at).getTime() - nowMs) / 1000
   const format = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
@@ -34,14 +34,22 @@ export function relative(at: string | number | Date, nowMs = Date.now()): string
   return 'just now'
 }
 
-/** Minutes as `1 h 05 min`. */
+/** Returns minutes as `1 h 05 min`. */
 export function duration(minutes: number): string {
   const hours = Math.floor(minutes / 60)
   const rest = Math.round(minutes % 60)
   return hours > 0 ? `${hours} h ${String(rest).padStart(2, '0')} min` : `${rest} min`
 }
 
-/** An amount of data, given in megabytes of a million bytes: `812 kB`, `28.4 MB`, `6.1 GB`. */
+/** Returns seconds as `4:05` or `1:04:05`. */
+export function clockText(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const [hours, minutes, rest] = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60, whole % 60]
+  const twoDigits = (value: number) => String(value).padStart(2, '0')
+  return hours > 0 ? `${hours}:${twoDigits(minutes)}:${twoDigits(rest)}` : `${minutes}:${twoDigits(rest)}`
+}
+
+/** Returns megabytes (a million bytes) as `812 kB`, `28.4 MB` or `6.1 GB`. */
 export function dataSize(megabytes: number): string {
   const [value, unit] =
     megabytes >= 1_000
@@ -52,5 +60,5 @@ export function dataSize(megabytes: number): string {
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 }).format(value)
 }
 
-/** The zone of this browser. */
+/** Returns the time zone of this browser. */
 export const viewerZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -5,7 +5,7 @@
  */
 import type { FC } from 'react'
 
-/** Makes a component of the lines of an icon. Icons stand beside a text or in a named button, so nobody reads them. */
+/** Creates an icon component from SVG paths. Icons are hidden from screen readers, because a text or a label names them. */
 function drawn(...lines: string[]): FC<{ size?: number; stroke?: number }> {
   return ({ size = 24, stroke = 2 }) => (
     <svg

@@ -4,13 +4,13 @@ import type { ComponentPropsWithRef } from 'react'
 
 type WithoutStyleProps<P> = Omit<ComponentPropsWithRef<'a'>, keyof P>
 
-// Without being told so, these are no links: nobody reaches a card with the keyboard then.
+// The `a` element makes them links. Otherwise the keyboard cannot reach a card.
 const ButtonAsLink = (props: ButtonProps & WithoutStyleProps<ButtonProps>) => (
   <Button component="a" {...props} />
 )
 const CardAsLink = (props: CardProps & WithoutStyleProps<CardProps>) => <Card component="a" {...props} />
 
-/** Mantine's parts as links of the router; `to` and `params` are checked against the routes there are. */
+/** Mantine components as router links. The compiler checks `to` and `params` against the routes. */
 export const LinkAnchor = createLink(Anchor<'a'>)
 export const LinkButton = createLink(ButtonAsLink)
 export const LinkCard = createLink(CardAsLink)

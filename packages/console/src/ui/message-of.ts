@@ -1,26 +1,25 @@
-/** What a browser says of a request, or a part of this page, that did not come. */
+/** Browser messages for failed requests and failed imports. */
 const NO_NETWORK = /failed to fetch|networkerror|load failed|imported module|importing a module/i
-const UNREACHABLE =
-  'The platform cannot be reached. Check your connection; what you have entered is still here. Then try again.'
+const UNREACHABLE = 'Cannot reach the platform. Check your connection and try again. Your input is kept.'
 
-/** Failures of the live connection, by the names that the SDK gives them. */
+/** Messages for errors of the live connection, by SDK error name. */
 const live: Readonly<Record<string, string>> = {
-  NotConnectedError: 'There is no live connection just now. Try again when it is back.',
-  UnacknowledgedError: 'The platform did not confirm it. Look whether it was done before you try again.',
-  HubClosedError: 'The live connection has ended. Reload the page.',
+  NotConnectedError: 'No live connection. Try again when you are back online.',
+  UnacknowledgedError: 'The platform did not confirm the action. Check its result before you try again.',
+  HubClosedError: 'The live connection ended. Reload the page.',
 }
 
-/** Returns a failure in words for people. */
+/** Returns a readable message for an error. */
 export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'Something unexpected happened. Try again.'
+  if (!(error instanceof Error)) return 'Unexpected error. Try again.'
   if (NO_NETWORK.test(error.message) || ('status' in error && error.status === 0)) return UNREACHABLE
   return live[error.name] ?? withLabels(error.message)
 }
 
-/** Returns a text as a sentence, so that another can follow. */
+/** Returns a text with a final full stop. */
 export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
-/** Names fields as forms do: `contact_email: must …` becomes `Contact email: must …`. */
+/** Replaces field names by labels: `contact_email: must …` becomes `Contact email: must …`. */
 const withLabels = (text: string): string =>
   text.replace(/(^|; )([a-z]+(?:[_A-Z][A-Za-z]*)*)(?:\.[\w.]+)?: /g, (_, before: string, name: string) => {
     const words = name.replace(/_?([A-Z])|_/g, (_all, capital: string = '') => ` ${capital.toLowerCase()}`)

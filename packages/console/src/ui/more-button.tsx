@@ -10,7 +10,7 @@ interface Pages {
   fetchNextPage(): Promise<unknown>
 }
 
-/** Under a list that comes page by page: asks for the next one, if there is one, and says when it did not come. */
+/** Loads the next page of a list, if there is one, and shows the error if that fails. */
 export const MoreButton = ({ query, children }: { query: Pages; children: ReactNode }) => (
   <>
     {query.isFetchNextPageError && <Problem error={query.error} />}

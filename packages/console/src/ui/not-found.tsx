@@ -2,5 +2,5 @@ import { LinkButton } from './links.tsx'
 import { Empty } from './states.tsx'
 
 export const NotFound = () => (
-  <Empty title="There is no such page" action={<LinkButton to="/">Go home</LinkButton>} />
+  <Empty title="Page not found" action={<LinkButton to="/">Go home</LinkButton>} />
 )

@@ -4,12 +4,12 @@ import { type ReactNode, useEffect } from 'react'
 interface Props {
   readonly title: string
   readonly description?: ReactNode
-  /** Buttons at the right of the title. */
+  /** Buttons to the right of the title. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
-/** A page: its title, also as the window's, what it is for, its actions, its content. */
+/** A page with title, description, actions and content. Sets the window title too. */
 export function Page({ title, description, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Wheelhouse`

@@ -1,3 +1,3 @@
-/** A share of 0 to 1 as people read it: `83 %`. */
+/** Returns a share of 0 to 1 as `83 %`. */
 export const percent = (share: number): string =>
   new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 }).format(share)

@@ -6,14 +6,14 @@ import { Problem } from './states.tsx'
 interface Props extends ButtonProps {
   readonly question: string
   readonly consequence: ReactNode
-  /** What the confirming button says. */
+  /** The label of the confirm button. */
   readonly confirmLabel: string
-  /** The dialog closes when it succeeds, and shows what went wrong when it fails. */
+  /** The dialog closes on success and shows the error on failure. */
   readonly onConfirm: (reason: string) => Promise<unknown>
   readonly 'aria-label'?: string
 }
 
-/** A button whose action needs a reason that the other side reads. */
+/** A button whose action requires a reason, which the other user sees. */
 export function ReasonButton({ question, consequence, confirmLabel, onConfirm, children, ...button }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   const [reason, setReason] = useState('')
@@ -55,7 +55,7 @@ export function ReasonButton({ question, consequence, confirmLabel, onConfirm, c
             <Problem error={error} />
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
-                Keep
+                Cancel
               </Button>
               <Button color="red.9" type="submit" loading={busy} disabled={reason.trim() === ''}>
                 {confirmLabel}

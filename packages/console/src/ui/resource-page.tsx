@@ -5,14 +5,14 @@ import { Page } from './page.tsx'
 import { Empty, QueryView } from './states.tsx'
 
 /**
- * A page about one thing, once it is found; its child makes the page. Until then, and when there is none, the page is
- * called after the kind of thing.
+ * A page about one resource. `children` renders the loaded page. Before that, and when the resource is missing, the
+ * title is its kind.
  */
 export function ResourcePage<T>(props: {
   query: UseQueryResult<T>
-  /** What is looked for, such as "Robot". */
+  /** The kind of resource, such as "Robot". */
   kind: string
-  /** A link to all of its kind. */
+  /** A link to the list of resources. */
   back: ReactNode
   children: (data: T) => ReactNode
 }) {
@@ -23,8 +23,8 @@ export function ResourcePage<T>(props: {
   return (
     <Page title={kind}>
       {isUnknown ? (
-        <Empty title={`There is no such ${kind.toLowerCase()}`} action={back}>
-          It does not exist, or you have no part in it.
+        <Empty title={`${kind} not found`} action={back}>
+          It does not exist, or you do not have access.
         </Empty>
       ) : (
         <QueryView query={query}>{() => null}</QueryView>

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 
-/** Says that a form was saved, aloud too. */
+/** Shows that a form was saved and announces it to screen readers. */
 export const Saved = ({ when }: { when: boolean }) => (
   <Text size="sm" c="dimmed" role="status">
     {when ? 'Saved' : ''}

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyableSecret, SecretNote } from './secret.tsx'
 
-/** A secret, and what somebody has to know about it. */
+/** A secret with an explanation. */
 export interface OneTimeSecret {
   readonly title: string
   readonly note: string
@@ -13,15 +13,15 @@ export interface OneTimeSecret {
 interface Props {
   readonly opened: boolean
   readonly onClose: () => void
-  /** When it is off the screen: time to forget. */
+  /** Called when the dialog is hidden, to drop the secret. */
   readonly onClosed: () => void
-  /** While it asks. */
+  /** The title before the secret is shown. */
   readonly title: string
   readonly shown: OneTimeSecret | undefined
   readonly children: ReactNode
 }
 
-/** A dialog that asks for something and ends with a secret, shown this once: a slip must not lose it. */
+/** A form dialog that ends with a secret, shown once. An accidental click or Escape does not close it then. */
 export const SecretDialog = ({ opened, onClose, onClosed, title, shown, children }: Props) => (
   <Modal
     opened={opened}

@@ -10,7 +10,7 @@ export const Loading = ({ label = 'Loading' }: { label?: string }) => (
   </Center>
 )
 
-/** There is nothing to show yet: says so, and what to do about it. */
+/** An empty state with an explanation and an action. */
 export const Empty = ({
   title,
   children,
@@ -31,7 +31,7 @@ export const Empty = ({
   </Stack>
 )
 
-/** What went wrong, and a way to try again. */
+/** Shows an error with an optional retry button. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (!error) return null
   return (
@@ -49,16 +49,16 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
 }
 
 function titleOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'That did not work'
+  if (!(error instanceof ApiError)) return 'Something went wrong'
   if (error.status === 0) return 'No connection'
   if (error.status === 404) return 'Not found'
   if (error.status === 403) return 'Not allowed'
-  return error.status >= 500 ? 'The platform has a problem' : 'That did not work'
+  return error.status >= 500 ? 'Server error' : 'Something went wrong'
 }
 
 /**
- * The answer of a query, or what stands in its place: loading, a problem, nothing there. An answer that is already
- * here stays on the screen when a later look fails; the problem is shown above it.
+ * Shows the data of a query, or its loading, error or empty state. Loaded data stays visible when a refetch fails,
+ * below the error.
  */
 export function QueryView<T>(props: {
   query: UseQueryResult<T>

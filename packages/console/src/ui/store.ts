@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** A value outside React that components follow. Replace it, never change it. */
+/** A value outside React that components subscribe to. Replace it, never mutate it. */
 export interface Store<T> {
   get(): T
   set(next: T): void
@@ -27,5 +27,5 @@ export function createStore<T>(initial: T): Store<T> {
   }
 }
 
-/** The store's value; the component renders again when it changes. */
+/** Returns the value of a store and renders again when it changes. */
 export const useStore = <T>(store: Store<T>): T => useSyncExternalStore(store.subscribe, store.get)

@@ -1,4 +1,4 @@
-/** The address, if a browser may be sent there: http or https. Others' texts may hold anything, `javascript:` too. */
+/** Returns the address if it is http or https. User input may contain `javascript:` addresses. */
 export function webAddress(text: string): string | undefined {
   const url = URL.parse(text)
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined

@@ -7,18 +7,18 @@ import { playWhep } from './whep.ts'
 const PROBE_TIMEOUT_MS = 5_000
 
 /**
- * Which players to try, in order, by what an address answers. Only a camera that answers pages of other origins can
- * be looked at beforehand; for the others the address itself is a hint, and then each is tried.
+ * Returns the players to try, in order, by the response of an address. Only a camera that allows this origin (CORS)
+ * can be probed. For other cameras the address itself is a hint.
  */
 export async function playersFor(url: string, signal: AbortSignal): Promise<readonly Player[]> {
-  const answer = await probe(url, signal)
-  if (answer === undefined) return byAddress(url)
-  if (answer.type.startsWith('multipart/x-mixed-replace')) return [playMjpeg, playPicture]
-  if (answer.type.startsWith('image/')) return [playPicture]
-  if (/mpegurl/.test(answer.type)) return [playHls]
-  if (answer.type.startsWith('video/')) return [playFile]
-  if (answer.status >= 500) throw new Error(`the camera answered ${answer.status}`)
-  // WHEP servers do not say what they are to whoever only looks.
+  const response = await probe(url, signal)
+  if (response === undefined) return byAddress(url)
+  if (response.type.startsWith('multipart/x-mixed-replace')) return [playMjpeg, playPicture]
+  if (response.type.startsWith('image/')) return [playPicture]
+  if (/mpegurl/.test(response.type)) return [playHls]
+  if (response.type.startsWith('video/')) return [playFile]
+  if (response.status >= 500) throw new Error(`the camera answered ${response.status}`)
+  // WHEP servers do not identify themselves in response to a GET request.
   return [playWhep]
 }
 
@@ -26,11 +26,11 @@ function byAddress(url: string): readonly Player[] {
   const { pathname } = new URL(url, location.href)
   if (/\.m3u8$/i.test(pathname)) return [playHls]
   if (/whep\/?$/i.test(pathname)) return [playWhep]
-  // A playlist that this page may not read could not be played either.
+  // Excludes HLS, because a playlist that this page may not read cannot be played.
   return [playPicture, playWhep]
 }
 
-/** What an address answers; undefined if that is not for this page to see, or nobody answers. */
+/** Returns the response of an address, undefined if it is unreadable or missing. */
 async function probe(
   url: string,
   signal: AbortSignal,

@@ -1,9 +1,9 @@
 import { inTime, type Player } from './player.ts'
 
-/** A picture to be shown, which is answered once it is; or why there are no more. */
+/** A picture, which the page acknowledges once it is shown, or the reason of the end. */
 export type FromMjpegWorker = { readonly picture: ImageBitmap } | { readonly ended: string }
 
-/** MJPEG where this page may read it: frame by frame, so that it is known how old the picture is. */
+/** Plays MJPEG that this page may read, frame by frame, so that the age of the picture is known. */
 export const playMjpeg: Player = async (url, { host, title, onFrame, onEnd, signal }) => {
   const canvas = document.createElement('canvas')
   canvas.setAttribute('role', 'img')
@@ -32,7 +32,7 @@ export const playMjpeg: Player = async (url, { host, title, onFrame, onEnd, sign
     if ('ended' in data) end(data.ended)
     else if (!signal.aborted) show(data.picture)
   })
-  worker.addEventListener('error', () => end('the picture cannot be read by this browser'))
+  worker.addEventListener('error', () => end('this browser cannot read the video'))
   worker.postMessage(new URL(url, location.href).href)
   await inTime(first.promise, signal)
   return { framesKnown: true }

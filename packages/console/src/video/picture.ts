@@ -1,8 +1,7 @@
 import { inTime, type Player } from './player.ts'
 
 /**
- * A moving picture (MJPEG) or a still. An `<img>` needs nobody's permission to show what is at another origin, but
- * does not tell of its frames.
+ * Plays MJPEG or a still image. An `<img>` can show other origins without CORS, but does not report its frames.
  */
 export const playPicture: Player = async (url, { host, title, onFrame, onEnd, signal }) => {
   const image = document.createElement('img')
@@ -13,10 +12,10 @@ export const playPicture: Player = async (url, { host, title, onFrame, onEnd, si
     first.resolve()
   })
   image.addEventListener('error', () => {
-    first.reject(new Error('there is no picture'))
-    onEnd('the picture broke off')
+    first.reject(new Error('the camera sent no image'))
+    onEnd('the video was interrupted')
   })
-  // Without this a browser goes on loading a moving picture that is no longer shown.
+  // Otherwise the browser continues to load a stream that is no longer shown.
   signal.addEventListener('abort', () => {
     image.src = ''
     image.remove()

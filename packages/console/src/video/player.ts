@@ -1,30 +1,30 @@
-/** What a player tells, and what ends it. */
+/** The callbacks of a player and the signal that ends it. */
 export interface PlayerHooks {
-  /** Where the picture goes. */
+  /** The parent element of the video. */
   readonly host: HTMLElement
-  /** What the picture shows, for those who cannot see it. */
+  /** The accessible name of the video. */
   readonly title: string
-  /** A frame has been shown. Players that cannot know call it for the first alone. */
+  /** Runs for every shown frame, or only for the first one if the player cannot detect frames. */
   readonly onFrame: () => void
-  /** The video has ended or broken off after it had begun. */
+  /** Runs when a started video has ended or was interrupted. */
   readonly onEnd: (why: string) => void
-  /** Aborted when the viewer leaves: the player lets go of everything it holds. */
+  /** Aborts when the viewer leaves. The player then releases all resources. */
   readonly signal: AbortSignal
 }
 
-/** What can be told of the picture: whether frames can be told apart, so that it is known when the last one came. */
+/** What a player knows about the video. `framesKnown`: it reports every frame, so the age of the picture is known. */
 export interface Playing {
   readonly framesKnown: boolean
-  /** How far the picture is behind the newest that there is to be had, in seconds, where the way of it is slow. */
+  /** Returns the delay behind the camera in seconds, for slow transports. */
   readonly behindS?: () => number
 }
 
-/** Plays the video at `url`; settles with the first picture. @throws whatever stood in the way */
+/** Plays the video at `url`. Resolves with the first picture. @throws if the video cannot be played */
 export type Player = (url: string, hooks: PlayerHooks) => Promise<Playing>
 
-const FIRST_PICTURE_MS = 8_000
+const FIRST_PICTURE_TIMEOUT_MS = 8_000
 
-/** A `<video>` in the host, gone when the signal is aborted. */
+/** Creates a `<video>` in the host. The signal removes it. */
 export function videoElement({ host, title, signal }: PlayerHooks): HTMLVideoElement {
   const video = document.createElement('video')
   video.muted = true
@@ -41,7 +41,7 @@ export function videoElement({ host, title, signal }: PlayerHooks): HTMLVideoEle
   return video
 }
 
-/** Settles when the video shows its first frame; from then on tells of every frame and of its end. */
+/** Resolves when the video shows its first frame. Reports every frame and the end of the video. */
 export async function follow(
   video: HTMLVideoElement,
   { onFrame, onEnd, signal }: PlayerHooks,
@@ -55,20 +55,23 @@ export async function follow(
   }
   video.requestVideoFrameCallback(next)
   const failed = () => {
-    const why = video.error ? 'the video cannot be played' : 'the video broke off'
+    const why = video.error ? 'the video cannot be played' : 'the video was interrupted'
     first.reject(new Error(why))
     onEnd(why)
   }
   video.addEventListener('error', failed, { signal })
-  video.addEventListener('ended', () => onEnd('the video has ended'), { signal })
-  void video.play().catch(() => undefined) // what stands in the way is told by `error`, or no frame comes
+  video.addEventListener('ended', () => onEnd('the video ended'), { signal })
+  void video.play().catch(() => undefined) // the `error` event or the timeout reports a failure
   await inTime(first.promise, signal)
 }
 
-/** What `promise` settles with, unless the first picture takes too long or the viewer leaves. */
+/** Settles like `promise`, but rejects when the first picture takes too long or the viewer leaves. */
 export async function inTime<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no picture came')), FIRST_PICTURE_MS)
+  const timer = setTimeout(
+    () => late.reject(new Error('the camera sent no picture in time')),
+    FIRST_PICTURE_TIMEOUT_MS,
+  )
   const left = () => late.reject(new DOMException('The viewer has left', 'AbortError'))
   signal.addEventListener('abort', left)
   try {

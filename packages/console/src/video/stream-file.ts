@@ -2,16 +2,16 @@ import { follow, type Player, videoElement } from './player.ts'
 
 const HLS_TYPE = 'application/vnd.apple.mpegurl'
 
-/** HLS: by hls.js, which is loaded when it is needed, else by the browser itself. */
+/** Plays HLS with hls.js, loaded on demand, or natively. */
 export const playHls: Player = async (url, hooks) => {
   const { default: Hls } = await import('hls.js')
   hooks.signal.throwIfAborted()
   const video = videoElement(hooks)
   const broken = Promise.withResolvers<never>()
   let behindS: (() => number) | undefined
-  broken.promise.catch(() => undefined) // after the first frame, `onEnd` tells of it
+  broken.promise.catch(() => undefined) // after the first frame, `onEnd` reports it
   if (!Hls.isSupported()) {
-    if (video.canPlayType(HLS_TYPE) === '') throw new Error('this browser plays no HLS')
+    if (video.canPlayType(HLS_TYPE) === '') throw new Error('this browser cannot play HLS')
     video.src = url
   } else {
     const hls = new Hls({ lowLatencyMode: true, liveSyncDurationCount: 1, backBufferLength: 10 })
@@ -19,7 +19,7 @@ export const playHls: Player = async (url, hooks) => {
     hls.on(Hls.Events.ERROR, (_event, { fatal }) => {
       if (!fatal) return
       broken.reject(new Error('the video cannot be played'))
-      hooks.onEnd('the video broke off')
+      hooks.onEnd('the video was interrupted')
     })
     behindS = () => hls.latency
     hls.loadSource(url)
@@ -29,7 +29,7 @@ export const playHls: Player = async (url, hooks) => {
   return { framesKnown: true, ...(behindS && { behindS }) }
 }
 
-/** A video file that the browser plays by itself. */
+/** Plays a video file natively. */
 export const playFile: Player = async (url, hooks) => {
   const video = videoElement(hooks)
   video.loop = true

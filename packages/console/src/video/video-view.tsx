@@ -5,18 +5,18 @@ import { useTicker } from '../ui/use-ticker.ts'
 import styles from './video.module.css'
 import { type VideoWatch, watchVideo } from './watch-video.ts'
 
-/** A picture whose newest frame is older than this does not show how things are. */
+/** A picture older than this is outdated. */
 const STALE_MS = 2_000
 const AGE_REFRESH_MS = 500
 
 interface Props {
-  /** Where the video is; none when empty or missing. */
+  /** The address of the video. Empty or missing if the robot has no video. */
   readonly url: string | null | undefined
-  /** What it shows: "Camera of Warehouse arm". */
+  /** The accessible name, such as "Camera of Warehouse arm". */
   readonly title: string
 }
 
-/** The robot's video, by whatever its address answers: WHEP, HLS, a video file, MJPEG or a still. */
+/** Shows the robot's video: WHEP, HLS, a video file, MJPEG or a still image, depending on the response. */
 export function VideoView({ url, title }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const [watch, setWatch] = useState<VideoWatch>()
@@ -43,13 +43,13 @@ export function VideoView({ url, title }: Props) {
 
 function VideoStatus({ watch }: { watch: VideoWatch }) {
   const { phase, why, playing } = useStore(watch.state)
-  if (phase === 'showing') return playing.framesKnown ? <Standstill watch={watch} /> : null
-  if (phase === 'looking' && why === undefined) return <Cover text="Looking for the video" />
+  if (phase === 'showing') return playing.framesKnown ? <FrozenBanner watch={watch} /> : null
+  if (phase === 'connecting' && why === undefined) return <Cover text="Connecting to the camera…" />
   return (
-    <Cover text={`There is no picture: ${why ?? 'it does not answer'}.`}>
-      <Text size="sm">{phase === 'looking' ? 'Trying again.' : 'It will be tried again.'}</Text>
+    <Cover text={`No video: ${why ?? 'the camera does not respond'}.`}>
+      <Text size="sm">{phase === 'connecting' ? 'Retrying…' : 'Retrying soon.'}</Text>
       <Button variant="default" size="xs" onClick={watch.retry}>
-        Try now
+        Retry now
       </Button>
     </Cover>
   )
@@ -60,23 +60,23 @@ function useSinceLastFrameMs(watch: VideoWatch): number {
   return performance.now() - (watch.lastFrameMs() ?? performance.now())
 }
 
-/** Across the picture: it does not show how things are. */
-function Standstill({ watch }: { watch: VideoWatch }) {
+/** Covers an outdated picture with a warning. */
+function FrozenBanner({ watch }: { watch: VideoWatch }) {
   const sinceMs = useSinceLastFrameMs(watch)
   if (sinceMs <= STALE_MS) return null
-  return <div className={styles.standstill}>The picture stopped {(sinceMs / 1000).toFixed(0)} s ago</div>
+  return <div className={styles.frozen}>Video frozen for {(sinceMs / 1000).toFixed(0)} s</div>
 }
 
-/** What is known of the picture's age. Below it: what a camera writes into its picture may stand anywhere. */
+/** Shows the age of the picture below it, because cameras write their own text into the picture. */
 function FrameAge({ watch }: { watch: VideoWatch }) {
   const sinceMs = useSinceLastFrameMs(watch)
   const { phase, playing } = useStore(watch.state)
   if (phase !== 'showing') return null
-  if (!playing.framesKnown) return 'This camera does not tell how old its picture is'
+  if (!playing.framesKnown) return 'Video age unknown'
   const behindS = playing.behindS?.()
   return [
-    sinceMs <= STALE_MS && `Last picture ${Math.round(sinceMs)} ms ago`,
-    behindS !== undefined && `${behindS.toFixed(1)} s or more behind the camera`,
+    sinceMs <= STALE_MS && `Last frame ${Math.round(sinceMs)} ms ago`,
+    behindS !== undefined && `at least ${behindS.toFixed(1)} s behind the camera`,
   ]
     .filter(Boolean)
     .join(', ')

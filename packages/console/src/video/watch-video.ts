@@ -3,40 +3,40 @@ import { playersFor } from './find-player.ts'
 import type { Player, Playing } from './player.ts'
 import { videoUrl } from './video-url.ts'
 
-/** `looking`: finding out what answers; `showing`: there is a picture; `lost`: it will be tried again. */
-export type VideoPhase = 'looking' | 'showing' | 'lost'
+/** `connecting`: probing the address. `showing`: a picture is visible. `lost`: waiting for the next attempt. */
+export type VideoPhase = 'connecting' | 'showing' | 'lost'
 
 export interface VideoState {
   readonly phase: VideoPhase
-  /** Why there is no picture; of the last attempt. */
+  /** Why the last attempt failed. */
   readonly why: string | undefined
-  /** What the player tells of the picture that is shown; without one, nothing is known. */
+  /** What the player knows about the shown picture. */
   readonly playing: Playing
 }
 
 /** One viewer of one video. */
 export interface VideoWatch {
   readonly state: Store<VideoState>
-  /** When the last frame was shown, by `performance.now()`; undefined before the first. */
+  /** Returns when the last frame was shown, by `performance.now()`, undefined before the first one. */
   lastFrameMs(): number | undefined
-  /** Tries again at once. */
+  /** Retries immediately. */
   retry(): void
   close(): void
 }
 
-const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 30_000
-/** A picture that stood this long was a good one: its end starts the waits afresh. */
+const MIN_BACKOFF_MS = 1_000
+const MAX_BACKOFF_MS = 30_000
+/** A video that played this long resets the backoff. */
 const STABLE_MS = 10_000
-const NOTHING: Playing = { framesKnown: false }
+const UNKNOWN: Playing = { framesKnown: false }
 
-/** A browser says no more of a request that failed than its own name for that. */
+/** Returns the reason of a failure. A TypeError of `fetch` carries no useful message. */
 const whyLost = (cause: unknown): string =>
-  cause instanceof Error && !(cause instanceof TypeError) ? cause.message : 'the camera does not answer'
+  cause instanceof Error && !(cause instanceof TypeError) ? cause.message : 'the camera does not respond'
 
-/** Shows the video at `url` in `host`, and comes back to it as long as it takes. */
+/** Shows the video at `url` in `host` and retries with backoff. */
 export function watchVideo(url: string, title: string, host: HTMLElement): VideoWatch {
-  const state = createStore<VideoState>({ phase: 'looking', why: undefined, playing: NOTHING })
+  const state = createStore<VideoState>({ phase: 'connecting', why: undefined, playing: UNKNOWN })
   let attempt = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastFrameMs: number | undefined
@@ -46,8 +46,8 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
   function lost(ownAttempt: AbortController, why: string): void {
     if (ownAttempt !== attempt || closed || ownAttempt.signal.aborted) return
     ownAttempt.abort()
-    state.set({ phase: 'lost', why, playing: NOTHING })
-    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failedAttempts++)
+    state.set({ phase: 'lost', why, playing: UNKNOWN })
+    const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedAttempts++)
     timer = setTimeout(() => void begin(), waitMs * (0.75 + Math.random() / 2))
   }
 
@@ -56,10 +56,10 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
     attempt.abort()
     const ownAttempt = new AbortController()
     attempt = ownAttempt
-    state.update((old) => ({ ...old, phase: 'looking' }))
+    state.update((old) => ({ ...old, phase: 'connecting' }))
     try {
       const address = videoUrl(url)
-      if (address === undefined) throw new Error('its address is none of the web')
+      if (address === undefined) throw new Error('the address is not an http or https URL')
       const playing = await playFirst(address, await playersFor(address, ownAttempt.signal), ownAttempt)
       const sinceMs = performance.now()
       state.set({ phase: 'showing', why: undefined, playing })
@@ -71,7 +71,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
     }
   }
 
-  /** Tries one player after the other; each has a signal of its own, so that none leaves anything behind. */
+  /** Tries one player after the other. Each has its own signal, so that a failed player releases its resources. */
   async function playFirst(address: string, players: readonly Player[], ownAttempt: AbortController) {
     let problem: unknown
     for (const play of players) {

@@ -2,7 +2,7 @@ import { follow, inTime, type Player, videoElement } from './player.ts'
 
 const ICE_CANDIDATES_TIMEOUT_MS = 2_000
 
-/** WebRTC by WHEP: an offer is posted, the answer comes back, and the session it made is deleted at the end. */
+/** Plays WebRTC over WHEP: posts an offer, applies the answer, and deletes the WHEP session at the end. */
 export const playWhep: Player = async (url, hooks) => {
   const { signal, onEnd } = hooks
   const peer = new RTCPeerConnection()
@@ -31,7 +31,7 @@ export const playWhep: Player = async (url, hooks) => {
   return { framesKnown: true }
 }
 
-/** All candidates are in the offer, since not every server takes them later; slow ones are not waited for. */
+/** Waits for ICE candidates to include them in the offer, because not all servers support trickle ICE. */
 async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   if (peer.iceGatheringState === 'complete') return
   const done = Promise.withResolvers<void>()
@@ -43,7 +43,7 @@ async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   clearTimeout(timer)
 }
 
-/** The server keeps a session until it is told, or notices by itself. */
+/** Deletes the WHEP session when the signal aborts. Otherwise the server keeps it until a timeout. */
 function releaseAtEnd(url: string, signal: AbortSignal): void {
   const release = () => void fetch(url, { method: 'DELETE', keepalive: true }).catch(() => undefined)
   if (signal.aborted) release()

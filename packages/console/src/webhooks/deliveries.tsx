@@ -9,12 +9,12 @@ import { ReplayMissed } from './replay-missed.tsx'
 
 const choices = [
   { value: '', label: 'All' },
-  { value: 'PENDING', label: 'Waiting' },
-  { value: 'DELIVERED', label: 'Arrived' },
-  { value: 'FAILED', label: 'Given up' },
+  { value: 'PENDING', label: 'Pending' },
+  { value: 'DELIVERED', label: 'Delivered' },
+  { value: 'FAILED', label: 'Failed' },
 ]
 
-/** The log of what was sent, with the way to send it again. */
+/** Lists the deliveries of a webhook, with buttons to resend them. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const [status, setStatus] = useState('')
   const query = useDeliveries(webhook.id, (status || undefined) as DeliveryStatus | undefined)
@@ -25,7 +25,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
           data={choices}
           value={status}
           onChange={setStatus}
-          aria-label="Which deliveries"
+          aria-label="Delivery status"
           size="xs"
         />
         {webhook.enabled && <ReplayMissed webhook={webhook} />}
@@ -33,14 +33,14 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       <QueryView
         query={query}
         isEmpty={(deliveries) => deliveries.length === 0}
-        empty={<Empty title={status === '' ? 'Nothing was sent yet' : 'No such deliveries'} />}
+        empty={<Empty title={status === '' ? 'No deliveries yet' : 'No matching deliveries'} />}
       >
         {(deliveries) => (
           <>
             <DataTable
               label="Deliveries"
               minWidth={680}
-              columns={['Sent', 'Event', 'State', 'Answer', 'Details']}
+              columns={['Sent', 'Event', 'Status', 'Response', 'Details']}
             >
               {deliveries.map((delivery) => (
                 <DeliveryRow key={delivery.id} delivery={delivery} webhook={webhook} />
@@ -51,7 +51,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         )}
       </QueryView>
       <Text size="sm" c="dimmed">
-        One that arrives twice has the same webhook-id both times.
+        Use the webhook-id to detect duplicates.
       </Text>
     </Stack>
   )

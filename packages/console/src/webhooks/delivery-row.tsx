@@ -16,7 +16,7 @@ interface Props {
   readonly webhook: Webhook
 }
 
-/** One event on its way to a webhook; what it carries and what was answered below, when asked for. */
+/** Shows a delivery, with request and response on demand. */
 export function DeliveryRow({ delivery, webhook }: Props) {
   const [opened, { toggle }] = useDisclosure(false)
   return (
@@ -36,7 +36,7 @@ export function DeliveryRow({ delivery, webhook }: Props) {
             </Text>
           )}
         </Table.Td>
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>{answerText(delivery)}</Table.Td>
+        <Table.Td style={{ overflowWrap: 'anywhere' }}>{resultText(delivery)}</Table.Td>
         <Table.Td>
           <Button
             variant="default"
@@ -60,14 +60,14 @@ export function DeliveryRow({ delivery, webhook }: Props) {
   )
 }
 
-/** What came of the newest attempt, in a few words. */
-export function answerText({ response_status, error, duration_ms, attempts }: Delivery): string {
+/** Returns the result of the latest attempt. */
+export function resultText({ response_status, error, duration_ms, attempts }: Delivery): string {
   if (attempts === 0) return 'not sent yet'
   // The first attempt has begun, and its result is not stored yet.
-  if (response_status === null && error === null && duration_ms === null) return 'being sent'
+  if (response_status === null && error === null && duration_ms === null) return 'sending'
   const time = duration_ms === null ? undefined : `${duration_ms} ms`
   const count = attempts > 1 ? `${attempts} attempts` : undefined
-  return [response_status ?? error ?? 'no answer', time, count]
+  return [response_status ?? error ?? 'no response', time, count]
     .filter((part) => part !== undefined)
     .join(', ')
 }
@@ -76,28 +76,28 @@ function Details({ delivery, webhook }: Props) {
   const { rest } = usePlatform()
   const path = { id: webhook.id, delivery_id: delivery.id }
   const query = useDelivery(webhook.id, delivery.id)
-  const again = useWebhookChange(() =>
+  const resend = useWebhookChange(() =>
     answerOf(rest.POST('/api/webhooks/{id}/deliveries/{delivery_id}/replay', { params: { path } })),
   )
   return (
     <Stack gap="xs">
       <Text size="sm">webhook-id: {delivery.event_id}</Text>
-      {delivery.error && <Text size="sm">Problem: {delivery.error}</Text>}
+      {delivery.error && <Text size="sm">Error: {delivery.error}</Text>}
       <QueryView query={query}>
-        {({ event }) => <Verbatim label="Sent" text={JSON.stringify(event, null, 2)} />}
+        {({ event }) => <Verbatim label="Request" text={JSON.stringify(event, null, 2)} />}
       </QueryView>
-      {delivery.response_excerpt && <Verbatim label="Answered" text={delivery.response_excerpt} />}
-      <Problem error={again.error} />
-      {!webhook.enabled && <Text size="sm">Once the webhook is switched on, this can be sent again.</Text>}
+      {delivery.response_excerpt && <Verbatim label="Response" text={delivery.response_excerpt} />}
+      <Problem error={resend.error} />
+      {!webhook.enabled && <Text size="sm">Enable the webhook to resend this event.</Text>}
       {webhook.enabled && delivery.status !== 'PENDING' && (
         <Group>
           <Button
             variant="default"
             size="xs"
-            loading={again.isPending}
-            onClick={() => again.mutate(undefined)}
+            loading={resend.isPending}
+            onClick={() => resend.mutate(undefined)}
           >
-            Send again
+            Resend
           </Button>
         </Group>
       )}

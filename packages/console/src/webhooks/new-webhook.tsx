@@ -12,7 +12,7 @@ import { bodyOf, WebhookFields, type WebhookValues, webhookFields } from './webh
 
 const empty: WebhookValues = { url: '', types: ['*'], description: '' }
 
-/** Asks where to send what, then shows the secret: this once. */
+/** Creates a webhook and shows its secret once. */
 export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -21,7 +21,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     mutationFn: () => answerOf(rest.POST('/api/webhooks', { body: bodyOf(values) })),
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.webhooks }),
   })
-  const refused = fieldErrors(create.error, webhookFields)
+  const errors = fieldErrors(create.error, webhookFields)
   const forget = () => {
     create.reset()
     setValues(empty)
@@ -30,26 +30,24 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     event.preventDefault()
     create.mutate()
   }
-  const made = create.data
+  const created = create.data
   return (
     <SecretDialog
       opened={opened}
       onClose={onClose}
       onClosed={forget}
-      title="Add a webhook"
-      shown={made && toOneTimeSecret('Your new webhook', made)}
+      title="Add webhook"
+      shown={created && toOneTimeSecret('Your new webhook', created)}
     >
       <form onSubmit={submit}>
         <Stack>
-          <Text size="sm">
-            Events are sent as JSON in a POST request, signed with a secret of the webhook.
-          </Text>
+          <Text size="sm">Events are sent as JSON in a POST request, signed with the webhook’s secret.</Text>
           <WebhookFields
             values={values}
-            errors={refused ?? {}}
+            errors={errors ?? {}}
             onChange={(part) => setValues((old) => ({ ...old, ...part }))}
           />
-          {!refused && <Problem error={create.error} />}
+          {!errors && <Problem error={create.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -1,9 +1,9 @@
 import type { OneTimeSecret } from '../ui/secret-dialog.tsx'
 
-/** The secret of a webhook, and what it is for. */
+/** Returns the secret of a webhook with an explanation. */
 export const toOneTimeSecret = (title: string, { secret }: { secret: string }): OneTimeSecret => ({
   title,
-  note: 'Copy it now: it cannot be shown again. Your server checks with it that what it is sent comes from here, as Standard Webhooks describes.',
+  note: 'Copy it now. You will not see it again. Use it to verify signatures (Standard Webhooks).',
   label: 'Secret',
   value: secret,
 })

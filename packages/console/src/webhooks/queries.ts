@@ -7,17 +7,17 @@ export type Webhook = Schemas['Webhook']
 export type Delivery = Schemas['WebhookDelivery']
 export type DeliveryStatus = Delivery['status']
 
-const PAGE = 25
-/** Nobody tells the page how a delivery goes: it looks, more often while one is under way. */
+const PAGE_SIZE = 25
+/** No event announces the progress of a delivery, so the page polls, faster while one is in progress. */
 const POLL_INTERVAL_MS = 15_000
 const POLL_PENDING_MS = 1_500
 const POLL_TEST_MS = 500
-/** One that is tried again later than this is not under way just now. */
+/** A delivery whose next attempt is later than this is not in progress. */
 const SOON_MS = 30_000
 
 export const webhookKey = (id: string) => [...keys.webhooks, id] as const
 
-/** The signed-in person's webhooks, newest first. */
+/** Queries the user's webhooks, newest first. */
 export function useWebhooks() {
   const { rest } = usePlatform()
   return useQuery({
@@ -36,28 +36,28 @@ export function useWebhook(id: string) {
   })
 }
 
-/** What was sent to a webhook, newest first, page by page. */
+/** Queries the deliveries of a webhook page by page, newest first. */
 export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
   const { rest } = usePlatform()
   return useInfiniteQuery({
     queryKey: [...webhookKey(id), 'deliveries', status ?? 'all'],
     queryFn: async ({ pageParam: before }) => {
-      const query = { limit: PAGE, ...(before !== undefined && { before }), ...(status && { status }) }
+      const query = { limit: PAGE_SIZE, ...(before !== undefined && { before }), ...(status && { status }) }
       const path = { params: { path: { id }, query } }
       return (await answerOf(rest.GET('/api/webhooks/{id}/deliveries', path))).deliveries
     },
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => (page.length < PAGE ? undefined : page.at(-1)?.id),
+    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
     select: ({ pages }) => pages.flat(),
     refetchInterval: ({ state }) =>
-      state.data?.pages.flat().some(isUnderWay) ? POLL_PENDING_MS : POLL_INTERVAL_MS,
+      state.data?.pages.flat().some(isInProgress) ? POLL_PENDING_MS : POLL_INTERVAL_MS,
   })
 }
 
-const isUnderWay = ({ next_attempt_at: at }: Delivery): boolean =>
+const isInProgress = ({ next_attempt_at: at }: Delivery): boolean =>
   at !== null && Date.parse(at) < Date.now() + SOON_MS
 
-/** One delivery; it is fetched again while an attempt is running or due soon. */
+/** Queries one delivery. Polls while an attempt is running or due soon. */
 export function useDelivery(id: string, deliveryId: string | undefined) {
   const { rest } = usePlatform()
   return useQuery({
@@ -69,11 +69,11 @@ export function useDelivery(id: string, deliveryId: string | undefined) {
         }),
       ),
     enabled: deliveryId !== undefined,
-    refetchInterval: ({ state: { data } }) => (data && isUnderWay(data) ? POLL_TEST_MS : false),
+    refetchInterval: ({ state: { data } }) => (data && isInProgress(data) ? POLL_TEST_MS : false),
   })
 }
 
-/** Changes something about a webhook; what is shown of it is looked up again. */
+/** Changes a webhook and refetches the webhook queries. */
 export function useWebhookChange<V, T>(change: (values: V) => Promise<T>) {
   const queries = useQueryClient()
   return useMutation({

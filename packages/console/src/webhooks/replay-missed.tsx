@@ -8,12 +8,12 @@ import { useWebhookChange, type Webhook } from './queries.ts'
 
 const HOUR_MS = 3_600_000
 const spans = [
-  { value: '1', label: 'The last hour' },
-  { value: '24', label: 'The last day' },
-  { value: '168', label: 'The last week' },
+  { value: '1', label: 'Last hour' },
+  { value: '24', label: 'Last day' },
+  { value: '168', label: 'Last week' },
 ]
 
-/** Sends again what did not arrive, once a receiver is well again. */
+/** Resends failed and missed events after an outage of the receiver. */
 export function ReplayMissed({ webhook }: { webhook: Webhook }) {
   const { rest } = usePlatform()
   const [opened, { open, close }] = useDisclosure(false)
@@ -26,17 +26,17 @@ export function ReplayMissed({ webhook }: { webhook: Webhook }) {
       }),
     ),
   )
-  const done = replay.data
+  const result = replay.data
   return (
     <>
       <Button variant="default" size="xs" onClick={open}>
-        Send what was missed
+        Resend missed events
       </Button>
-      <Modal opened={opened} onClose={close} title="Send what was missed" onExitTransitionEnd={replay.reset}>
+      <Modal opened={opened} onClose={close} title="Resend missed events" onExitTransitionEnd={replay.reset}>
         <Stack>
           <Select
-            label="From when on"
-            description="What did not arrive and is not waiting already, oldest first"
+            label="Since"
+            description="Resends undelivered events, oldest first."
             data={spans}
             value={hours}
             onChange={(value) => value && setHours(value)}
@@ -44,8 +44,8 @@ export function ReplayMissed({ webhook }: { webhook: Webhook }) {
             data-autofocus
           />
           <Text role="status">
-            {done && `${done.replayed === 1 ? '1 event is' : `${done.replayed} events are`} sent again.`}
-            {done?.more && ' There are more: send once more.'}
+            {result && `Resending ${result.replayed === 1 ? '1 event' : `${result.replayed} events`}.`}
+            {result?.more && ' More events are left. Resend again.'}
           </Text>
           <Problem error={replay.error} />
           <Group justify="flex-end">
@@ -53,7 +53,7 @@ export function ReplayMissed({ webhook }: { webhook: Webhook }) {
               Close
             </Button>
             <Button loading={replay.isPending} onClick={() => replay.mutate(undefined)}>
-              Send
+              Resend
             </Button>
           </Group>
         </Stack>

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { shellRoute } from '../app/root-routes.ts'
 
-/** One webhook. The navigation does not lead here: the settings list them. */
+/** The page of a webhook. The settings link to it, the navigation does not. */
 export const webhookRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,

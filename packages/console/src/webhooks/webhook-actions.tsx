@@ -10,7 +10,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { answerText } from './delivery-row.tsx'
+import { resultText } from './delivery-row.tsx'
 import { toOneTimeSecret } from './one-time-secret.ts'
 import { useDelivery, useWebhookChange, type Webhook, webhookKey } from './queries.ts'
 
@@ -20,7 +20,7 @@ interface Props {
 
 const pathOf = ({ id }: Webhook) => ({ params: { path: { id } } })
 
-/** Sends something that is no event, to see whether it arrives; the log of deliveries tells. */
+/** Sends a test delivery and shows its result. */
 export function TestWebhook({ webhook }: Props) {
   const { rest } = usePlatform()
   const test = useWebhookChange(() => answerOf(rest.POST('/api/webhooks/{id}/test', pathOf(webhook))))
@@ -29,7 +29,7 @@ export function TestWebhook({ webhook }: Props) {
       <Problem error={test.error} />
       <Group>
         <Button loading={test.isPending} onClick={() => test.mutate(undefined)}>
-          Send a test
+          Send test
         </Button>
         <Text role="status">
           {test.data && <TestOutcome webhookId={webhook.id} deliveryId={test.data.id} />}
@@ -42,20 +42,20 @@ export function TestWebhook({ webhook }: Props) {
 function TestOutcome({ webhookId, deliveryId }: { webhookId: string; deliveryId: string }) {
   const { data } = useDelivery(webhookId, deliveryId)
   const queries = useQueryClient()
-  // A test is attempted once. The attempt is counted when it begins, so that the count says nothing of its end.
+  // A test has one attempt, counted when it starts. Only the status shows the end.
   const settled = data !== undefined && data.status !== 'PENDING'
-  // The log has it by now, and the webhook may have been switched off by the answer.
+  // Refreshes the log and the webhook, which the response may have disabled.
   useEffect(() => {
     if (settled) void queries.invalidateQueries({ queryKey: keys.webhooks })
   }, [settled, queries])
-  if (!settled) return 'The test is on its way.'
-  const outcome = data.status === 'DELIVERED' ? 'The test has arrived' : 'The test did not arrive'
-  return `${outcome}: ${answerText(data)}.`
+  if (!settled) return 'Sending test…'
+  const outcome = data.status === 'DELIVERED' ? 'Test delivered' : 'Test failed'
+  return `${outcome}: ${resultText(data)}.`
 }
 
 export function SwitchWebhook({ webhook }: Props) {
   const { rest } = usePlatform()
-  const turn = useWebhookChange((enabled: boolean) =>
+  const setEnabled = useWebhookChange((enabled: boolean) =>
     answerOf(rest.PATCH('/api/webhooks/{id}', { ...pathOf(webhook), body: { enabled } })),
   )
   if (webhook.enabled) {
@@ -63,29 +63,29 @@ export function SwitchWebhook({ webhook }: Props) {
       <Group>
         <ConfirmButton
           variant="default"
-          question="Switch this webhook off?"
-          consequence="What waits to be sent is given up, and what happens meanwhile is not sent."
-          confirmLabel="Switch off"
-          onConfirm={() => turn.mutateAsync(false)}
+          question="Disable this webhook?"
+          consequence="Pending deliveries are dropped. No events are sent while the webhook is disabled."
+          confirmLabel="Disable"
+          onConfirm={() => setEnabled.mutateAsync(false)}
         >
-          Switch off
+          Disable
         </ConfirmButton>
       </Group>
     )
   }
   return (
     <>
-      <Problem error={turn.error} />
+      <Problem error={setEnabled.error} />
       <Group>
-        <Button loading={turn.isPending} onClick={() => turn.mutate(true)}>
-          Switch on
+        <Button loading={setEnabled.isPending} onClick={() => setEnabled.mutate(true)}>
+          Enable
         </Button>
       </Group>
     </>
   )
 }
 
-/** Replaces the secret; the new one is shown this once. */
+/** Replaces the secret and shows the new one once. */
 export function Secret({ webhook }: Props) {
   const { rest } = usePlatform()
   const [opened, { open, close }] = useDisclosure(false)
@@ -97,31 +97,31 @@ export function Secret({ webhook }: Props) {
     rotate.reset()
     setKeepOld(true)
   }
-  const made = rotate.data
+  const created = rotate.data
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
-        Deliveries are signed with it.{' '}
+        Signs all deliveries.{' '}
         {webhook.old_secret_until && (
           <>
-            The one before signs too until <Time at={webhook.old_secret_until} exact />.
+            The old secret is valid until <Time at={webhook.old_secret_until} exact />.
           </>
         )}
       </Text>
       <Button variant="default" onClick={open}>
-        Replace the secret
+        Replace secret
       </Button>
       <SecretDialog
         opened={opened}
         onClose={close}
         onClosed={forget}
         title="Replace the secret?"
-        shown={made && toOneTimeSecret('The new secret', made)}
+        shown={created && toOneTimeSecret('Your new secret', created)}
       >
         <Stack>
           <Checkbox
-            label="The old one signs too for another 24 hours"
-            description="So that your server goes on while you change it. Not if the secret has leaked."
+            label="Keep the old secret valid for 24 hours"
+            description="Gives you time to update your server. Uncheck this if the secret has leaked."
             checked={keepOld}
             onChange={(event) => setKeepOld(event.currentTarget.checked)}
             data-autofocus
@@ -129,7 +129,7 @@ export function Secret({ webhook }: Props) {
           <Problem error={rotate.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
-              Keep
+              Cancel
             </Button>
             <Button loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
               Replace
@@ -153,15 +153,15 @@ export function RemoveWebhook({ webhook }: Props) {
   }
   return (
     <Group justify="space-between">
-      <Text c="dimmed">Nothing is sent there any more, and the log of deliveries is gone.</Text>
+      <Text c="dimmed">Stops all deliveries and deletes their log.</Text>
       <ConfirmButton
         color="red.9"
         question="Remove this webhook?"
-        consequence="Its secret and the log of its deliveries go with it. This cannot be undone."
+        consequence="This deletes its secret and its delivery log. You cannot undo this."
         confirmLabel="Remove"
         onConfirm={remove}
       >
-        Remove the webhook
+        Remove webhook
       </ConfirmButton>
     </Group>
   )

@@ -8,10 +8,10 @@ export interface WebhookValues {
 }
 export const webhookFields = ['url', 'types', 'description'] as const
 
-const families = [...new Set(eventTypes.map((type) => `${type.slice(0, type.indexOf('.'))}.*`))]
+const groups = [...new Set(eventTypes.map((type) => `${type.slice(0, type.indexOf('.'))}.*`))]
 const choices = [
-  { group: 'Many', items: [{ value: '*', label: '* (all events)' }, ...families] },
-  { group: 'Single kinds', items: [...eventTypes] },
+  { group: 'Groups', items: [{ value: '*', label: '* (all events)' }, ...groups] },
+  { group: 'Single events', items: [...eventTypes] },
 ]
 
 interface Props {
@@ -20,12 +20,12 @@ interface Props {
   readonly onChange: (part: Partial<WebhookValues>) => void
 }
 
-/** Where events are sent to, and which. */
+/** The fields of a webhook: address, events and description. */
 export const WebhookFields = ({ values, errors, onChange }: Props) => (
   <>
     <TextInput
       label="Address"
-      description="An https URL that everybody can reach"
+      description="Public https URL"
       type="url"
       required
       value={values.url}
@@ -35,7 +35,7 @@ export const WebhookFields = ({ values, errors, onChange }: Props) => (
     />
     <MultiSelect
       label="Events"
-      description="A family such as session.* takes kinds that come later, too"
+      description="A group such as session.* includes future events."
       required
       searchable
       hidePickedOptions
@@ -54,14 +54,14 @@ export const WebhookFields = ({ values, errors, onChange }: Props) => (
   </>
 )
 
-/** Filters that a program has set and this list lacks: shown, and kept unless they are taken out. */
+/** Returns filters that were set over the API and are not in the list, so that saving keeps them. */
 function unknownOf(types: readonly string[]) {
-  const known = new Set(['*', ...families, ...eventTypes])
+  const known = new Set(['*', ...groups, ...eventTypes])
   const items = types.filter((type) => !known.has(type))
-  return items.length > 0 ? [{ group: 'Others', items }] : []
+  return items.length > 0 ? [{ group: 'Other', items }] : []
 }
 
-/** As the platform takes them. */
+/** Returns the request body. */
 export const bodyOf = ({ url, types, description }: WebhookValues) => ({
   url: url.trim(),
   types,

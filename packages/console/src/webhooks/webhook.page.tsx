@@ -15,7 +15,7 @@ import { RemoveWebhook, Secret, SwitchWebhook, TestWebhook } from './webhook-act
 import { bodyOf, WebhookFields, type WebhookValues, webhookFields } from './webhook-fields.tsx'
 import { WebhookBadge, WebhookStatusText } from './webhook-state.tsx'
 
-/** One webhook: how it goes, what was sent, its settings and its secret. */
+/** Shows one webhook: status, deliveries, settings and secret. */
 export function WebhookPage() {
   const { webhookId } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
   return (
@@ -35,7 +35,7 @@ export function WebhookPage() {
             </LinkButton>
           }
         >
-          <Section title="State">
+          <Section title="Status">
             <div>
               <WebhookBadge webhook={webhook} />
             </div>
@@ -48,7 +48,7 @@ export function WebhookPage() {
           <Section title="Deliveries">
             <Deliveries webhook={webhook} />
           </Section>
-          <Section title="What is sent where">
+          <Section title="Endpoint">
             <WebhookForm webhook={webhook} />
           </Section>
           <Section title="Secret">
@@ -69,20 +69,20 @@ function WebhookForm({ webhook: { id, url, types, description } }: { webhook: We
   const save = useWebhookChange((changed: WebhookValues) =>
     answerOf(rest.PATCH('/api/webhooks/{id}', { params: { path: { id } }, body: bodyOf(changed) })),
   )
-  const refused = fieldErrors(save.error, webhookFields)
+  const errors = fieldErrors(save.error, webhookFields)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate(values)
   }
   const change = (part: Partial<WebhookValues>) => {
-    if (save.isSuccess) save.reset() // what now stands there is not saved
+    if (save.isSuccess) save.reset() // hides "Saved"
     setValues((old) => ({ ...old, ...part }))
   }
   return (
     <form onSubmit={submit}>
       <Stack maw={640}>
-        <WebhookFields values={values} errors={refused ?? {}} onChange={change} />
-        <FormFooter change={save} explained={refused !== undefined} />
+        <WebhookFields values={values} errors={errors ?? {}} onChange={change} />
+        <FormFooter change={save} explained={errors !== undefined} />
       </Stack>
     </form>
   )

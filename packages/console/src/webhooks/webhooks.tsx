@@ -8,16 +8,16 @@ import { NewWebhook } from './new-webhook.tsx'
 import { useWebhooks, type Webhook } from './queries.ts'
 import { WebhookBadge } from './webhook-state.tsx'
 
-/** The webhooks there are, and adding one. */
+/** Lists and creates webhooks. */
 export function Webhooks() {
   const [opened, { open, close }] = useDisclosure(false)
   return (
     <Stack>
       <Group justify="space-between">
         <Text c="dimmed" size="sm">
-          Your own servers are told what happens to your sessions and robots.
+          Sends events about your sessions and robots to your servers.
         </Text>
-        <Button onClick={open}>Add a webhook</Button>
+        <Button onClick={open}>Add webhook</Button>
       </Group>
       <NewWebhook opened={opened} onClose={close} />
       <QueryView
@@ -26,7 +26,11 @@ export function Webhooks() {
         empty={<Empty title="No webhooks yet" />}
       >
         {({ webhooks }) => (
-          <DataTable label="Webhooks" minWidth={560} columns={['Address', 'Events', 'State', 'Last arrival']}>
+          <DataTable
+            label="Webhooks"
+            minWidth={560}
+            columns={['Address', 'Events', 'Status', 'Last delivery']}
+          >
             {webhooks.map((webhook) => (
               <Row key={webhook.id} webhook={webhook} />
             ))}

@@ -94,7 +94,10 @@ export function createApiKeys(deps: {
           .where(isUsable)
           .executeTakeFirstOrThrow()
         if (Number(count) >= KEY_LIMIT)
-          throw conflict(`You have ${KEY_LIMIT} API keys, the most that are possible. Revoke one first.`)
+          throw conflict(
+            'api_key_limit_reached',
+            `You have ${KEY_LIMIT} API keys, the most that are possible. Revoke one first.`,
+          )
         const created = await trx
           .insertInto('api_keys')
           .values({
@@ -171,11 +174,14 @@ export function createApiKeys(deps: {
      * @throws 401 for anything but a key that works.
      */
     async resolveKey(raw: string) {
-      if (!looksLikeApiKey(raw)) throw unauthorized('The API key is not valid. Check that it is complete.')
+      if (!looksLikeApiKey(raw))
+        throw unauthorized('api_key_invalid', 'The API key is not valid. Check that it is complete.')
       const found = await loadHolder(hashApiKey(raw))
-      if (!found) throw unauthorized('The API key is not valid. Check that it is complete.')
-      if (found.revoked_at) throw unauthorized('The API key has been revoked. Use another one.')
-      if (found.expired) throw unauthorized('The API key has expired. Create another one.')
+      if (!found)
+        throw unauthorized('api_key_invalid', 'The API key is not valid. Check that it is complete.')
+      if (found.revoked_at)
+        throw unauthorized('api_key_revoked', 'The API key has been revoked. Use another one.')
+      if (found.expired) throw unauthorized('api_key_expired', 'The API key has expired. Create another one.')
       const { last_used_at } = found
       if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS) recordUse(found.keyId)
       return found

@@ -58,7 +58,7 @@ export function createAuth(deps: {
       return caller
     }
     const cookie = readSessionCookie(http.req.headers.cookie)
-    if (!cookie) throw unauthorized('Sign in, or send an Authorization: Bearer header')
+    if (!cookie) throw unauthorized('unauthenticated', 'Sign in, or send an Authorization: Bearer header')
     const caller = await authenticateToken(cookie)
     http.state.userId = caller.userId
     requireAllowedOrigin(http)
@@ -70,10 +70,10 @@ export function createAuth(deps: {
   /** @throws 403 when a route is not for this caller. */
   function authorize(caller: Caller, access: Exclude<Access, 'public'>): void {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
-      throw forbidden('An API key is not accepted here. Use a session token.')
+      throw forbidden('api_key_not_accepted', 'An API key is not accepted here. Use a session token.')
     }
     if (access.role && !caller.roles.includes(access.role)) {
-      throw forbidden(`You need the ${access.role} role for this.`)
+      throw forbidden('role_required', `You need the ${access.role} role for this.`)
     }
   }
 
@@ -91,6 +91,6 @@ export type Auth = ReturnType<typeof createAuth>
 
 function bearer(header: string): string {
   const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1]
-  if (!token) throw unauthorized('The Authorization header must read: Bearer <token>')
+  if (!token) throw unauthorized('unauthenticated', 'The Authorization header must read: Bearer <token>')
   return token
 }

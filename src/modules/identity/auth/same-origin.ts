@@ -13,6 +13,7 @@ export function createOriginGuard(options: { baseUrl: string; corsOrigins: reado
     if (/^(same-origin|none)$/.test(http.get('Sec-Fetch-Site'))) return
     if (allowed.has(http.get('Origin'))) return
     throw forbidden(
+      'origin_not_allowed',
       'A request with the session cookie must come from an allowed origin. Send a Bearer token instead.',
     )
   }

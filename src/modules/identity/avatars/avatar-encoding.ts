@@ -33,14 +33,19 @@ export async function encodeAvatar(file: Buffer): Promise<Buffer> {
 
 /** Looks at the header alone, before anything is decoded. */
 async function inspect(file: Buffer): Promise<void> {
-  if (!hasSignature(file)) throw new AppError(415, 'avatar: must be a PNG, JPEG or WebP image')
+  if (!hasSignature(file))
+    throw new AppError(415, 'unsupported_media_type', 'avatar: must be a PNG, JPEG or WebP image')
   const { format, width, height } = await orBadRequest(() =>
     sharp(file, { limitInputPixels: false }).metadata(),
   )
   if (!FORMATS.includes(format))
-    throw new AppError(415, `avatar: must be a PNG, JPEG or WebP image, not ${format}`)
+    throw new AppError(
+      415,
+      'unsupported_media_type',
+      `avatar: must be a PNG, JPEG or WebP image, not ${format}`,
+    )
   if (width * height > MAX_PIXELS) {
-    throw new AppError(413, `avatar: must have at most ${MAX_MEGAPIXELS} megapixels`)
+    throw new AppError(413, 'payload_too_large', `avatar: must have at most ${MAX_MEGAPIXELS} megapixels`)
   }
 }
 

@@ -17,6 +17,7 @@ const NAME = /^[\w-]{32}$/
 const tooManyUploads = () =>
   new AppError(
     429,
+    'too_many_concurrent_requests',
     `At most ${MAX_UPLOADS_PER_USER} of your pictures are uploaded at a time: wait for one to end`,
     {
       headers: { 'Retry-After': '1' },
@@ -26,7 +27,8 @@ const tooManyUploads = () =>
 /** People's uploaded avatars. */
 export function createAvatars(deps: { db: Db; now: () => Date }) {
   const { db, now } = deps
-  const overloaded = () => unavailable('Too many pictures are being uploaded. Try again shortly.')
+  const overloaded = () =>
+    unavailable('overloaded', 'Too many pictures are being uploaded. Try again shortly.')
   const limitUserUploads = createKeyedLimit({ concurrency: MAX_UPLOADS_PER_USER, overloaded: tooManyUploads })
   const limitUploads = createSemaphore({ concurrency: MAX_CONCURRENT_UPLOADS, queueSize: 0, overloaded })
   const limitEncoding = createSemaphore({

@@ -36,10 +36,11 @@ export function cliLoginEndpoint({ oidcProvider }: { oidcProvider: CliLogin }): 
     summary: 'Returns how a command line signs somebody in: the identity provider and a client there',
     access: 'public',
     response: [200, CliLoginView],
-    errors: { 404: 'when signing in from a command line is not set up; API keys work' },
+    errors: { 404: { cli_sign_in_not_configured: 'when signing in from a command line is not set up; API keys work' } },
     run: async () => {
       const { issuer, audience, cliClientId } = oidcProvider
-      if (cliClientId === undefined) throw notFound('Sign-in from the command line')
+      if (cliClientId === undefined)
+        throw notFound('Sign-in from the command line', 'cli_sign_in_not_configured')
       return { issuer, client_id: cliClientId, audience, scopes: SCOPES }
     },
   })

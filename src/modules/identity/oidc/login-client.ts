@@ -78,6 +78,7 @@ async function discover(oidcProvider: LoginProvider): Promise<oidc.Configuration
   if (!clientId)
     throw new AppError(
       503,
+      'sign_in_not_configured',
       'Sign-in is not set up on this platform. An administrator must set IDP_CLIENT_ID.',
     )
   const issuer = new URL(oidcProvider.issuer)
@@ -103,16 +104,30 @@ function clientAuthentication(secret: string | undefined): oidc.ClientAuth {
 function toReadableError(cause: unknown): AppError {
   if (cause instanceof oidc.AuthorizationResponseError) {
     return cause.error === 'access_denied'
-      ? forbidden('The sign-in was cancelled. Start again.')
-      : new AppError(502, 'The identity provider could not complete the sign-in. Start again.', { cause })
+      ? forbidden('sign_in_cancelled', 'The sign-in was cancelled. Start again.')
+      : new AppError(
+          502,
+          'identity_provider_error',
+          'The identity provider could not complete the sign-in. Start again.',
+          { cause },
+        )
   }
   if (cause instanceof oidc.ResponseBodyError && cause.error === 'invalid_grant') {
-    return badRequest('This sign-in has expired or was already used. Start again.')
+    return badRequest('This sign-in has expired or was already used. Start again.', 'sign_in_expired')
   }
   if (isUnreachable(cause)) {
-    return unavailable('The identity provider is unreachable. Try again shortly.', cause)
+    return unavailable(
+      'identity_provider_unavailable',
+      'The identity provider is unreachable. Try again shortly.',
+      cause,
+    )
   }
-  return new AppError(502, "The identity provider's answer cannot be used. Start again.", { cause })
+  return new AppError(
+    502,
+    'identity_provider_error',
+    "The identity provider's answer cannot be used. Start again.",
+    { cause },
+  )
 }
 
 /** Failed connections reach us as fetch's TypeError, slow ones as a TimeoutError; either may be wrapped. */

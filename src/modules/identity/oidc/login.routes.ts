@@ -80,7 +80,7 @@ async function complete(login: LoginContext, http: Context): Promise<void> {
   const state = openLoginState(login.secrets, readCookie(http.req.headers.cookie, login.stateCookie))
   // Anybody can make a browser open this address; only one that began a sign-in holds its state.
   if (!state || http.query.state !== state.state) {
-    throw badRequest('This sign-in has expired or began in another browser. Start again.')
+    throw badRequest('This sign-in has expired or began in another browser. Start again.', 'sign_in_expired')
   }
   clearLoginCookie(login, http, login.stateCookie)
   const { candidates } = await login.client.finish(http.search, state)
@@ -117,6 +117,7 @@ async function firstAcceptedToken(login: LoginContext, candidates: readonly stri
   }
   throw new AppError(
     502,
+    'identity_provider_error',
     "The identity provider's token is not meant for this platform. An administrator must check IDP_AUDIENCE.",
     {
       cause: failure,

@@ -92,6 +92,9 @@ function providerMiddleware(
 /** A page elsewhere whose name was made to point at this machine must not drive a provider without passwords. */
 function requireOwnHost(http: Context, base: URL): void {
   if (http.hostname !== base.hostname && !isLoopback(http.hostname)) {
-    throw forbidden('The built-in identity provider answers only under its own address. Open that address.')
+    throw forbidden(
+      'host_not_allowed',
+      'The built-in identity provider answers only under its own address. Open that address.',
+    )
   }
 }

@@ -37,7 +37,8 @@ export function signInPage(deps: {
   }
 }
 
-const expired = () => badRequest('This sign-in has expired or belongs to another browser. Start again.')
+const expired = () =>
+  badRequest('This sign-in has expired or belongs to another browser. Start again.', 'sign_in_expired')
 
 async function currentInteraction(provider: Provider, http: Context): Promise<Interaction> {
   return await provider.interactionDetails(http.req, http.res).catch(() => {
@@ -97,12 +98,13 @@ async function finish(
 
 async function readForm(http: Context): Promise<URLSearchParams> {
   if (!http.is('application/x-www-form-urlencoded'))
-    throw new AppError(415, 'The body must be a submitted form.')
+    throw new AppError(415, 'unsupported_media_type', 'The body must be a submitted form.')
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of http.req) {
     size += chunk.length
-    if (size > FORM_LIMIT_BYTES) throw new AppError(413, 'The form is too large. Send less.')
+    if (size > FORM_LIMIT_BYTES)
+      throw new AppError(413, 'payload_too_large', 'The form is too large. Send less.')
     chunks.push(chunk)
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))

@@ -20,7 +20,11 @@ export function createDiscovery(options: { issuer: string }): () => Promise<Prov
   return () => {
     known ??= read(options.issuer).catch((cause) => {
       known = undefined
-      throw unavailable('The identity provider is unreachable. Try again shortly.', cause)
+      throw unavailable(
+        'identity_provider_unavailable',
+        'The identity provider is unreachable. Try again shortly.',
+        cause,
+      )
     })
     return known
   }

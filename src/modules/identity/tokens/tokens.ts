@@ -46,7 +46,7 @@ export function createTokenVerifier(deps: {
       const { payload } = await jwtVerify(token, deps.jwks, options)
       const { sub, exp } = payload
       if (exp === undefined || !isSubject(sub))
-        throw unauthorized('The session token names no valid user. Sign in again.')
+        throw unauthorized('token_invalid', 'The session token names no valid user. Sign in again.')
       return {
         issuer: deps.issuerName ?? deps.issuer,
         subject: sub,
@@ -56,9 +56,9 @@ export function createTokenVerifier(deps: {
     } catch (cause) {
       if (cause instanceof AppError) throw cause
       if (cause instanceof errors.JWTExpired)
-        throw unauthorized('The session token has expired. Sign in again.')
+        throw unauthorized('token_expired', 'The session token has expired. Sign in again.')
       if (cause instanceof errors.JOSEError)
-        throw unauthorized('The session token is not valid. Sign in again.')
+        throw unauthorized('token_invalid', 'The session token is not valid. Sign in again.')
       throw cause
     }
   }
@@ -102,7 +102,11 @@ export function remoteJwks(deps: {
       const known = remote?.jwks()
       const fallback = known && (await createLocalJWKSet(known)(header, token).catch(() => undefined))
       if (fallback) return fallback
-      throw unavailable("The identity provider's keys are unreachable. Try again shortly.", cause)
+      throw unavailable(
+        'identity_provider_unavailable',
+        "The identity provider's keys are unreachable. Try again shortly.",
+        cause,
+      )
     }
   }
 }

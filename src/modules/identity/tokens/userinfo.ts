@@ -21,10 +21,18 @@ export function createUserinfo(deps: { discover: () => Promise<ProviderMetadata>
     if (response.status === 401 || response.status === 403) return undefined
     const claims = response.ok ? await response.json().catch(() => undefined) : undefined
     if (typeof claims !== 'object' || claims === null) {
-      throw new AppError(502, 'The identity provider failed to answer about your account. Try again shortly.')
+      throw new AppError(
+        502,
+        'identity_provider_error',
+        'The identity provider failed to answer about your account. Try again shortly.',
+      )
     }
     if (!('sub' in claims) || claims.sub !== subject) {
-      throw new AppError(502, 'The identity provider answered about another account. Sign in again.')
+      throw new AppError(
+        502,
+        'identity_provider_error',
+        'The identity provider answered about another account. Sign in again.',
+      )
     }
     return profileClaims(claims)
   }
@@ -40,6 +48,10 @@ async function requestUserinfo(url: string, token: string): Promise<Response> {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (cause) {
-    throw unavailable('The identity provider is unreachable. Try again shortly.', cause)
+    throw unavailable(
+      'identity_provider_unavailable',
+      'The identity provider is unreachable. Try again shortly.',
+      cause,
+    )
   }
 }

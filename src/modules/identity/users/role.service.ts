@@ -71,7 +71,10 @@ export async function takeRole(tx: Tx, at: Date, userId: string, role: OwnRole):
   }
   const { removed_roles: removed } = await lockUser(tx, userId)
   if (removed.includes(role)) {
-    throw forbidden(`An administrator has removed your ${role} role. Ask an administrator to give it back.`)
+    throw forbidden(
+      'role_removed',
+      `An administrator has removed your ${role} role. Ask an administrator to give it back.`,
+    )
   }
 }
 
@@ -88,10 +91,13 @@ export function createRoles(deps: { transact: Transact; now: () => Date }) {
         const user = await lockUser(tx, userId)
         if (!user[`is_${role}`]) throw notFound('Role')
         if (await hasSessions(tx, userId, role)) {
-          throw conflict('You have sessions that are open or scheduled. End or cancel them first.')
+          throw conflict(
+            'role_in_use',
+            'You have sessions that are open or scheduled. End or cancel them first.',
+          )
         }
         if (role === 'client' && (await hasRobots(tx, userId))) {
-          throw conflict('You have robots. Remove them first.')
+          throw conflict('role_in_use', 'You have robots. Remove them first.')
         }
         await setRole(tx, userId, role, false)
         await audit(tx, {

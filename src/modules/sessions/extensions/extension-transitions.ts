@@ -14,7 +14,11 @@ const decide =
   (status: 'APPROVED' | 'DECLINED'): TransitionHandler =>
   async (tx, session, _robot, context) => {
     const open = await lockForLogEntry(tx, session.id, ['ACTIVE', 'PAUSED'])
-    if (!open) throw conflict('The session is not open. Only an active or paused session can be extended.')
+    if (!open)
+      throw conflict(
+        'session_not_open',
+        'The session is not open. Only an active or paused session can be extended.',
+      )
     const request = await tx.db
       .updateTable('session_extensions')
       .set({ status, decided_at: context.at })
@@ -22,7 +26,11 @@ const decide =
       .where('status', '=', 'REQUESTED')
       .returning(['id', 'additional_minutes'])
       .executeTakeFirst()
-    if (!request) throw conflict('No extension request is waiting. It was decided already, or never made.')
+    if (!request)
+      throw conflict(
+        'no_extension_pending',
+        'No extension request is waiting. It was decided already, or never made.',
+      )
     const decided =
       status === 'APPROVED' ? await extend(tx, open, request.additional_minutes, context.at) : open
     await recordTransition(tx, decided, session.robot_name, {

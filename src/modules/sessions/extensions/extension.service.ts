@@ -19,13 +19,17 @@ export function createExtensions(deps: { transact: Transact; now: () => Date; qu
     async request(caller: Caller, sessionId: string, additionalMinutes: number): Promise<void> {
       const session = await queries.get(caller, sessionId)
       if (session.client_id !== caller.userId) {
-        throw forbidden('Only the owner of the robot may request an extension.')
+        throw forbidden('session_owner_required', 'Only the owner of the robot may request an extension.')
       }
       const [at, id] = [now(), randomUUID()]
       const insert = () =>
         transact(async (tx) => {
           const active = await lockForLogEntry(tx, sessionId, ['ACTIVE'])
-          if (!active) throw conflict('Only an active session can be extended. Look at its status.')
+          if (!active)
+            throw conflict(
+              'session_not_active',
+              'Only an active session can be extended. Look at its status.',
+            )
           await requireFreeTime(tx, active, additionalMinutes, at)
           await tx.db
             .insertInto('session_extensions')
@@ -46,7 +50,10 @@ export function createExtensions(deps: { transact: Transact; now: () => Date; qu
         })
       await insert().catch((cause) => {
         if (uniqueViolation(cause) !== 'one_waiting_extension_per_session') throw cause
-        throw conflict('An extension request is already waiting for the operator. Wait for the answer.')
+        throw conflict(
+          'extension_pending',
+          'An extension request is already waiting for the operator. Wait for the answer.',
+        )
       })
     },
   }

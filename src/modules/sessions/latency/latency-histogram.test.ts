@@ -5,7 +5,7 @@ import { BUCKET_COUNT, bucketOf, percentile, upperBoundMs } from './latency-hist
 const buckets = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket)
 const [LAST, HIGHEST_MS] = [BUCKET_COUNT - 1, 60_000]
 
-/** The next larger and the next smaller number that there is. */
+/** Return the next larger and the next smaller floating-point number. */
 const above = (value: number) => value * (1 + Number.EPSILON)
 const below = (value: number) => value * (1 - Number.EPSILON)
 
@@ -18,8 +18,8 @@ function histogramOf(ages: readonly number[]): number[] {
   return counts
 }
 
-describe('the buckets', () => {
-  test('are 64, from 0.1 ms to a minute, each about a quarter wider than the one before', () => {
+describe('the histogram buckets', () => {
+  test('cover 0.1 ms to one minute in 64 buckets, each about 24 % wider than the previous one', () => {
     expect(BUCKET_COUNT).toBe(64)
     expect(upperBoundMs(0)).toBe(0.1)
     expect(upperBoundMs(LAST)).toBe(HIGHEST_MS)
@@ -30,14 +30,14 @@ describe('the buckets', () => {
     }
   })
 
-  test.each(buckets)('%i holds its upper bound, and nothing above it', (bucket) => {
+  test.each(buckets)('bucket %i contains its upper bound and no higher latency', (bucket) => {
     const bound = upperBoundMs(bucket)
     expect(bucketOf(bound)).toBe(bucket)
     expect(bucketOf(below(bound))).toBe(bucket)
     expect(bucketOf(above(bound))).toBe(Math.min(bucket + 1, LAST))
   })
 
-  test('hold every age there may be: what is below the first is in it, what is above the last in that', () => {
+  test('cover every latency: bucket 0 contains shorter ones, the last bucket contains longer ones', () => {
     for (const ms of [-1, -0, 0, Number.MIN_VALUE, 0.05]) expect(bucketOf(ms), String(ms)).toBe(0)
     for (const ms of [HIGHEST_MS * 2, 1e12, Number.MAX_VALUE, Number.POSITIVE_INFINITY]) {
       expect(bucketOf(ms), String(ms)).toBe(LAST)
@@ -53,22 +53,22 @@ describe('the buckets', () => {
     )
   })
 
-  test.each([-1, 64, 0.5, Number.NaN])('there is none numbered %d', (bucket) => {
+  test.each([-1, 64, 0.5, Number.NaN])('upperBoundMs rejects bucket %d', (bucket) => {
     expect(() => upperBoundMs(bucket)).toThrow(RangeError)
   })
 })
 
-describe('a percentile', () => {
+describe('percentile', () => {
   const age = fc.oneof(
     fc.double({ min: 0, max: 1_000, noNaN: true }),
     fc.double({ min: 0, max: 100_000, noNaN: true }),
   )
   const share = fc.oneof(fc.constantFrom(0, 0.5, 0.95, 1), fc.double({ min: 0, max: 1, noNaN: true }))
 
-  test('is never below what it stands for, never above the longest age, and at most one bucket off', () => {
+  test('is at least the exact percentile, at most the longest latency, and at most one bucket too high', () => {
     fc.assert(
       fc.property(fc.array(age, { minLength: 1, maxLength: 200 }), share, (ages, q) => {
-        const sorted = ages.toSorted((first, other) => first - other)
+        const sorted = ages.toSorted((left, right) => left - right)
         const exact = sorted[Math.max(1, Math.ceil(q * ages.length)) - 1] as number
         const longest = sorted.at(-1) as number
         const estimate = percentile(histogramOf(ages), q, longest) as number
@@ -80,8 +80,8 @@ describe('a percentile', () => {
     )
   })
 
-  test.each(buckets)('of ages that are all in bucket %i is its bound, or the longest age', (bucket) => {
-    const counts = buckets.map((first) => (first === bucket ? 1_000 : 0))
+  test.each(buckets)('of latencies in bucket %i only is its bound, or the longest latency', (bucket) => {
+    const counts = buckets.map((index) => (index === bucket ? 1_000 : 0))
     const bound = upperBoundMs(bucket)
     for (const q of [0, 0.5, 0.95, 1]) {
       expect(percentile(counts, q, below(bound))).toBe(below(bound))
@@ -89,7 +89,7 @@ describe('a percentile', () => {
     }
   })
 
-  test('changes buckets exactly where the share does', () => {
+  test('changes buckets exactly where the cumulative share does', () => {
     const counts = buckets.map((bucket) => (bucket === 10 ? 95 : bucket === 20 ? 5 : 0))
     expect(percentile(counts, 0.95, 100)).toBe(upperBoundMs(10))
     expect(percentile(counts, 0.951, 100)).toBe(upperBoundMs(20))
@@ -97,11 +97,11 @@ describe('a percentile', () => {
     expect(percentile(counts, 1, 100)).toBe(upperBoundMs(20))
   })
 
-  test('of more than a minute is the longest age: the last bucket has no end', () => {
+  test('in the unbounded last bucket is the longest latency', () => {
     expect(percentile(histogramOf([1, 90_000]), 0.95, 90_000)).toBe(90_000)
   })
 
-  test('of nothing is none', () => {
+  test('of an empty histogram is undefined', () => {
     expect(
       percentile(
         buckets.map(() => 0),
@@ -112,12 +112,12 @@ describe('a percentile', () => {
     expect(percentile([], 0.5, 0)).toBeUndefined()
   })
 
-  test('of two histograms that were added is that of all their ages', () => {
+  test('of the sum of two histograms equals the percentile of all latencies', () => {
     fc.assert(
-      fc.property(fc.array(age, { minLength: 1 }), fc.array(age), share, (some, others, q) => {
-        const all = [...some, ...others]
-        const [first, other] = [histogramOf(some), histogramOf(others)]
-        const sum = first.map((count, bucket) => count + (other[bucket] as number))
+      fc.property(fc.array(age, { minLength: 1 }), fc.array(age), share, (left, right, q) => {
+        const all = [...left, ...right]
+        const [leftCounts, rightCounts] = [histogramOf(left), histogramOf(right)]
+        const sum = leftCounts.map((count, bucket) => count + (rightCounts[bucket] as number))
         const longest = Math.max(...all)
         expect(percentile(sum, q, longest)).toBe(percentile(histogramOf(all), q, longest))
       }),

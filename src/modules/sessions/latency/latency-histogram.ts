@@ -1,6 +1,6 @@
 /**
- * A histogram of fixed size for how long commands took: its buckets grow by about a quarter each, so that every age
- * from 0.1 ms to a minute is told with the same relative exactness. Histograms of any gateways add up.
+ * A latency histogram of fixed size. Each bucket is about 24 % wider than the previous one, so that latencies from
+ * 0.1 ms to one minute have the same relative accuracy. Histograms of several gateways can be added.
  */
 export const BUCKET_COUNT = 64
 
@@ -14,14 +14,14 @@ const upperBounds = Float64Array.from(
 )
 upperBounds[LAST_BUCKET] = HIGHEST_MS // exactly
 
-/** The longest age, in milliseconds, that belongs into a bucket; what is longer than all belongs into the last. */
+/** Returns the upper bound of a bucket in milliseconds. The last bucket also contains all longer latencies. */
 export function upperBoundMs(bucket: number): number {
   const bound = upperBounds[bucket]
-  if (bound === undefined) throw new RangeError(`no bucket ${bucket}`)
+  if (bound === undefined) throw new RangeError(`bucket ${bucket} is out of range 0 to ${LAST_BUCKET}`)
   return bound
 }
 
-/** The bucket of an age in milliseconds: 0 to 63. Ages below those of the first belong into it as well. */
+/** Returns the bucket, 0 to 63, of a latency in milliseconds. Bucket 0 also contains all shorter latencies. */
 export function bucketOf(ms: number): number {
   let [low, high] = [0, LAST_BUCKET]
   while (low < high) {
@@ -33,8 +33,8 @@ export function bucketOf(ms: number): number {
 }
 
 /**
- * The age in milliseconds that a share `q` (0 to 1) of all does not exceed: the upper bound of the bucket where that
- * share is reached, at most `maxMs`, the longest age of all. Undefined when nothing was counted.
+ * Returns the latency in milliseconds that a share `q` (0 to 1) of the counted frames does not exceed: the upper bound
+ * of the bucket that reaches the share, at most `maxMs`, the longest latency. Returns undefined for an empty histogram.
  */
 export function percentile(buckets: readonly number[], q: number, maxMs: number): number | undefined {
   const total = buckets.reduce((sum, count) => sum + count, 0)
@@ -45,5 +45,5 @@ export function percentile(buckets: readonly number[], q: number, maxMs: number)
     counted += buckets[bucket] ?? 0
     if (counted >= rank) return Math.min(upperBoundMs(bucket), maxMs)
   }
-  return maxMs // the last bucket has no bound of its own
+  return maxMs // the last bucket is unbounded
 }

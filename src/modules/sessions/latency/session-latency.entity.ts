@@ -3,20 +3,20 @@ import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
 import { BUCKET_COUNT } from './latency-histogram.ts'
 
-/** How long the control frames of a session took, added up stretch by stretch. None for one never driven. */
+/** Latency of a session's control frames. Gateways add increments. A session without control frames has no row. */
 export const SessionLatency = defineEntity({
   name: 'SessionLatency',
   tableName: 'session_latency',
   checks: [{ name: 'session_latency_buckets', expression: `cardinality("buckets") = ${BUCKET_COUNT}` }],
   properties: {
     session: () => referenceTo('Session').primary().deleteRule('cascade'),
-    /** Frames by their age: see `bucketOf`. */
+    /** Number of frames per latency bucket, see `bucketOf`. */
     buckets: p.array<number>(Number, String).columnType('bigint[]'),
-    /** The oldest of them, in milliseconds. */
+    /** Highest latency in milliseconds. */
     maxMs: p.float().columnType('double precision'),
-    /** Frames that reached the robot. */
+    /** Number of frames that reached the robot. */
     frames: p.bigint('number'),
-    /** Frames that did not. */
+    /** Number of frames that the gateway dropped. */
     dropped: p.bigint('number'),
     updatedAt: p.datetime(3).defaultRaw('now()'),
   },

@@ -114,7 +114,7 @@ export function createSessionLifecycle(deps: {
         ...(caller.roles.includes('admin') ? (['admin'] as const) : []),
       ]
       if (!roles.some((role) => allowedRoles[action].includes(role))) {
-        throw forbidden(describeAllowedRoles(action))
+        throw forbidden('action_not_allowed', describeAllowedRoles(action))
       }
       await apply(session, action, {
         actorId: caller.userId,
@@ -201,19 +201,24 @@ const createTransitionHandlers = (
 ): Record<Exclude<SessionAction, 'start'>, TransitionHandler> => ({
   async pause(tx, session, robot, context) {
     if (!(await pause(tx, session, robot, context)))
-      throw conflict('Only an active session can be paused. Look at its status.')
+      throw conflict('session_not_active', 'Only an active session can be paused. Look at its status.')
     await auditAdmin(tx, session, context, 'session.paused')
   },
 
   async resume(tx, session, robot, context) {
     if (!(await isConnected(tx, robot.id)))
-      throw conflict('The robot is offline. Resume the session when the robot is connected again.')
+      throw conflict(
+        'robot_offline',
+        'The robot is offline. Resume the session when the robot is connected again.',
+      )
     // Whoever saw it come back may not have said so yet; a session that is resumed must not go on missing it.
     await recordRobotReturn(tx, robot, context.at)
     const change = { status: 'ACTIVE', ...endPauseColumns(context.at) } as const
     const resumed = await transition(tx, session.id, ['PAUSED'], context.at, change, { unlessStopped: true })
-    if (!resumed && (await isStopped(tx, session.id))) throw conflict('A stop is in force. Clear it first.')
-    if (!resumed) throw conflict('Only a paused session can be resumed. Look at its status.')
+    if (!resumed && (await isStopped(tx, session.id)))
+      throw conflict('stop_in_force', 'A stop is in force. Clear it first.')
+    if (!resumed)
+      throw conflict('session_not_paused', 'Only a paused session can be resumed. Look at its status.')
     await broadcastTransition(tx, resumed, robot, {
       ...context,
       type: 'session.resumed',
@@ -223,13 +228,16 @@ const createTransitionHandlers = (
 
   async end(tx, session, robot, context) {
     if (!(await end(settle, tx, session, robot, context)))
-      throw conflict('Only an active or paused session can be ended. Look at its status.')
+      throw conflict('session_not_open', 'Only an active or paused session can be ended. Look at its status.')
     await auditAdmin(tx, session, context, 'session.ended')
   },
 
   async cancel(tx, session, robot, context) {
     if (!(await cancel(tx, session, robot, context)))
-      throw conflict('Only a scheduled session can be cancelled. End a session that has started.')
+      throw conflict(
+        'session_not_scheduled',
+        'Only a scheduled session can be cancelled. End a session that has started.',
+      )
   },
 
   emergency_stop: emergencyStop,

@@ -52,7 +52,10 @@ export async function requireAvailableRobot(tx: Tx, robotId: string): Promise<Ro
 }
 
 const outOfServiceError = () =>
-  conflict('The robot is out of service: its owner has left the platform. Choose another robot.')
+  conflict(
+    'robot_out_of_service',
+    'The robot is out of service: its owner has left the platform. Choose another robot.',
+  )
 
 async function notAvailableError(tx: Tx, robotId: string): Promise<AppError> {
   const robot = await tx.db
@@ -62,15 +65,18 @@ async function notAvailableError(tx: Tx, robotId: string): Promise<AppError> {
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   if (robot?.on_hold)
-    return conflict('The robot is on hold. It can be used again when its owner releases it.')
+    return conflict('robot_on_hold', 'The robot is on hold. It can be used again when its owner releases it.')
   if (robot?.status === 'AVAILABLE') return outOfServiceError()
-  return robot ? conflict(notAvailableMessage(robot.status)) : notFound('Robot')
+  return robot ? statusConflict(robot.status) : notFound('Robot')
 }
 
-const notAvailableMessage = (status: RobotStatus): string =>
+const statusConflict = (status: RobotStatus): AppError =>
   status === 'OFFLINE'
-    ? 'The robot is not available: it is offline. Try again when it is connected.'
-    : 'The robot is not available: it is in another session. Try again when it is free.'
+    ? conflict('robot_offline', 'The robot is not available: it is offline. Try again when it is connected.')
+    : conflict(
+        'robot_in_session',
+        'The robot is not available: it is in another session. Try again when it is free.',
+      )
 
 /** Owners may ask for a certified operator; by default they do not. */
 export async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
@@ -84,7 +90,10 @@ export async function requireCertification(tx: Tx, robot: RobotRecord, operatorI
     .forShare() // a revocation that comes now waits, and one that came before is seen
     .executeTakeFirst()
   if (!approved)
-    throw forbidden(`The robot requires an approved certification for ${robot.robot_type}. Request it first.`)
+    throw forbidden(
+      'certification_required',
+      `The robot requires an approved certification for ${robot.robot_type}. Request it first.`,
+    )
 }
 
 /**
@@ -93,7 +102,7 @@ export async function requireCertification(tx: Tx, robot: RobotRecord, operatorI
  */
 export async function requireOperator(tx: Tx, operatorId: string): Promise<void> {
   const [operator] = await lockOperator(tx.db, { operatorId })
-  if (!operator) throw forbidden('The operator does not have the operator role')
+  if (!operator) throw forbidden('role_required', 'The operator does not have the operator role')
 }
 
 const lockOperator = compiled<{ operatorId: string }>()((db, param) =>
@@ -112,5 +121,5 @@ export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<
     .where('operator_id', '=', operatorId)
     .where('status', 'in', ['ACTIVE', 'PAUSED'])
     .executeTakeFirst()
-  if (open) throw conflict('The operator already has an open session. End it first.')
+  if (open) throw conflict('operator_busy', 'The operator already has an open session. End it first.')
 }

@@ -163,6 +163,7 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
               })
               if (!started)
                 throw conflict(
+                  'session_not_scheduled',
                   'Only a scheduled session can be started. This one has started, ended or was cancelled.',
                 )
               await recordTransition(tx, started, robot.name, {
@@ -256,10 +257,13 @@ async function mapToConflict<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const constraint = uniqueViolation(cause)
     if (constraint === 'one_open_session_per_operator') {
-      throw conflict('The operator already has an open session. End it first.')
+      throw conflict('operator_busy', 'The operator already has an open session. End it first.')
     }
     if (constraint === 'one_open_session_per_robot')
-      throw conflict('The robot is not available: it is in another session. Try again when it is free.')
+      throw conflict(
+        'robot_in_session',
+        'The robot is not available: it is in another session. Try again when it is free.',
+      )
     throw cause
   }
 }

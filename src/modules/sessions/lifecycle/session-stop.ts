@@ -87,7 +87,10 @@ async function recordRepeatedStop(
 /** Stops the robot until somebody clears the stop. Never refused while the session is open. */
 export const emergencyStop: TransitionHandler = async (tx, session, robot, context) => {
   if ((await latchStop(tx, session.id, robot, context)) === undefined) {
-    throw conflict('Only an active or paused session can be stopped. This one is not open.')
+    throw conflict(
+      'session_not_open',
+      'Only an active or paused session can be stopped. This one is not open.',
+    )
   }
 }
 

@@ -34,13 +34,16 @@ export function sessionEndpoints(deps: SessionRouteDeps): Endpoint[] {
 async function operatorFor(deps: SessionRouteDeps, caller: Caller, operatorId: string | undefined) {
   const admin = caller.roles.includes('admin')
   if (!admin && !caller.roles.includes('operator'))
-    throw forbidden('Only operators may start sessions. Take the operator role in your settings first.')
+    throw forbidden(
+      'role_required',
+      'Only operators may start sessions. Take the operator role in your settings first.',
+    )
   if (operatorId === undefined || operatorId === caller.userId) {
     if (!caller.roles.includes('operator'))
       throw badRequest('operatorId: is required, because you are not an operator')
     return caller.userId
   }
-  if (!admin) throw forbidden('operatorId: must be your own id, or be left out')
+  if (!admin) throw forbidden('other_operator_not_allowed', 'operatorId: must be your own id, or be left out')
   if (!(await deps.isOperator(operatorId))) throw badRequest('operatorId: must be the id of an operator')
   return operatorId
 }

@@ -44,12 +44,18 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
     )
     .returningAll()
     .executeTakeFirst()
-  if (!before) throw conflict('No stop is in force. Resume the session if it is paused.')
+  if (!before) throw conflict('no_stop_in_force', 'No stop is in force. Resume the session if it is paused.')
   if (!cleared && before.stop_presses !== session.stop_presses) {
-    throw conflict('The robot was stopped again just now. Look at the robot, then clear the stop.')
+    throw conflict(
+      'stop_repeated',
+      'The robot was stopped again just now. Look at the robot, then clear the stop.',
+    )
   }
   if (!cleared) {
-    throw forbidden('Only the owner or an admin can clear this stop. Ask for it with "Ask to clear".')
+    throw forbidden(
+      'stop_clear_not_allowed',
+      'Only the owner or an admin can clear this stop. Ask for it with "Ask to clear".',
+    )
   }
   await broadcastTransition(tx, cleared, robot, {
     ...context,
@@ -78,10 +84,10 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
  */
 export const requestClearStop: TransitionHandler = async (tx, session, robot, context) => {
   const before = await findActiveStop(tx, session.id)
-  if (!before) throw conflict('No stop is in force. Resume the session if it is paused.')
+  if (!before) throw conflict('no_stop_in_force', 'No stop is in force. Resume the session if it is paused.')
   const mayClear = context.asAdmin || session.client_id === context.actorId
   if (mayClear || clearableBy(before.stop_by_owner, robot.stop_clear) === 'anyone') {
-    throw conflict('You can clear this stop yourself.')
+    throw conflict('stop_clearable', 'You can clear this stop yourself.')
   }
   const requested = await tx.db
     .updateTable('sessions')

@@ -85,7 +85,11 @@ export function createMessages(deps: {
       .where('client_message_id', '=', clientMessageId)
       .executeTakeFirst()
     if (row && row.body !== body)
-      throw new AppError(422, 'clientMessageId: was used for another message. Send a new one.')
+      throw new AppError(
+        422,
+        'client_message_id_reused',
+        'clientMessageId: was used for another message. Send a new one.',
+      )
     return row
   }
 

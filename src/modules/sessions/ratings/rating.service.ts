@@ -18,9 +18,12 @@ export function createRatings(deps: { transact: Transact; now: () => Date; queri
     async rate(caller: Caller, sessionId: string, input: RateSession): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
       if (session.client_id !== caller.userId)
-        throw forbidden('Only the owner of the robot may rate the session.')
+        throw forbidden('session_owner_required', 'Only the owner of the robot may rate the session.')
       if (session.operator_id === session.client_id) {
-        throw forbidden('You drove this session on your own robot yourself, so it cannot be rated.')
+        throw forbidden(
+          'own_session_not_rateable',
+          'You drove this session on your own robot yourself, so it cannot be rated.',
+        )
       }
       const { rating, comment } = input
       await transact(async (tx) => {
@@ -34,8 +37,12 @@ export function createRatings(deps: { transact: Transact; now: () => Date; queri
           .executeTakeFirst()
         // COMPLETED is final, so what was read before cannot have become wrong.
         if (!rated && session.status !== 'COMPLETED')
-          throw conflict('Only a completed session can be rated. Rate it when it has ended.')
-        if (!rated) throw conflict('The session is already rated. A rating cannot be changed.')
+          throw conflict(
+            'session_not_completed',
+            'Only a completed session can be rated. Rate it when it has ended.',
+          )
+        if (!rated)
+          throw conflict('session_already_rated', 'The session is already rated. A rating cannot be changed.')
         await recordTransition(tx, rated, session.robot_name, {
           at: now(),
           actorId: caller.userId,

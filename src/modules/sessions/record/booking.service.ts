@@ -3,17 +3,17 @@ import type { Db, Tables } from '../../../core/database/tables.ts'
 import { type AppError, conflict, exclusionViolation } from '../../../core/errors/errors.ts'
 import { PLANNED_WINDOW } from './session.entity.ts'
 
-/** How long a scheduled session is planned for unless the caller says otherwise. */
+/** Default planned length of a scheduled session. */
 export const DEFAULT_PLANNED_MINUTES = 60
 const MS_PER_MINUTE = 60_000
 
-/** What a session would like to hold: a robot and an operator for some time. */
+/** A robot and an operator for a time window. */
 export interface Booking {
   readonly robotId: string
   readonly operatorId: string
   readonly from: Date
   readonly until: Date
-  /** The session itself, when it exists already. */
+  /** The session of the booking, if it exists. */
   readonly sessionId?: string
 }
 
@@ -25,10 +25,10 @@ interface Overlap {
   readonly ends_at: Date
 }
 
-/** The end of the planned window of a session; null when no end is planned. For queries on `sessions` alone. */
+/** The end of the planned window; null when no end is planned. For queries on `sessions` without joins. */
 export const plannedEnd: RawBuilder<Date | null> = sql<Date | null>`upper(${sql.raw(PLANNED_WINDOW)})`
 
-/** The planned window of each session that holds one. */
+/** Selects the planned windows of sessions that are not over. */
 const plannedWindows = (db: Db) =>
   db
     .selectFrom('sessions')
@@ -36,7 +36,7 @@ const plannedWindows = (db: Db) =>
     .where('status', 'in', ['PENDING', 'ACTIVE', 'PAUSED'])
     .where('planned_minutes', 'is not', null)
 
-/** Finds the session whose planned window is in the way: one of the same operator, else one on the same robot. */
+/** Returns a session whose planned window overlaps: preferably one of the same operator, else one on the same robot. */
 export async function findOverlap(db: Db, booking: Booking): Promise<Overlap | undefined> {
   const { robotId, operatorId, from, until, sessionId } = booking
   const sameOperator = ({ eb }: { eb: ExpressionBuilder<Tables, 'sessions'> }) =>
@@ -56,32 +56,35 @@ export async function findOverlap(db: Db, booking: Booking): Promise<Overlap | u
     .executeTakeFirst()
 }
 
-/** `2026-11-20 09:30`: errors are read in every zone, so they name UTC. */
+/** Formats a time as `2026-11-20 09:30`, in UTC, because readers are in different time zones. */
 const formatUtc = (at: Date) => at.toISOString().slice(0, 16).replace('T', ' ')
 
 /**
- * Names what is in the way to the operator of the booking: their own session in full, another operator's session by
- * its window alone.
+ * Returns the error for the operator of the booking. It names the operator's own session, but only the window of
+ * another operator's session.
  */
 function overlapErrorForOperator(overlap: Overlap, { operatorId }: Booking): AppError {
   const { id, robot_name, starts_at, ends_at } = overlap
   const window = `from ${formatUtc(starts_at)} to ${formatUtc(ends_at)} UTC`
   return overlap.operator_id === operatorId
-    ? conflict(`The operator already has a session on ${robot_name} planned ${window} (session ${id})`)
-    : conflict(`The robot is already booked ${window}`)
+    ? conflict(
+        'booking_overlap',
+        `The operator already has a session on ${robot_name} planned ${window} (session ${id}). Choose another time.`,
+      )
+    : conflict('booking_overlap', `The robot is already booked ${window}. Choose another time or robot.`)
 }
 
-/** Names it to the client of the session, whom the operator's sessions with others do not concern. */
+/** Returns the error for the client of the session, without details of the operator's other sessions. */
 export function overlapErrorForClient(overlap: Overlap, { operatorId }: Booking): AppError {
   const at = `${formatUtc(overlap.starts_at)} UTC`
   return overlap.operator_id === operatorId
-    ? conflict(`The operator has another session planned at ${at}: ask for fewer minutes`)
-    : conflict(`The robot is booked from ${at} on: ask for fewer minutes`)
+    ? conflict('booking_overlap', `The operator has another session planned at ${at}. Ask for fewer minutes.`)
+    : conflict('booking_overlap', `The robot is booked from ${at}. Ask for fewer minutes.`)
 }
 
 /**
- * Does work that may plan a session for a time that is taken. The exclusion constraints decide; what they refuse
- * becomes a conflict that names what is in the way.
+ * Runs work that may plan a session for a booked time. Turns a violation of the exclusion constraints into a conflict
+ * that names the overlapping session.
  */
 export async function withOverlapErrors<T>(
   db: Db,
@@ -94,14 +97,14 @@ export async function withOverlapErrors<T>(
     if (!exclusionViolation(cause)?.endsWith('_window')) throw cause
     const requested = await booking()
     const overlap = requested && (await findOverlap(db, requested))
-    // What was in the way may have ended since.
+    // The overlapping session may have ended since.
     throw overlap
       ? overlapErrorForOperator(overlap, requested)
-      : conflict('The time was taken just now: try again')
+      : conflict('booking_overlap', 'Another session was booked for this time a moment ago. Try again.')
   }
 }
 
-/** The window that a session is planned for, or would be with so many minutes. */
+/** Returns the booking of a session with the given start and length. */
 export function bookingOf(
   session: { id?: string; robot_id: string; operator_id: string },
   from: Date,
@@ -122,13 +125,13 @@ interface PlannedSession {
   readonly planned_minutes: number | null
 }
 
-/** Where the planned window of a session begins: at its scheduled time, or at its start when that came first. */
+/** Returns the start of a session's planned window: its scheduled time, or its actual start if that is earlier. */
 export function windowStart({ scheduled_for: planned, started_at: started }: PlannedSession): Date | null {
   if (planned === null || started === null) return planned ?? started
   return planned < started ? planned : started
 }
 
-/** When a session is planned to end; null when no end is planned. */
+/** Returns the planned end of a session; null when no end is planned. */
 export function plannedEndOf(session: PlannedSession): Date | null {
   const start = windowStart(session)
   if (start === null || session.planned_minutes === null) return null
@@ -136,15 +139,15 @@ export function plannedEndOf(session: PlannedSession): Date | null {
 }
 
 /**
- * The planned length of an open session with so many minutes more. They count from its planned end, or from now when
- * that is over or none is planned.
+ * Returns the planned length of an open session after an extension. The extension counts from the planned end, or from
+ * now if the planned end has passed or no end is planned.
  */
 export function extendedMinutes(session: PlannedSession, additionalMinutes: number, at: Date): number {
   const elapsedMs = at.getTime() - (windowStart(session) ?? at).getTime()
   return Math.max(session.planned_minutes ?? 0, Math.floor(elapsedMs / MS_PER_MINUTE)) + additionalMinutes
 }
 
-/** What an open session would hold with so many minutes more. */
+/** Returns the booking of an open session after an extension. */
 export function extendedBooking(
   session: PlannedSession & { id: string; robot_id: string; operator_id: string },
   additionalMinutes: number,

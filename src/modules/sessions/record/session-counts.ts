@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import { countsOf } from '../../../core/database/counts.ts'
 import type { Db } from '../../../core/database/tables.ts'
 
-/** Over sessions: null while none is rated. */
+/** Average rating of the selected sessions; null without a rating. */
 export const averageRating = sql<number | null>`round(avg(rating), 2)::float8`
 export const ratingCount = sql<number>`count(rating)`
 
-/** How many sessions of one side are in each state; every state is named. */
+/** Returns the number of a user's sessions per status, including zeros. */
 export async function sessionsByStatus(
   db: Db,
   partyColumn: 'client_id' | 'operator_id',

@@ -2,7 +2,7 @@ import type { SessionEventType, SessionStatus } from '@wheelhouse/protocol'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 
-/** What a log entry says of a change: the session's state after it, who did it, why. */
+/** Data of a transition's log entry: the new status, the actor and the reason. */
 export interface TransitionData {
   readonly status: SessionStatus
   readonly actor_id?: string
@@ -11,13 +11,13 @@ export interface TransitionData {
 
 export interface LogEntry {
   readonly sessionId: string
-  /** The number that the caller's update of `sessions.event_seq` took; that update holds the row's lock. */
+  /** Number of the entry: the `sessions.event_seq` that the caller incremented. That update locks the row. */
   readonly seq: number
   readonly type: SessionEventType
   readonly at: Date
-  /** What is stored. */
+  /** The stored payload. */
   readonly data: Record<string, unknown>
-  /** What is told, when that is more than what is stored. */
+  /** The published payload; defaults to `data`. */
   readonly publicPayload?: Record<string, unknown>
 }
 
@@ -32,8 +32,8 @@ const insertEntry = compiled<Pick<LogEntry, 'sessionId' | 'seq' | 'type' | 'data
 )
 
 /**
- * Appends to a session's log and to the outbox, in the caller's transaction. The number is gapless because
- * it comes from a counter in the session's row: a rolled-back transaction gives its number back.
+ * Appends an entry to a session's log and to the outbox, in the caller's transaction. The numbers have no gaps: the
+ * counter is in the session's row, so a rollback also reverts the counter.
  */
 export async function appendToLog(tx: Tx, entry: LogEntry): Promise<void> {
   const { sessionId, seq, type, at, data } = entry

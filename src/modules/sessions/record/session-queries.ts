@@ -16,11 +16,11 @@ import {
   viewColumns,
 } from './session.view.ts'
 
-/** Logs read by one query: each may be a page long. */
+/** Maximum number of logs that one query reads. Each may return a full page. */
 const MAX_LOGS_PER_QUERY = 25
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** A session that is over keeps the names that it ended with; the others have those of now. */
+/** Selects sessions with the names recorded at their end, or the current names while they are not over. */
 const selectWithNames = (db: Db) =>
   db
     .selectFrom('sessions')
@@ -36,7 +36,7 @@ export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id'
 
 type PartyColumn = 'operator_id' | 'client_id'
 
-/** On which side a caller's sessions are theirs: operators' those they operated, clients' those on their robots. */
+/** Returns the columns that identify a caller's sessions: those they operate, those on their robots, or both. */
 export function partyColumnsOf(caller: Pick<Caller, 'roles'>): PartyColumn[] {
   return [
     ...(caller.roles.includes('operator') ? (['operator_id'] as const) : []),
@@ -52,7 +52,7 @@ interface Page {
 }
 type FilteredPage = ListSessions & { readonly userId: string }
 
-/** Newest first, straight from the side's own index. */
+/** Reads a page, newest first, from the index of the column. */
 const listByParty = (partyColumn: PartyColumn, { byStatus }: { byStatus: boolean }) =>
   compiled<Page>()((db, param) =>
     selectWithNames(db)
@@ -77,8 +77,8 @@ const pageQueries = {
 }
 
 /**
- * A page of what is on one side or on both, and passes the filter. The newest of both sides are among the newest of
- * each; `union` leaves one of what is on both.
+ * Reads a filtered page of sessions in which the user is operator, client or both. The newest of both sets are among
+ * the newest of each set, so each subquery is limited. `union` removes duplicates.
  */
 async function listFiltered(
   db: Db,
@@ -100,7 +100,7 @@ async function listFiltered(
       .limit(offset + limit)
       .as(partyColumn)
   const [first, second] = partyColumns.map(newest)
-  const found = db
+  const pageIds = db
     .selectFrom(first as ReturnType<typeof newest>)
     .selectAll()
     .$if(second !== undefined, (query) =>
@@ -112,7 +112,7 @@ async function listFiltered(
     .offset(offset)
   return await selectWithNames(db)
     .select(viewColumns)
-    .innerJoin(found.as('page'), 'page.id', 'sessions.id')
+    .innerJoin(pageIds.as('page'), 'page.id', 'sessions.id')
     .orderBy('sessions.created_at', 'desc')
     .orderBy('sessions.id', 'desc')
     .execute()
@@ -140,7 +140,7 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),
 )
 
-/** Entries of a session's log that follow number `after`, at most so many. */
+/** Up to `limit` entries of a session's log with numbers above `after`. */
 interface LogRange {
   readonly sessionId: string
   readonly after: number
@@ -153,48 +153,48 @@ interface LogRanges {
   readonly limits: readonly number[]
 }
 
-/** Several stretches as a table; each knows its place among them. */
+/** Builds a table of log ranges with their position in the request. */
 const logRanges = (param: <N extends keyof LogRanges>(name: N) => RawBuilder<LogRanges[N]>) =>
-  sql<{ session_id: string; after: number; most: number; ordinal: number }>`unnest(
+  sql<{ session_id: string; after: number; max_entries: number; ordinal: number }>`unnest(
     ${param('sessionIds')}::uuid[], ${param('afters')}::bigint[], ${param('limits')}::bigint[]
-  ) with ordinality`.as<'log_range'>(sql`log_range (session_id, after, most, ordinal)`)
+  ) with ordinality`.as<'log_range'>(sql`log_range (session_id, after, max_entries, ordinal)`)
 
-/** Numbers have no gaps: the last one of a stretch follows from its first. */
-const isInRange = sql<boolean>`found.seq > log_range.after and found.seq <= log_range.after + log_range.most`
+/** Matches the entries of a range. The numbers of a log have no gaps, so a range needs no `limit`. */
+const isInRange = sql<boolean>`entry.seq > log_range.after and entry.seq <= log_range.after + log_range.max_entries`
 
 const entriesOf = compiled<LogRanges>()((db, param) =>
   db
     .selectFrom(logRanges(param))
-    .innerJoin('session_events as found', 'found.session_id', 'log_range.session_id')
+    .innerJoin('session_events as entry', 'entry.session_id', 'log_range.session_id')
     .where(isInRange)
     .select('log_range.ordinal')
-    .select(columnsOf(SessionEvent).map((column) => `found.${column}` as const))
-    .orderBy('found.session_id')
-    .orderBy('found.seq'),
+    .select(columnsOf(SessionEvent).map((column) => `entry.${column}` as const))
+    .orderBy('entry.session_id')
+    .orderBy('entry.seq'),
 )
 
 const messagesOf = compiled<LogRanges>()((db, param) =>
   db
     .selectFrom(logRanges(param))
-    .innerJoin('messages as found', 'found.session_id', 'log_range.session_id')
+    .innerJoin('messages as entry', 'entry.session_id', 'log_range.session_id')
     .where(isInRange)
     .select('log_range.ordinal')
-    .select(columnsOf(Message).map((column) => `found.${column}` as const)),
+    .select(columnsOf(Message).map((column) => `entry.${column}` as const)),
 )
 
-/** Whether somebody may see a session: who drives, who owns, and admins. */
+/** Returns whether a user may see a session: its operator, its client, or an admin. */
 const isVisibleTo = (
   { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
   session: { operator_id: string; client_id: string },
 ) => session.operator_id === userId || session.client_id === userId || roles.includes('admin')
 
-/** Reading sessions: who may see one, lists, the log. What many ask for in the same moment is one query. */
+/** Reads sessions, their lists and their logs, and checks visibility. Concurrent reads of one kind share a query. */
 export function createSessionQueries({ db }: { db: Db }) {
   const loadById =
     <Row extends { id: string }>(find: (db: Db, values: Ids) => Promise<Row[]>) =>
     async (ids: readonly string[]) => {
-      const found = new Map((await find(db, { ids })).map((row) => [row.id, row]))
-      return ids.map((id) => found.get(id))
+      const rowById = new Map((await find(db, { ids })).map((row) => [row.id, row]))
+      return ids.map((id) => rowById.get(id))
     }
   const findParties = createBatchLoader(loadById(partiesOf))
   const findDetail = createBatchLoader(loadById<SessionDetailRow>(detailsOf))
@@ -204,20 +204,20 @@ export function createSessionQueries({ db }: { db: Db }) {
   )
 
   return {
-    /** Newest first. Operators see sessions they operated, clients those on their robots; who is both sees both. */
+    /** Returns a page of the sessions that the caller operates and of those on the caller's robots, newest first. */
     async list(caller: Caller, query: ListSessions): Promise<ListedSession[]> {
       const partyColumns = partyColumnsOf(caller)
-      const [partyColumn, other] = partyColumns
+      const [partyColumn, secondColumn] = partyColumns
       if (!partyColumn) return []
       const { status, robotId, from, to } = query
       const page = { ...query, userId: caller.userId }
-      if (other || robotId || from || to) return await listFiltered(db, partyColumns, page)
+      if (secondColumn || robotId || from || to) return await listFiltered(db, partyColumns, page)
       return await pageQueries[partyColumn][status === undefined ? 'all' : 'byStatus'](db, page)
     },
 
     /**
-     * The two people of a session and its robot: what most that happens in it needs to know.
-     * @throws 404 when it does not exist or the caller has no part in it.
+     * Returns the operator, the client and the robot of a session.
+     * @throws 404 when the session does not exist or the caller may not see it.
      */
     async parties(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionParties> {
       const session = await findParties(id)
@@ -225,27 +225,27 @@ export function createSessionQueries({ db }: { db: Db }) {
       return session
     },
 
-    /** Whether the caller may see the session: its operator, its owner, and admins; never for one that does not exist. */
+    /** Returns whether the session exists and the caller may see it. Accepts malformed ids. */
     async isParticipant(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<boolean> {
       const session = UUID.test(id) ? await findParties(id.toLowerCase()) : undefined
       return session !== undefined && isVisibleTo(caller, session)
     },
 
-    /** @throws 404 when it does not exist or the caller has no part in it. */
+    /** @throws 404 when the session does not exist or the caller may not see it. */
     async get(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionDetailRow> {
       const row = await findDetail(id)
       if (!row || !isVisibleTo(caller, row)) throw notFound('Session')
       return row
     },
 
-    /** Log entries after `after`, oldest first; chat entries carry their message. */
+    /** Returns log entries with numbers above `after`, oldest first. Chat entries contain their message. */
     events: (sessionId: string, after: number, limit: number): Promise<SessionLogEvent[]> =>
       findEvents({ sessionId, after, limit }),
   }
 }
 export type SessionQueries = ReturnType<typeof createSessionQueries>
 
-/** The entries of each stretch, in the order of the stretches. */
+/** Returns the entries of each range, in the order of the ranges. */
 async function eventsOf(db: Db, requestedRanges: readonly LogRange[]): Promise<SessionLogEvent[][]> {
   const logRanges = {
     sessionIds: requestedRanges.map(({ sessionId }) => sessionId),
@@ -253,12 +253,12 @@ async function eventsOf(db: Db, requestedRanges: readonly LogRange[]): Promise<S
     limits: requestedRanges.map(({ limit }) => limit),
   }
   const entries = await entriesOf(db, logRanges)
-  const answers = requestedRanges.map((): SessionLogEvent[] => [])
-  if (entries.length === 0) return answers
+  const results = requestedRanges.map((): SessionLogEvent[] => [])
+  if (entries.length === 0) return results
   const messages = await messagesOf(db, logRanges)
   const messageOf = new Map(messages.map((message) => [`${message.session_id} ${message.seq}`, message]))
   for (const { ordinal, ...entry } of entries) {
-    answers[ordinal - 1]?.push(eventView(entry, messageOf.get(`${entry.session_id} ${entry.seq}`)))
+    results[ordinal - 1]?.push(eventView(entry, messageOf.get(`${entry.session_id} ${entry.seq}`)))
   }
-  return answers
+  return results
 }

@@ -2,31 +2,31 @@ import type { SessionStatus } from '@wheelhouse/protocol'
 import { type QueryCreator, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../core/database/tables.ts'
 
-/** Milliseconds between two moments, never negative: a clock that stepped back takes no time away. */
+/** Returns the milliseconds between two times, never negative even if a clock was set back. */
 const elapsedMs = (from: RawBuilder<unknown>, to: RawBuilder<unknown>) =>
   sql<number>`greatest(0, (extract(epoch from ${to} - ${from}) * 1000)::bigint)`
 
 /**
- * What entering a state does to the counted ACTIVE time, which is what a session is billed by. Every change of
- * a session's status goes through here (see `move`); a constraint refuses one that does not.
+ * Returns the columns that count ACTIVE time, by which a session is billed, for a transition to `to`. Every change of a
+ * session's status must set them (see `transition`); a check constraint rejects an update that does not.
  */
 export function countActiveTime(to: SessionStatus, at: Date, lastSignOfRobot?: Date) {
   return to === 'ACTIVE' ? { active_since: at, active_until: null } : endOfActiveTime(at, lastSignOfRobot)
 }
 
-/** Closes the newest stretch of ACTIVE time as if it had not been: nothing of it is billed. */
+/** Ends the current ACTIVE period at its start, so that none of it is billed. */
 export const discardActiveTime = { active_until: sql<Date | null>`active_since` }
 
 /**
- * Closes the newest stretch of ACTIVE time, unless it is closed already. When the robot is gone, the stretch ends
- * with its last sign of life; what it loses by that is an outage. So nothing is subtracted twice, be a loss
- * found during the stretch or in the pause after it, and no stretch ends before it began.
+ * Ends the newest ACTIVE period unless it has ended. If the robot is disconnected, the period ends at the robot's last
+ * sign of life, and the rest counts as an outage. An outage is subtracted only once, whether the loss is found during
+ * the period or in the pause after it. A period never ends before it began.
  *
- * Presence knows the last sign of a robot that is away. Of one that is back already only who saw it go does, and
- * says so with `lastSignOfRobot`.
+ * Presence has the last sign of life of a disconnected robot. For a robot that has already reconnected, the caller that
+ * observed the loss passes `lastSignOfRobot`.
  */
 function endOfActiveTime(at: Date, lastSignOfRobot: Date | undefined) {
-  // `least` ignores the null of a robot that is there.
+  // `least` ignores null, which a connected robot yields.
   const lastSign = lastSignOfRobot
     ? sql`${lastSignOfRobot}::timestamptz`
     : sql`(select p.last_online from robot_presence p where p.robot_id = sessions.robot_id and not p.connected)`
@@ -44,13 +44,13 @@ function endOfActiveTime(at: Date, lastSignOfRobot: Date | undefined) {
 }
 
 /**
- * Reads, and locks, what is known of a session's outages before a statement that counts its ACTIVE time. The names of
- * the columns are those of no column of sessions, so that the statement can join it.
+ * Reads and locks the outage time of a session before a statement that counts its ACTIVE time. The column aliases differ
+ * from all columns of `sessions`, so that the statement can join the result.
  */
 export const selectOutageBefore = (db: QueryCreator<Tables>) =>
   db.selectFrom('sessions').select(['id as counted_id', 'outage_ms as outage_before_ms']).forNoKeyUpdate()
 
-/** Returns for the session's log the outage that the last statement found, in seconds to the millisecond, if there is one. */
+/** Returns the outage that the last statement added, as log details in seconds; empty without an outage. */
 export function newOutage(session: { outage_ms: number; outage_before_ms?: number }) {
   const ms = session.outage_ms - (session.outage_before_ms ?? session.outage_ms)
   return ms > 0 ? { outage_seconds: ms / 1_000 } : {}

@@ -9,22 +9,22 @@ import { appendToLog, type LogEntry } from './session-event-log.ts'
 import { countActiveTime, newOutage, selectOutageBefore } from './session-time.ts'
 
 export type SessionRecord = Selectable<Tables['sessions']>
-/** A session after a statement that counted its ACTIVE time. */
+/** A session after a statement that counted its ACTIVE time, with the outage time before it. */
 export type SessionWithOutage = SessionRecord & { readonly outage_before_ms: number }
 export type RobotRecord = Selectable<Tables['robots']>
 
-/** What somebody does to a session; without an actor the platform itself does it. */
+/** When, by whom and why an action is performed. Without an actor, the platform performs it. */
 export type ActionContext = {
   readonly at: Date
-  /** The actor is an admin, whatever else they are in the session. */
+  /** Whether the actor is an admin, regardless of the actor's role in the session. */
   readonly asAdmin?: boolean
 } & (
   | { readonly actorId: string; readonly reason?: string }
-  // A reason of the platform's own is a code with a text; see packages/protocol/reason-texts.ts.
+  // A reason of the platform is a code; packages/protocol/reason-texts.ts has its text.
   | { readonly actorId?: never; readonly reason?: PlatformReason }
 )
 
-/** One action as part of a transaction that has locked the robot. Throws 409 where it is not possible. */
+/** Performs one action in a transaction that has locked the robot. Throws 409 if the state does not allow it. */
 export type TransitionHandler = (
   tx: Tx,
   session: SessionRow,
@@ -33,8 +33,8 @@ export type TransitionHandler = (
 ) => Promise<void>
 
 /**
- * Locks the robot of a change before its session. Every transaction that touches both takes them in this
- * order, presence included, so none waits for another in a circle.
+ * Locks the robot. Every transaction that changes a robot and its session locks the robot first, presence included, so
+ * that transactions cannot deadlock.
  */
 export async function lockRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
   return await tx.db
@@ -45,7 +45,7 @@ export async function lockRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
     .executeTakeFirstOrThrow()
 }
 
-/** Whether the robot's newest connection is up; stable while the robot is locked. */
+/** Returns whether the robot is connected. The result cannot change while the robot is locked. */
 export async function isConnected(tx: Tx, robotId: string): Promise<boolean> {
   const row = await tx.db
     .selectFrom('robot_presence')
@@ -56,9 +56,9 @@ export async function isConnected(tx: Tx, robotId: string): Promise<boolean> {
 }
 
 /**
- * Moves a session from one of the given states. The same update counts its ACTIVE time up to `at` and takes the
- * next number of its log. Returns undefined when the session is in another state by now, or, with
- * `unlessStopped`, under a latched stop.
+ * Changes the status of a session if its status is one of `from`. The same update counts the ACTIVE time up to `at` and
+ * assigns the next log number. Returns undefined if the session has another status, or, with `unlessStopped`, if a stop
+ * is latched.
  */
 export async function transition(
   tx: Tx,
@@ -86,8 +86,8 @@ export async function transition(
 }
 
 /**
- * Takes the next number of the log, and with it the lock, of a session in one of the given states, which stays as
- * it is. Returns undefined when it is in another state by now.
+ * Assigns the next log number of a session, which locks its row, if its status is one of `from`. Does not change the
+ * status. Returns undefined if the session has another status.
  */
 export async function lockForLogEntry(
   tx: Tx,
@@ -103,10 +103,10 @@ export async function lockForLogEntry(
     .executeTakeFirst()
 }
 
-/** Ends the present pause: adds its length to the pauses that are over. */
+/** Returns the columns that end the current pause and add its length to `paused_ms`. */
 export function endPauseColumns(at: Date) {
   return {
-    // A clock that stepped back must not shorten earlier pauses.
+    // A clock that was set back must not shorten earlier pauses.
     paused_ms: sql<number>`paused_ms + greatest(0, coalesce(
       (extract(epoch from ${at}::timestamptz - paused_at) * 1000)::bigint, 0))`,
     paused_at: null,
@@ -114,14 +114,14 @@ export function endPauseColumns(at: Date) {
   }
 }
 
-/** For the `returning` of an update of robots: when it was last heard of. */
+/** Selects the robot's last heartbeat in the `returning` clause of an update of robots. */
 export const lastHeartbeat = ({ selectFrom }: ExpressionBuilder<Tables, 'robots'>) =>
   selectFrom('robot_presence')
     .select('last_heartbeat')
     .whereRef('robot_presence.robot_id', '=', 'robots.id')
     .as('last_heartbeat')
 
-/** Tells those who watch a robot the status that this transaction gave it, and its gateway to look it up. */
+/** Emits the robot's new status to the hub and makes its gateway reload the robot's state. */
 export function emitRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: Date | null }): void {
   tx.robotsChanged(robot.id)
   tx.record('robots.status', {
@@ -139,14 +139,14 @@ export function emitRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: D
 }
 
 export type TransitionRecord = ActionContext & {
-  /** Chat is not announced: it goes to those who watch. */
+  /** Chat messages make no notifications. */
   readonly type: Exclude<LogEntry['type'], 'chat.message'>
   readonly notifyUserIds: readonly string[]
-  /** What else log and notifications say. */
+  /** Additional fields of the log entry and the notifications. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** Logs a change, notifies the people it concerns and lets the robot's gateway know. */
+/** Records a transition (see `recordTransition`) and makes the robot's gateway reload the robot's state. */
 export async function broadcastTransition(
   tx: Tx,
   session: SessionRecord | SessionWithOutage,
@@ -159,8 +159,8 @@ export async function broadcastTransition(
 }
 
 /**
- * Logs a change that is none to the robot, and notifies the people it concerns. Needs no lock on the robot. An outage
- * that the change brought to light is part of the entry, so that the charge follows from the log.
+ * Appends a transition to the session's log and notifies the given users. Requires no lock on the robot. The entry
+ * contains an outage that the transition revealed, so that the charge can be derived from the log.
  */
 export async function recordTransition(
   tx: Tx,
@@ -191,7 +191,7 @@ export async function recordTransition(
   )
 }
 
-/** Who did not do it themselves. */
+/** Returns the client and the operator of a session without the actor. */
 export function otherParticipants(session: SessionRecord, actorId: string | undefined): string[] {
   return [session.client_id, session.operator_id].filter((userId) => userId !== actorId)
 }

@@ -2,27 +2,31 @@ import { exampleIds, idOf, Role, SessionStatus, StopClear } from '@wheelhouse/pr
 import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
 
-/** Answer of POST /api/sessions. */
+/** Response of POST /api/sessions. */
 export const CreatedSession = z
   .object({
     sessionId: idOf('session'),
-    status: SessionStatus.meta({ description: 'ACTIVE when it has started, PENDING when it is scheduled.' }),
+    status: SessionStatus.meta({ description: 'ACTIVE for a started session, PENDING for a scheduled one.' }),
   })
   .meta({ id: 'CreatedSession', description: 'The id and status of a new session.' })
 
-const cents = 'In cents; null until the session is COMPLETED.'
+const cents = 'Amount in cents; null until the session is COMPLETED.'
 const whole = z.number().int()
 
 const shared = {
   id: idOf('session'),
   status: SessionStatus,
-  started_at: timestamp.nullable().meta({ description: 'Null until it has started.' }),
-  ended_at: timestamp.nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
+  started_at: timestamp.nullable().meta({ description: 'Null until the session starts.' }),
+  ended_at: timestamp.nullable().meta({ description: 'Null until the session is COMPLETED or CANCELLED.' }),
   duration_minutes: whole.nullable().meta({
-    description: 'From start to end, or to now, begun minutes counted whole; null until it has started.',
+    description: 'Minutes from start to end, or to now, rounded up; null until the session starts.',
   }),
   client_charge_cents: whole.nullable().meta({ description: cents }),
-  rating: whole.min(1).max(5).nullable().meta({ description: 'Stars, 1 to 5; null until it is rated.' }),
+  rating: whole
+    .min(1)
+    .max(5)
+    .nullable()
+    .meta({ description: 'Number of stars, 1 to 5; null until the session is rated.' }),
   created_at: timestamp,
   robot_id: idOf('robot'),
   robot_name: z.string(),
@@ -30,7 +34,7 @@ const shared = {
   operator_name: z.string(),
 }
 
-/** A session of half an hour that is over: 24 begun minutes were ACTIVE, at 50 cents each. */
+/** A completed session with 24 billed minutes at 50 cents each. */
 const example = {
   id: exampleIds.session,
   status: 'COMPLETED',
@@ -64,100 +68,108 @@ export const OperatorSession = z.object(operatorView).meta({
 })
 export const SessionView = z.union([ClientSession, OperatorSession]).meta({
   id: 'Session',
-  description:
-    'A session of yours: as its operator you see your earnings, as the owner of the robot what was collected.',
+  description: 'A session. The operator sees the earnings, the owner of the robot sees the collected data.',
 })
 export type SessionView = z.infer<typeof SessionView>
 
-/** Answer of GET /api/sessions, and what an export to JSON holds. */
+/** Response of GET /api/sessions, and the content of a JSON export. */
 export const SessionList = z.object({ sessions: z.array(SessionView) })
 
 const age = (which: string) =>
   z
     .number()
     .nullable()
-    .meta({ description: `${which}, in milliseconds; null when none was measured.` })
+    .meta({ description: `${which}, in milliseconds; null without measurements.` })
 const latency = z.object({
-  p50_ms: age('Half of the commands were no later than this'),
-  p95_ms: age('19 of 20 were no later than this'),
-  max_ms: age('The latest'),
-  frames: whole.meta({ description: 'Commands that reached the robot.' }),
-  dropped: whole.meta({ description: 'Commands that did not.' }),
+  p50_ms: age('50th percentile of the latency'),
+  p95_ms: age('95th percentile of the latency'),
+  max_ms: age('Maximum latency'),
+  frames: whole.meta({ description: 'Number of commands that reached the robot.' }),
+  dropped: whole.meta({ description: 'Number of commands that the gateway dropped.' }),
 })
 
 const details = {
-  operator_id: idOf('operator').meta({ description: 'The user who drives.' }),
+  operator_id: idOf('operator').meta({ description: 'The user who operates the robot.' }),
   client_id: idOf('client').meta({ description: 'The user who owns the robot.' }),
   rate_cents_per_minute: whole.nullable().meta({
-    description: 'What a begun minute costs the client; null until it has started.',
+    description: 'Price of a begun minute for the client; null until the session starts.',
   }),
   billable_seconds: whole.meta({
     description:
-      'ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged.',
+      'ACTIVE time so far without outages of the robot, rounded up to seconds. The client pays each begun minute of it.',
   }),
   outage_seconds: whole.meta({
     description:
-      'ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned.',
+      'ACTIVE time in which the robot was disconnected, rounded up to seconds. It is neither billed nor earned.',
   }),
-  scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
+  scheduled_for: timestamp.nullable().meta({ description: 'Null when the session started immediately.' }),
   planned_minutes: whole.nullable().meta({
-    description: 'The length that was planned, extensions included; null when no end is planned.',
+    description: 'Planned length, including extensions; null when no end is planned.',
   }),
   planned_end: timestamp.nullable().meta({
     description:
-      'So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then.',
+      'The scheduled time plus the planned length, or the start plus the planned length when the session started early ' +
+      'or immediately. The session does not end automatically at this time.',
   }),
-  paused_seconds: whole.meta({ description: 'Of all pauses, the present one included.' }),
-  pause_reason: z.string().nullable().meta({ description: 'Null unless it is PAUSED.' }),
+  paused_seconds: whole.meta({ description: 'Length of all pauses, including the current one.' }),
+  pause_reason: z.string().nullable().meta({ description: 'Null unless the session is PAUSED.' }),
   rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
-  end_reason: z.string().nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
-  stream_url: z.string().nullable().meta({
-    description:
-      "Where the robot's video is; null when it has none, and to its operator while the session is not open.",
-  }),
+  end_reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null until the session is COMPLETED or CANCELLED.' }),
+  stream_url: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        "Address of the robot's video; null when the robot has no video, and for the operator while the session is not " +
+        'open.',
+    }),
   control: z.object({
     connected: z.boolean().meta({ description: 'Whether the robot is connected.' }),
     operator_joined: z.boolean().meta({
       description:
-        "Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined " +
-        'and lost is PAUSED with operator_lost after a grace.',
+        'Whether the operator has opened a control connection before. When the connection is lost later, the ACTIVE ' +
+        'session is PAUSED with operator_lost after a grace period.',
     }),
     stop: z
       .object({
         reason: z.string(),
         at: timestamp,
-        by: idOf('client').nullable().meta({ description: 'The user who stopped the robot.' }),
+        by: idOf('client').nullable().meta({ description: 'The user who requested the stop.' }),
         by_role: Role.nullable().meta({
-          description: 'In which part they did: as the owner (client), the operator or an admin.',
+          description: 'The role in which that user requested it: owner (client), operator or admin.',
         }),
         clearable_by: StopClear.meta({
           description:
-            'Who may clear it: the owner or an admin (owner), or the operator too (anyone). It is owner as soon as ' +
-            'the owner or an admin has requested one of the stops in force, unless the robot is set otherwise.',
+            'Who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner ' +
+            'as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone.',
         }),
-        may_clear: z.boolean().meta({ description: 'Whether you may clear it.' }),
+        may_clear: z.boolean().meta({ description: 'Whether you may clear the stop.' }),
         clear_requested_at: timestamp.nullable().meta({
-          description: 'When the operator last asked for its clearing; null while they have not.',
+          description: 'When the operator last asked to clear the stop; null without such a request.',
         }),
       })
       .nullable()
       .meta({
         description:
-          "The remote stop in force; null when there is none. It complements the machine's own emergency stop " +
+          "The latched remote stop; null when no stop is latched. It complements the machine's own emergency stop " +
           'device and never replaces it.',
       }),
   }),
   latency: latency.nullable().meta({
     description:
-      'How late commands arrived at the gateway, compared with the quickest of their connection; ' +
-      'null when the session was never driven.',
+      'Latency of commands at the gateway, relative to the fastest command of their connection; ' +
+      'null when no control connection has sent commands.',
   }),
 }
 const operatorDetails = {
   ...details,
   earnings_pending_until: timestamp.nullable().meta({
     description:
-      'Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available.',
+      'Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after ' +
+      'the earnings have become available.',
   }),
 }
 const detailsExample = {
@@ -192,5 +204,5 @@ export const SessionDetail = z
       ],
     }),
   ])
-  .meta({ id: 'SessionDetail', description: 'One session in full, in your view of it.' })
+  .meta({ id: 'SessionDetail', description: 'One session in full, in the view of the caller.' })
 export type SessionDetail = z.infer<typeof SessionDetail>

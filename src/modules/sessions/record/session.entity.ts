@@ -5,18 +5,19 @@ import type { TablesOf } from '../../../core/database/tables.ts'
 
 const windowStart = 'least("scheduled_for", "started_at")'
 /**
- * The planned window of a session, as SQL over its row: from its scheduled time, or from its start when that came
- * first, for its planned minutes. A late start does not shift it. The detour over UTC makes the addition immutable.
+ * The planned window of a session as SQL over its row. It begins at the scheduled time, or at the start of the session
+ * if that is earlier, and lasts for the planned minutes. A late start does not shift it. The conversion to UTC makes the
+ * addition immutable, as a constraint requires.
  */
 export const PLANNED_WINDOW = `tstzrange(${windowStart}, (${windowStart} at time zone 'UTC' + make_interval(mins => "planned_minutes")) at time zone 'UTC')`
 
-/** No two planned windows overlap: neither on one robot nor of one operator. */
+/** Forbids overlapping planned windows of the same robot or of the same operator. */
 const exclusiveWindow = (name: string, column: string) => ({
   name,
   expression: `alter table "sessions" add constraint "${name}" exclude using gist ("${column}" with =, ${PLANNED_WINDOW} with &&) where ("status" in ('PENDING', 'ACTIVE', 'PAUSED') and "planned_minutes" is not null)`,
 })
 
-/** One engagement of one operator with one robot. The two unique indexes are the promise of exclusivity. */
+/** A session of one operator with one robot. The two unique indexes guarantee exclusivity. */
 export const Session = defineEntity({
   name: 'Session',
   tableName: 'sessions',
@@ -60,7 +61,7 @@ export const Session = defineEntity({
       expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
     },
     { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
-    // The sums of the dashboards, read from the index alone.
+    // Serves the sums of the dashboards with index-only scans.
     {
       name: 'sessions_completed_by_client',
       expression: `create index "sessions_completed_by_client" on "sessions" ("client_id", "ended_at") include ("billable_minutes", "client_charge_cents", "episodes_collected", "data_collected_bytes", "rating") where "status" = 'COMPLETED'`,
@@ -74,7 +75,7 @@ export const Session = defineEntity({
       expression:
         'create index "sessions_by_invoice" on "sessions" ("invoice_id", "started_at") where "invoice_id" is not null',
     },
-    // What no invoice has yet: of everybody, longest waiting first, and of one client.
+    // Sessions without an invoice: of all clients, oldest first, and of one client.
     {
       name: 'sessions_uninvoiced',
       expression: `create index "sessions_uninvoiced" on "sessions" ("ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
@@ -83,7 +84,7 @@ export const Session = defineEntity({
       name: 'sessions_uninvoiced_by_client',
       expression: `create index "sessions_uninvoiced_by_client" on "sessions" ("client_id", "ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
     },
-    // Earnings that are not available yet: of everybody, first due first, and of one operator.
+    // Earnings that are not available yet: of all operators, earliest due first, and of one operator.
     {
       name: 'sessions_earnings_due',
       expression: `create index "sessions_earnings_due" on "sessions" ("earnings_held_until") where "earnings_held_until" is not null`,
@@ -141,81 +142,81 @@ export const Session = defineEntity({
     id: p.uuid().primary(),
     robot: () => referenceTo('Robot'),
     operator: () => referenceTo('User'),
-    /** The robot's owner when the session was made; who may watch, stop and pay. */
+    /** The robot's owner at the time the session was created, who may watch and stop the session and pays for it. */
     client: () => referenceTo('User'),
     status: p.enum(SessionStatus.options),
     scheduledFor: p.datetime(3).nullable(),
-    /** How long the two sides have agreed on, extensions included; null when no end is planned. */
+    /** Agreed length, including extensions; null when no end is planned. */
     plannedMinutes: p.integer().nullable(),
-    /** The planned end that was announced; an extension plans another one. */
+    /** The planned end that was last announced. An extension changes the planned end, which is then announced again. */
     plannedEndAnnounced: p.datetime(3).nullable(),
     startedAt: p.datetime(3).nullable(),
     endedAt: p.datetime(3).nullable(),
-    /** When the present pause began; null unless PAUSED. */
+    /** When the current pause began; null unless PAUSED. */
     pausedAt: p.datetime(3).nullable(),
-    /** Why the present pause began: an action's reason, `robot_lost` …; null unless PAUSED. */
+    /** Reason of the current pause: the reason of an action, `robot_lost` or the like; null unless PAUSED. */
     pauseReason: p.text().nullable(),
-    /** When the limit of a pause was last announced; of the present pause, unless that began later. */
+    /** When a pause limit was last announced. Concerns the current pause only if it is not before `pausedAt`. */
     pauseAnnouncedAt: p.datetime(3).nullable(),
-    /** Milliseconds of the pauses that are over. */
+    /** Milliseconds of all past pauses. */
     pausedMs: p.bigint('number').default(0),
-    /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
+    /** When the loss of the robot was recorded; null while no loss is recorded. */
     robotLostAt: p.datetime(3).nullable(),
     endReason: p.text().nullable(),
-    /** An operator's control socket was connected once: without one the session must not stay ACTIVE. */
+    /** Whether a control socket of the operator has connected before. From then on an ACTIVE session requires one. */
     driven: p.boolean().default(false),
-    /** When the newest stretch of ACTIVE time began; null before the start. */
+    /** Start of the newest ACTIVE period; null before the session starts. */
     activeSince: p.datetime(3).nullable(),
-    /** Until when the robot was alive in it; null while it lasts. */
+    /** End of that period, at the robot's last sign of life if the robot was lost; null while the period lasts. */
     activeUntil: p.datetime(3).nullable(),
-    /** Milliseconds of the ACTIVE stretches that are over, outages included. */
+    /** Milliseconds of all past ACTIVE periods, including outages. */
     activeMs: p.bigint('number').default(0),
-    /** Milliseconds of those in which a robot that was found lost had been silent; never billed. */
+    /** Milliseconds of ACTIVE time in which a lost robot was silent; never billed. */
     outageMs: p.bigint('number').default(0),
     /**
-     * The client's plan when the session started, copied. No foreign key: every start would lock the row of
-     * the one plan that nearly everybody has.
+     * Copied from the client's plan when the session starts. No foreign key: every start would lock the row of the
+     * plan that nearly all clients have.
      */
     planId: p.text().nullable(),
     clientRateCentsPerMinute: p.integer().nullable(),
     operatorSharePercent: p.integer().nullable(),
-    /** Fixed with the two amounts when the session is COMPLETED; null before, and when CANCELLED. */
+    /** Set with the two amounts when the session is COMPLETED; null before that and when CANCELLED. */
     billableMinutes: p.integer().nullable(),
-    /** The latched stop, in force while `stopAt` is set; its session is PAUSED as long as it is. */
+    /** The remote stop. It is latched while `stopAt` is set, and the session is PAUSED meanwhile. */
     stopReason: p.text().nullable(),
     stopAt: p.datetime(3).nullable(),
     stopBy: () => referenceTo('User').nullable(),
-    /** In which part `stopBy` requested it. */
+    /** Role in which `stopBy` requested the stop. */
     stopByRole: p.enum(Role.options).nullable(),
-    /** Whether any of the stops in force came from the owner or an admin; stays true until all are cleared. */
+    /** Whether the owner or an admin is among the requesters of the latched stop. Remains true until it is cleared. */
     stopByOwner: p.boolean().default(false),
-    /** When the operator last asked the owner to clear it. */
+    /** When the operator last asked the owner to clear the stop. */
     stopClearRequestedAt: p.datetime(3).nullable(),
-    /** How often one was pressed, also upon another: who clears must not take away one that came after they looked. */
+    /** Number of stop requests, including repeated ones. A clear must not clear a stop that was requested after its read. */
     stopPresses: p.integer().default(0),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
-    /** Until when the earnings are pending at the latest; null before the end, and once they are available. */
+    /** Latest time until which the earnings are pending; null before the end and after the earnings are available. */
     earningsHeldUntil: p.datetime(3).nullable(),
-    /** The names at the end, copied by a trigger; they do not change afterwards. Null until it is over. */
+    /** Names at the end of the session, copied by a trigger and never changed afterwards; null until the session ends. */
     recordedRobotName: p.text().nullable(),
     recordedRobotType: p.text().nullable(),
     recordedOperatorName: p.text().nullable(),
     recordedClientName: p.text().nullable(),
-    /** The invoice it is on; null until its month is closed. */
+    /** The invoice that contains the session; null until its month is closed. */
     invoice: () => referenceTo('Invoice').nullable().deleteRule('restrict'),
     episodesCollected: p.integer().default(0),
     dataCollectedBytes: p.bigint('number').default(0),
     rating: p.smallint().nullable(),
     ratingComment: p.text().nullable(),
-    /** Number of the newest entry of the session's log; the next takes this plus one under the row's lock. */
+    /** Number of the newest entry of the session's log. The next entry increments it under the row's lock. */
     eventSeq: p.integer().default(0),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })
 export type Session = InferEntity<typeof Session>
 
-/** One entry of a session's ordered log. `seq` counts from 1 without gaps. */
+/** One entry of a session's event log. `seq` starts at 1 and has no gaps. */
 export const SessionEvent = defineEntity({
   name: 'SessionEvent',
   tableName: 'session_events',
@@ -229,7 +230,7 @@ export const SessionEvent = defineEntity({
 })
 export type SessionEvent = InferEntity<typeof SessionEvent>
 
-/** A chat message; it shares the numbering of the session's log. */
+/** A chat message. Its `seq` is the number of its entry in the session's log. */
 export const Message = defineEntity({
   name: 'Message',
   tableName: 'messages',

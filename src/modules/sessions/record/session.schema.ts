@@ -13,11 +13,11 @@ import { z } from 'zod'
 import { prose, queryInteger } from '../../../core/http/fields.ts'
 
 const examples = {
-  rating: { description: 'Stars, 1 to 5.', examples: [5] },
+  rating: { description: 'Number of stars, 1 to 5.', examples: [5] },
   comment: { examples: ['Careful with the vase, as asked.'] },
 }
 
-/** A day: what lasts longer is another session. */
+/** One day. */
 const MAX_PLANNED_MINUTES = 1_440
 
 /** Body of POST /api/sessions. */
@@ -25,12 +25,13 @@ export const CreateSession = z
   .strictObject({
     robotId: idOf('robot'),
     operatorId: idOf('operator')
-      .meta({ description: 'The caller, unless an admin names another operator.' })
+      .meta({ description: 'Defaults to the caller. Only an admin may name another operator.' })
       .optional(),
     scheduledFor: z.iso
       .datetime({ offset: true })
       .meta({
-        description: 'Plans the session for this time, at most 90 days ahead, instead of starting it now.',
+        description:
+          'Schedules the session for this time, at most 90 days ahead. Without it, the session starts immediately.',
         examples: ['2026-11-20T09:30:00Z'],
       })
       .optional(),
@@ -41,20 +42,20 @@ export const CreateSession = z
       .max(MAX_PLANNED_MINUTES)
       .meta({
         description:
-          'How long the session is planned for. A scheduled session is planned for 60 minutes unless this says ' +
-          'otherwise; one that starts now has no planned end without it.',
+          'Planned length of the session. Defaults to 60 for a scheduled session. A session that starts immediately ' +
+          'has no planned end without it.',
         examples: [45],
       })
       .optional(),
   })
   .meta({
     id: 'NewSession',
-    description: 'Which robot to take, when, and for how long.',
+    description: 'The robot, start time and planned length of a new session.',
     examples: [{ robotId: exampleIds.robot }],
   })
 export type CreateSession = z.infer<typeof CreateSession>
 
-/** Which sessions; `from` (inclusive) and `to` (exclusive) are about `created_at`. */
+/** Filters of lists and exports. `from` (inclusive) and `to` (exclusive) compare with `created_at`. */
 const sessionFilter = {
   status: SessionStatus.optional(),
   robotId: idOf('robot').meta({ description: 'Sessions on this robot.' }).optional(),
@@ -71,7 +72,7 @@ const isDateRangeValid = ({ from, to }: { from?: string | undefined; to?: string
   !from || !to || Date.parse(from) < Date.parse(to)
 const dateRangeError = { path: ['to'], message: 'must be later than from' }
 
-/** Query of GET /api/sessions. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
+/** Query of GET /api/sessions. Rejects a limit over 100: clamping would make paging loops skip rows silently. */
 export const ListSessions = z
   .strictObject({
     ...sessionFilter,
@@ -84,7 +85,7 @@ export type ListSessions = z.infer<typeof ListSessions>
 /** Body of PATCH /api/sessions/{id}. */
 export const PerformSessionAction = z.strictObject({ action: SessionAction, reason: ActionReason.optional() })
 
-/** Body of POST /api/sessions/{id}/extend: at most a working day at a time. */
+/** Body of POST /api/sessions/{id}/extend. One request adds at most 8 hours. */
 export const ExtendSession = z
   .strictObject({
     additionalMinutes: z
@@ -94,14 +95,17 @@ export const ExtendSession = z
       .max(480)
       .meta({ examples: [15] }),
   })
-  .meta({ id: 'ExtensionRequest', description: 'How much longer the client wants the session to last.' })
+  .meta({
+    id: 'ExtensionRequest',
+    description: 'The number of minutes by which the client wants to extend the session.',
+  })
 
-/** Answer of POST /api/sessions/{id}/extend. The request itself stands in the log of the session. */
+/** Response of POST /api/sessions/{id}/extend. The request itself is in the log of the session. */
 export const ExtensionReceipt = z
   .object({ message: z.string().meta({ examples: ['Asked the operator for 15 more minutes'] }) })
-  .meta({ id: 'ExtensionReceipt', description: 'The operator has been asked.' })
+  .meta({ id: 'ExtensionReceipt', description: 'The extension request was sent to the operator.' })
 
-/** Body of POST /api/sessions/{id}/rate. A comment without a word is none. */
+/** Body of POST /api/sessions/{id}/rate. A blank comment becomes null. */
 export const RateSession = z
   .strictObject({
     rating: z.number().int().min(1).max(5).meta(examples.rating),
@@ -111,28 +115,30 @@ export const RateSession = z
       .default(null)
       .transform((text) => text?.trim() || null),
   })
-  .meta({ id: 'Rating', description: 'What a client thought of a session.' })
+  .meta({ id: 'Rating', description: "A client's rating of a session." })
 export type RateSession = z.output<typeof RateSession>
 
 /** Body of POST /api/sessions/export. */
 export const ExportSessions = z
   .strictObject({
     format: z.enum(['csv', 'json']).meta({
-      description: 'json is the list of GET /api/sessions; csv is a table of the same fields.',
+      description: 'json returns the list of GET /api/sessions; csv returns a table of the same fields.',
     }),
     ...sessionFilter,
   })
   .meta({
     id: 'SessionExport',
-    description: 'Which of your sessions to export, and how.',
+    description: 'The format of an export and the filter of its sessions.',
     examples: [{ format: 'csv', from: '2026-11-01T00:00:00Z', to: '2026-12-01T00:00:00Z' }],
   })
   .refine(isDateRangeValid, dateRangeError)
 export type ExportSessions = z.output<typeof ExportSessions>
 
-/** Query of the two logs: entries after a number, oldest first. */
+/** Query of GET /api/sessions/{id}/messages and /events. */
 export const AfterSeq = z.strictObject({
-  after: queryInteger(0, 2_147_483_647).default(0).meta({ description: 'Entries numbered above this.' }),
+  after: queryInteger(0, 2_147_483_647)
+    .default(0)
+    .meta({ description: 'Returns only entries with a higher number.' }),
   limit: queryInteger(1, 200).default(100),
 })
 

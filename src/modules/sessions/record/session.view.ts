@@ -11,12 +11,21 @@ import { clearableBy } from './stop-authority.ts'
 
 const MS_PER_MINUTE = 60_000
 
-/** What the views of a list are made of: no more is read for each of its rows. */
+/** The columns that list views need. Lists read only these. */
 export const viewColumns = [
-  ...(['sessions.id', 'sessions.status', 'sessions.started_at', 'sessions.ended_at'] as const),
-  ...(['sessions.client_charge_cents', 'sessions.operator_earnings_cents', 'sessions.rating'] as const),
-  ...(['sessions.episodes_collected', 'sessions.data_collected_bytes', 'sessions.created_at'] as const),
-  ...(['sessions.robot_id', 'sessions.operator_id', 'sessions.client_id'] as const),
+  'sessions.id',
+  'sessions.status',
+  'sessions.started_at',
+  'sessions.ended_at',
+  'sessions.client_charge_cents',
+  'sessions.operator_earnings_cents',
+  'sessions.rating',
+  'sessions.episodes_collected',
+  'sessions.data_collected_bytes',
+  'sessions.created_at',
+  'sessions.robot_id',
+  'sessions.operator_id',
+  'sessions.client_id',
 ] as const
 type WithoutTable<C extends string> = C extends `sessions.${infer Column}` ? Column : never
 
@@ -26,13 +35,13 @@ export type SessionRow = Selectable<Tables['sessions']> & {
   operator_name: string
 }
 
-/** A session as it is read for a list. */
+/** A session with the columns of a list. */
 export type ListedSession = Pick<
   SessionRow,
   WithoutTable<(typeof viewColumns)[number]> | 'robot_name' | 'robot_type' | 'operator_name'
 >
 
-/** A session read alone: also whether its robot is connected, and how its driving fared, if it was driven. */
+/** A session with all columns, its robot's connection state, and the latency of its control frames if there were any. */
 export type SessionDetailRow = SessionRow & {
   robot_connected: boolean
   stream_url: string
@@ -45,13 +54,13 @@ export type SessionDetailRow = SessionRow & {
 
 type Viewer = Pick<Caller, 'userId' | 'roles'>
 
-/** Minutes from start to end, or to now, begun minutes counted whole. Null before the start. */
+/** Returns the minutes from start to end, or to now, rounded up; null before the start. */
 function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: Date): number | null {
   if (row.started_at === null) return null
   return Math.ceil(((row.ended_at ?? now).getTime() - row.started_at.getTime()) / MS_PER_MINUTE)
 }
 
-/** The session for one viewer: its operator sees earnings, everybody else sees what was collected. */
+/** Returns the view of a session: its operator sees earnings, other viewers see the collected data. */
 export function sessionView(row: ListedSession, viewerId: string, now: Date): SessionView {
   const shared = {
     id: row.id,
@@ -67,7 +76,7 @@ export function sessionView(row: ListedSession, viewerId: string, now: Date): Se
     robot_type: row.robot_type,
     operator_name: row.operator_name,
   }
-  // An owner who drives their own robot pays for it, so the client view comes first.
+  // An owner who operates their own robot pays for the session and sees the client view.
   if (viewerId === row.operator_id && viewerId !== row.client_id) {
     return { ...shared, operator_earnings_cents: row.operator_earnings_cents }
   }
@@ -107,21 +116,21 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
   return { ...view, ...details, earnings_pending_until: iso(row.earnings_held_until) }
 }
 
-/** Whoever has driven a robot once does not look through its camera for good. */
+/** Returns the video address of the robot. Hides it from the operator after the session has ended. */
 function streamUrl(row: SessionDetailRow, viewerId: string): string | null {
   const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
   const mayViewStream = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
   return mayViewStream && row.stream_url !== '' ? row.stream_url : null
 }
 
-/** ACTIVE time without outages, the stretch that is running included. */
+/** Returns the ACTIVE time without outages, including the current ACTIVE period. */
 function billableMs(row: SessionRow, now: Date): number {
   const { active_ms: counted, outage_ms: outage, active_since: since, active_until: until } = row
   const running = since !== null && until === null ? now.getTime() - since.getTime() : 0
   return Math.max(0, counted + Math.max(0, running) - outage)
 }
 
-/** The buckets are coarser than a tenth of a millisecond, so more digits would say nothing. */
+/** Rounds to tenths: the buckets are coarser than 0.1 ms, so more digits would have no meaning. */
 const roundToTenths = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms * 10) / 10)
 
 function latencyView(row: SessionDetailRow): SessionDetail['latency'] {
@@ -164,7 +173,7 @@ export function messageView(row: Selectable<Tables['messages']>): ChatMessage {
   }
 }
 
-/** A log entry. An entry of a chat message is stored as a reference and shown with the message itself. */
+/** Returns the view of a log entry. A chat entry stores only a reference; its view contains the message. */
 export function eventView(
   row: Selectable<Tables['session_events']>,
   message: Selectable<Tables['messages']> | undefined,

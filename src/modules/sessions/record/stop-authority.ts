@@ -1,15 +1,15 @@
 import type { Role, StopClear } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 
-// Who requested the remote stop in force, and who may therefore clear it.
+// Derives who may clear a latched remote stop from the roles of its requesters.
 
-/** Returns in which part a user requests a stop. Who is neither side of the session is an admin. */
+/** Returns the role in which a user requests a stop. A user who is neither client nor operator is an admin. */
 export function requesterRole(session: { operatorId: string; clientId: string }, userId: string): Role {
   if (userId === session.clientId) return 'client'
   return userId === session.operatorId ? 'operator' : 'admin'
 }
 
-/** The same for an update of `sessions`: null when the platform acts by itself. */
+/** Returns the same role as columns for an update of `sessions`; null without an actor, when the platform acts. */
 export function requesterColumns(actorId: string | undefined) {
   const actor = sql`${actorId ?? null}::uuid`
   return {
@@ -22,6 +22,6 @@ export function requesterColumns(actorId: string | undefined) {
   }
 }
 
-/** Returns who may clear a stop, from its requesters and the setting of its robot. */
+/** Returns who may clear a stop, given its requesters and the setting of the robot. */
 export const clearableBy = (byOwner: boolean, stopClear: StopClear): StopClear =>
   byOwner ? stopClear : 'anyone'

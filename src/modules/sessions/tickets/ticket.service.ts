@@ -45,17 +45,22 @@ export function createSessionTickets(deps: {
       const session = await queries.get(caller, sessionId)
       if (part === 'control' && session.operator_id !== caller.userId) {
         throw forbidden(
+          'session_operator_required',
           'Only the operator of the session may control its robot. Get a ticket to watch instead.',
         )
       }
       if (part === 'control' && !caller.roles.includes('operator')) {
-        throw forbidden('You need the operator role for this.')
+        throw forbidden('role_required', 'You need the operator role for this.')
       }
       if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
-        throw conflict('The session is not open. Start it first, or choose an active or paused one.')
+        throw conflict(
+          'session_not_open',
+          'The session is not open. Start it first, or choose an active or paused one.',
+        )
       }
       const nodeUrl = await nodeOf(session.robot_id)
-      if (nodeUrl === undefined) throw conflict('The robot is offline. Try again when it is connected.')
+      if (nodeUrl === undefined)
+        throw conflict('robot_offline', 'The robot is offline. Try again when it is connected.')
       const { userId, credential, permissionsVersion } = caller
       const apiKeyId = credential.kind === 'api_key' ? { apiKeyId: credential.id } : {}
       const number = await ticketStore.nextNumber(userId)

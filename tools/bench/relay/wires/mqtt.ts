@@ -1,6 +1,6 @@
 import type { End, Wire, WireEvents } from './wire.ts'
 
-// MQTT 3.1.1, as much as QoS 0 needs. https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/
+// MQTT 3.1.1, the part that QoS 0 needs. https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/
 
 const CONNECT = 0x10
 const CONNACK = 0x20
@@ -14,7 +14,7 @@ const NO_KEEP_ALIVE = 0
 const PACKET_ID = 1
 const QOS_0 = 0
 const SUBSCRIPTION_REFUSED = 0x80
-/** The length field goes on in the next byte. */
+/** The length field continues in the next byte. */
 const CONTINUES = 0x80
 
 /** One topic for each direction of each pair. */
@@ -52,7 +52,7 @@ export function createMqttWire({ pair, side }: End): Wire {
   }
 }
 
-/** Walks over the whole packets in `data` and returns where the first incomplete one begins. */
+/** Iterates over the complete packets in `data`; returns where the first incomplete one begins. */
 function walkPackets(
   data: Buffer,
   see: (type: number, data: Buffer, start: number, end: number) => void,

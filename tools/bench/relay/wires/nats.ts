@@ -15,7 +15,7 @@ export function createNatsWire({ pair, side }: End): Wire {
   const [own, others] =
     side === 'operator' ? [`ack.${pair}`, `control.${pair}`] : [`control.${pair}`, `ack.${pair}`]
   return {
-    // The PONG for this PING comes after the subscription was taken.
+    // The PONG for this PING arrives after the subscription was accepted.
     hello: () => `CONNECT ${OPTIONS}\r\nSUB ${own} 1\r\n${PING}\r\n`,
     read(data, received) {
       let position = 0
@@ -41,7 +41,7 @@ export function createNatsWire({ pair, side }: End): Wire {
   }
 }
 
-/** The number that a line ends with, whose carriage return is at `end`. */
+/** Parses the number at the end of a line, whose carriage return is at `end`. */
 function lastNumber(data: Buffer, end: number): number {
   let value = 0
   let scale = 1

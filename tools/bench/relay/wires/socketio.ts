@@ -19,7 +19,7 @@ export function createSocketIoWire(end: End): Wire {
   const eventEnd = Buffer.from(']')
   let outside: WireEvents
   const inside: WireEvents = {
-    ready() {}, // the upgrade alone is not the connection
+    ready() {}, // the upgrade does not complete the connection
     refused: (why) => outside.refused(why),
     answer: (bytes) => outside.answer(bytes),
     message(data, start, stop) {

@@ -13,7 +13,7 @@ import type { End, Wire, WireEvents } from './wire.ts'
 const HEADERS_END = '\r\n\r\n'
 const BRACE = '{'.charCodeAt(0)
 
-/** When a server can be said to have let somebody in: bare ones only upgrade, Wheelhouse says something first. */
+/** When a server has admitted a client: bare servers only upgrade, Wheelhouse sends a message first. */
 export type ReadyOn = 'upgrade' | 'first message'
 
 /** WebSocket: JSON in text frames, everything else in binary ones. */

@@ -41,7 +41,7 @@ export function createPayments(deps: {
   return {
     customers,
     recipients,
-    facts: stripeSync,
+    stripeSync,
     payoutTransfers: transfers,
     collections: invoices,
     payouts: createPayouts({ ...deps, recipients, transfers }),

@@ -6,7 +6,7 @@ import type { DevAccount } from './dev-account.ts'
 import type { createIdentityProvider } from './provider.ts'
 import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider-names.ts'
 
-export interface IdentitySettings {
+export interface OidcSettings {
   /** The configured OIDC provider. Undefined: the built-in one. */
   readonly idp:
     | {
@@ -24,8 +24,8 @@ export interface IdentitySettings {
 }
 
 /** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
-export async function createIdentity(deps: {
-  config: IdentitySettings
+export async function createOidc(deps: {
+  config: OidcSettings
   baseUrl: string
   secrets: Secrets
   /** People whom the built-in provider offers on its page. */

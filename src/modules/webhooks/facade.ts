@@ -53,7 +53,7 @@ export function createWebhookServices(deps: WebhookServicesOptions) {
       record: createAttemptRecorder(deps),
       observe: deps.metrics.webhookAttempt,
     }),
-    outboundRetention: createOutboundRetention(deps),
+    retention: createOutboundRetention(deps),
   }
 }
 export type WebhookServices = ReturnType<typeof createWebhookServices>

@@ -1,0 +1,26 @@
+import type { Db } from './database/tables.ts'
+import type { Bus } from './events/bus.ts'
+import type { Transact } from './events/transactor.ts'
+import type { Idempotency } from './http/idempotency.ts'
+import type { RateLimits } from './http/rate-limits.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What every module is built from. The composition root creates it once per process. */
+export interface CoreServices {
+  readonly log: Log
+  readonly now: () => Date
+  /** Reports an error of background work. */
+  readonly report: (cause: unknown) => void
+  /** The public origin, such as `https://hub.example`. */
+  readonly baseUrl: string
+  readonly databaseUrl: string
+  readonly db: Db
+  readonly transact: Transact
+  readonly bus: Bus
+  readonly secrets: Secrets
+  readonly metrics: Metrics
+  readonly rateLimits: RateLimits
+  readonly idempotency: Idempotency
+}

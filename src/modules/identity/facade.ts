@@ -1,0 +1,54 @@
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Endpoint } from '../../core/http/endpoint.ts'
+import { createApiKeys } from './api-keys/api-key.service.ts'
+import { createAuth } from './auth/auth.ts'
+import { avatarEndpoints } from './avatars/avatar.routes.ts'
+import { createAvatars } from './avatars/avatar.service.ts'
+import { cliLoginEndpoint } from './oidc/cli-login.routes.ts'
+import type { DevAccount } from './oidc/dev-account.ts'
+import { createOidc, type OidcSettings } from './oidc/oidc.ts'
+import { accountEndpoints } from './profile.routes.ts'
+import { createRoles } from './users/role.service.ts'
+import { createUsers } from './users/user.service.ts'
+import { createUserPresence } from './users/user-presence.ts'
+
+export interface IdentitySettings extends OidcSettings {
+  readonly adminEmails: readonly string[]
+  readonly corsOrigins: readonly string[]
+}
+
+/** Creates what identifies users and checks their credentials: accounts, roles, API keys, sign-in, avatars. */
+export async function createIdentity(
+  core: CoreServices,
+  options: {
+    readonly settings: IdentitySettings
+    /** Accounts that the built-in identity provider offers on its sign-in page. */
+    readonly accounts: readonly DevAccount[]
+    /** Whether other machines can reach the built-in identity provider. */
+    readonly insecure?: boolean
+  },
+) {
+  const { settings, accounts } = options
+  const { corsOrigins } = settings
+  const oidc = await createOidc({ ...core, config: settings, accounts, insecure: options.insecure ?? false })
+  const users = createUsers({ ...core, adminEmails: settings.adminEmails })
+  const apiKeys = createApiKeys(core)
+  const { verifyToken } = oidc
+  return {
+    ...oidc,
+    users,
+    apiKeys,
+    auth: createAuth({ users, apiKeys, verifyToken, baseUrl: core.baseUrl, corsOrigins }),
+    roles: createRoles(core),
+    userPresence: createUserPresence(core),
+    avatars: createAvatars(core),
+  }
+}
+export type Identity = Awaited<ReturnType<typeof createIdentity>>
+
+/** Returns the routes below /api/auth and of avatars. */
+export const identityEndpoints = (identity: Identity, { baseUrl }: CoreServices): Endpoint[] => [
+  ...accountEndpoints({ ...identity, baseUrl }),
+  cliLoginEndpoint(identity),
+  ...avatarEndpoints({ ...identity, baseUrl }),
+]

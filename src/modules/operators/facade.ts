@@ -1,0 +1,29 @@
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Endpoint } from '../../core/http/endpoint.ts'
+import { createAvailability } from './availability.service.ts'
+import { certificationEndpoints } from './certification.routes.ts'
+import { createCertifications } from './certification.service.ts'
+import { operatorProfileEndpoints } from './operator-profile.routes.ts'
+import { createOperatorProfiles } from './operator-profile.service.ts'
+import { scheduleEndpoints } from './schedule.routes.ts'
+import { createSchedules } from './schedule.service.ts'
+import { operatorStatsEndpoints } from './stats.routes.ts'
+import { createOperatorStats } from './stats.service.ts'
+
+/** Creates the services of operators: profile, schedule, availability, certifications and statistics. */
+export const createOperators = (core: CoreServices) => ({
+  operatorProfiles: createOperatorProfiles(core),
+  operatorStats: createOperatorStats(core),
+  schedules: createSchedules(core),
+  availability: createAvailability(core),
+  certifications: createCertifications(core),
+})
+export type Operators = ReturnType<typeof createOperators>
+
+/** Returns the routes below /api/operator, and those of certifications. */
+export const operatorsEndpoints = (operators: Operators): Endpoint[] => [
+  ...operatorProfileEndpoints(operators),
+  ...scheduleEndpoints(operators),
+  ...certificationEndpoints(operators),
+  ...operatorStatsEndpoints(operators),
+]

@@ -1,0 +1,66 @@
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Endpoint } from '../../core/http/endpoint.ts'
+import type { Settle } from '../billing/index.ts'
+import type { Users } from '../identity/index.ts'
+import { createControlPersistence } from './control/control-persistence.service.ts'
+import { exportEndpoints } from './export/export.routes.ts'
+import { createSessionExports } from './export/export.service.ts'
+import { extensionEndpoints } from './extensions/extension.routes.ts'
+import { createExtensions } from './extensions/extension.service.ts'
+import { createAbandonmentWorker } from './lifecycle/abandonment.worker.ts'
+import { sessionEndpoints } from './lifecycle/session.routes.ts'
+import { createSessionLifecycle } from './lifecycle/session-lifecycle.ts'
+import { createSessionPresence } from './lifecycle/session-presence.ts'
+import { createSchedule } from './lifecycle/session-schedule.ts'
+import { createSessionStarts } from './lifecycle/session-start.ts'
+import { createMessages } from './messages/message.service.ts'
+import { ratingEndpoints } from './ratings/rating.routes.ts'
+import { createRatings } from './ratings/rating.service.ts'
+import { createSessionQueries } from './record/session-queries.ts'
+import { ticketEndpoints } from './tickets/ticket.routes.ts'
+import { createSessionTickets } from './tickets/ticket.service.ts'
+import { createTicketStore } from './tickets/ticket.store.ts'
+import { createTickets } from './tickets/ticket.ts'
+
+/** Creates the services of sessions: their lifecycle, log, tickets, and what the gateway stores about them. */
+export function createSessions(
+  core: CoreServices,
+  options: {
+    readonly settings: { readonly operatorJoinMs: number; readonly pauseLimitMs: number }
+    readonly settle: Settle
+    readonly users: Users
+  },
+) {
+  const { settings, settle, users } = options
+  const queries = createSessionQueries(core)
+  const starts = createSessionStarts(core)
+  const tickets = createTickets(core)
+  const ticketStore = createTicketStore(core)
+  const lifecycle = createSessionLifecycle({ ...core, queries, starts, settle })
+  return {
+    queries,
+    starts,
+    lifecycle,
+    tickets,
+    ticketStore,
+    messages: createMessages({ ...core, queries }),
+    extensions: createExtensions({ ...core, queries }),
+    ratings: createRatings({ ...core, queries }),
+    exports: createSessionExports(core),
+    sessionTickets: createSessionTickets({ ...core, queries, tickets, ticketStore }),
+    presence: createSessionPresence(core),
+    controlPersistence: createControlPersistence({ ...core, queries, users }),
+    schedule: createSchedule({ ...core, starts, lifecycle }),
+    abandonment: createAbandonmentWorker({ ...core, lifecycle, ...settings }),
+  }
+}
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Returns the routes below /api/sessions. */
+export const sessionsEndpoints = (sessions: Sessions, users: Users, core: CoreServices): Endpoint[] => [
+  ...sessionEndpoints({ ...sessions, isOperator: users.isOperator, now: core.now }),
+  ...extensionEndpoints(sessions),
+  ...ratingEndpoints({ ...sessions, now: core.now }),
+  ...ticketEndpoints(sessions),
+  ...exportEndpoints({ ...core, exports: sessions.exports }),
+]

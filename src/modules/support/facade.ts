@@ -1,0 +1,27 @@
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Endpoint } from '../../core/http/endpoint.ts'
+import type { Mailer } from '../../core/mail/mailer.ts'
+import { contactEndpoints } from './contact.routes.ts'
+import { createContact } from './contact.service.ts'
+import { createContactDelivery } from './contact-delivery.ts'
+import { createContactQueue } from './contact-queue.ts'
+import { inboxEndpoints } from './inbox.routes.ts'
+import { robotRequestEndpoints } from './robot-request.routes.ts'
+
+/** Creates the contact form. Without a mailer its messages are stored, and mailed once a mail server is configured. */
+export function createSupport(
+  core: CoreServices,
+  mail: { readonly mailer: Mailer; readonly contactTo: string } | undefined,
+) {
+  const contactQueue = createContactQueue(core)
+  const contactDelivery = mail && createContactDelivery({ ...core, contactQueue, ...mail })
+  return { contact: createContact({ ...core, contactQueue, delivery: contactDelivery }), contactDelivery }
+}
+export type Support = ReturnType<typeof createSupport>
+
+/** Returns the routes of contact messages and robot requests, for the public and for admins. */
+export const supportEndpoints = (support: Support, core: CoreServices): Endpoint[] => [
+  ...contactEndpoints(support),
+  ...robotRequestEndpoints(core),
+  ...inboxEndpoints(core),
+]

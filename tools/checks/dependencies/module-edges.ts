@@ -1,0 +1,11 @@
+/** Says which modules a module may import, through their index.ts. At most 15 edges, without a cycle. */
+export const moduleEdges: Readonly<Record<string, readonly string[]>> = {
+  clients: ['sessions'],
+  notifications: ['identity'],
+  operators: ['billing', 'identity', 'robots', 'sessions'],
+  payments: ['billing', 'identity'],
+  presence: ['sessions'],
+  sessions: ['billing', 'identity', 'robots'],
+}
+
+export const MAX_MODULE_EDGES = 15

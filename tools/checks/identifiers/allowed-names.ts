@@ -1,0 +1,15 @@
+/** Exceptions from the banned words. Each is an exact name with the reason why it stays. */
+export interface AllowedName {
+  readonly name: string
+  /** Where the exception applies: the beginning of a path. Everywhere when missing. */
+  readonly under?: string
+  readonly reason: string
+}
+
+export const allowedNames: readonly AllowedName[] = [
+  { name: 'company_name', reason: 'published field of the client profile' },
+  { name: 'companyName', under: 'src/modules/clients/', reason: 'column of the published field company_name' },
+]
+
+/** Folders whose names are history: a migration keeps the words of its time. */
+export const HISTORY = ['src/app/database/migrations/']
