@@ -119,7 +119,8 @@ function behavior<L extends GatewayConnection>(
       const extensions = req.getHeader('sec-websocket-extensions')
       res.upgrade({ connection: decision.connection }, key, decision.subprotocol, extensions, context)
     },
-    (res) => respond(res, '500 Internal Server Error', 'Internal error. Try again shortly.'),
+    (res) =>
+      respond(res, '500 Internal Server Error', 'internal_error', 'Internal error. Try again shortly.'),
   )
   return {
     maxPayloadLength: MAX_PAYLOAD_BYTES,

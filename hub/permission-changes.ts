@@ -19,11 +19,14 @@ export function watchPermissionChanges(
 }
 
 /** Cuts off the user's sockets that were let in before the change. */
-function cutOffOutdated(io: Server, { id, rights_version }: { id: string; rights_version: number }): void {
+function cutOffOutdated(
+  io: Server,
+  { id, permissions_version }: { id: string; permissions_version: number },
+): void {
   for (const socketId of io.sockets.adapter.rooms.get(rooms.user(id)) ?? []) {
     const socket: Socket | undefined = io.sockets.sockets.get(socketId)
     if (!socket) continue
     const caller: Caller = socket.data.caller
-    if (caller.permissionsVersion < rights_version) socket.conn.close()
+    if (caller.permissionsVersion < permissions_version) socket.conn.close()
   }
 }

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { ErrorCode } from '@wheelhouse/protocol'
 import type { RobotTokens } from '../../src/modules/robots/index.ts'
 import type { Ticket, TicketPart, Tickets } from '../../src/modules/sessions/index.ts'
 import { ParticipantConnection } from '../control/participant-connection.ts'
@@ -15,17 +16,22 @@ const MAX_USED_TICKETS = 50_000
 /** The response to an upgrade that is refused. */
 interface Refusal {
   readonly status: string
+  readonly code: ErrorCode
   readonly error: string
   readonly headers?: Readonly<Record<string, string>>
 }
 export type UpgradeDecision = { connection: GatewayConnection; subprotocol: string } | Refusal
 
-const refused = (status: string, error: string): Refusal => ({ status, error })
-const unauthorized = (error: string) => refused('401 Unauthorized', error)
-const forbidden = (error: string) => refused('403 Forbidden', error)
-const unavailable = (error: string) => refused('503 Service Unavailable', error)
+const refused = (status: string, code: ErrorCode, error: string): Refusal => ({ status, code, error })
+const unauthorized = (code: ErrorCode, error: string) => refused('401 Unauthorized', code, error)
+const forbidden = (code: ErrorCode, error: string) => refused('403 Forbidden', code, error)
+const unavailable = (code: ErrorCode, error: string) => refused('503 Service Unavailable', code, error)
 const tooManyConnects = (waitMs: number): Refusal => ({
-  ...refused('429 Too Many Requests', 'This robot connects too often. Retry after the time in Retry-After.'),
+  ...refused(
+    '429 Too Many Requests',
+    'rate_limited',
+    'This robot connects too often. Retry after the time in Retry-After.',
+  ),
   headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
 })
 
@@ -48,10 +54,13 @@ export function createConnectionAdmission(deps: {
 
   /** Applies the checks for all connections; returns the offered credential, or a refusal. */
   function credential(req: HttpRequest): { token: string; subprotocol: string } | Refusal {
-    if (isDraining()) return unavailable('This gateway restarts. Connect to another one.')
+    if (isDraining()) return unavailable('not_ready', 'This gateway restarts. Connect to another one.')
     const origin = req.getHeader('origin')
     if (origin !== '' && !allowedOrigins.includes(origin))
-      return forbidden('Connections from this Origin are not allowed. An administrator can allow it.')
+      return forbidden(
+        'origin_not_allowed',
+        'Connections from this Origin are not allowed. An administrator can allow it.',
+      )
     const offered = req
       .getHeader('sec-websocket-protocol')
       .split(',')
@@ -68,10 +77,16 @@ export function createConnectionAdmission(deps: {
       if ('status' in offered) return offered
       const identity = tokens.read(offered.token)
       if (!identity)
-        return unauthorized('A valid robot token is required. Rotate the token of the robot if it is lost.')
+        return unauthorized(
+          'robot_token_invalid',
+          'A valid robot token is required. Rotate the token of the robot if it is lost.',
+        )
       const robotId = req.getParameter(0)
       if (robotId === undefined || identity.robotId !== robotId) {
-        return forbidden('The token belongs to another robot. Use the token of this robot.')
+        return forbidden(
+          'robot_token_mismatch',
+          'The token belongs to another robot. Use the token of this robot.',
+        )
       }
       // By token, so that an old token of this robot does not use up the limit of the new one.
       const waitMs = connectLimit.take(`${robotId}:${identity.tokenVersion}`)
@@ -86,17 +101,28 @@ export function createConnectionAdmission(deps: {
       if ('status' in offered) return offered
       const ticket = tickets.read(offered.token)
       if (!ticket)
-        return unauthorized('A valid ticket is required. Get a new one: a ticket expires after a minute.')
+        return unauthorized(
+          'ticket_invalid',
+          'A valid ticket is required. Get a new one: a ticket expires after a minute.',
+        )
       if (ticket.sessionId !== req.getParameter(0) || ticket.part !== part) {
-        return forbidden('The ticket is for another session, or for another part in it. Get a new one.')
+        return forbidden(
+          'ticket_mismatch',
+          'The ticket is for another session, or for another part in it. Get a new one.',
+        )
       }
       if (revocations.isRevoked(ticket)) {
         onRevokedTicket()
-        return unauthorized('The permissions behind this ticket have ended or changed. Get a new one.')
+        return unauthorized(
+          'ticket_revoked',
+          'The permissions behind this ticket have ended or changed. Get a new one.',
+        )
       }
       const verdict = used.take(ticket)
-      if (verdict === 'used') return unauthorized('The ticket was used already. Get a new one.')
-      if (verdict === 'full') return unavailable('Too many connections at once. Try again shortly.')
+      if (verdict === 'used')
+        return unauthorized('ticket_used', 'The ticket was used already. Get a new one.')
+      if (verdict === 'full')
+        return unavailable('overloaded', 'Too many connections at once. Try again shortly.')
       return { connection: new ParticipantConnection(ticket, clockMs()), subprotocol: offered.subprotocol }
     },
   }
@@ -126,7 +152,7 @@ function createUsedTickets() {
 }
 
 /** Refuses an upgrade. */
-export function refuse(res: HttpResponse, { status, error, headers }: Refusal): void {
+export function refuse(res: HttpResponse, { status, code, error, headers }: Refusal): void {
   const challenge = status.startsWith('401') ? { 'WWW-Authenticate': 'Bearer' } : {}
-  respond(res, status, error, { ...challenge, ...headers })
+  respond(res, status, code, error, { ...challenge, ...headers })
 }

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
+import { ERROR_CODE_HEADER, type ErrorCode } from '@wheelhouse/protocol'
 import type { MetricsPage } from '../../src/core/metrics/metrics-http.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import { ambiguity } from './request-framing.ts'
@@ -22,12 +23,11 @@ export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: 
         const problem = ambiguity(req)
         return problem === undefined ? answer(res, req) : refuse(res, problem)
       },
-      (res) => respond(res, '500 Internal Server Error', 'Internal error'),
+      (res) => respond(res, '500 Internal Server Error', 'internal_error', 'Internal error'),
     )
   const notAllowed = route('method', (res, req) => {
-    respond(res, '405 Method Not Allowed', `${req.getCaseSensitiveMethod()} is not allowed here. Use GET.`, {
-      Allow: 'GET',
-    })
+    const error = `${req.getCaseSensitiveMethod()} is not allowed here. Use GET.`
+    respond(res, '405 Method Not Allowed', 'method_not_allowed', error, { Allow: 'GET' })
   })
   app.get(
     '/livez',
@@ -36,8 +36,11 @@ export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: 
   app.get(
     '/readyz',
     route('readyz', (res) => {
-      const [status, text] = isReady() ? ['200 OK', 'ready'] : ['503 Service Unavailable', 'not ready']
-      res.cork(() => void res.writeStatus(status).end(text))
+      res.cork(() => {
+        if (isReady()) return void res.writeStatus('200 OK').end('ready')
+        const notReady: ErrorCode = 'not_ready'
+        res.writeStatus('503 Service Unavailable').writeHeader(ERROR_CODE_HEADER, notReady).end('not ready')
+      })
     }),
   )
   app.get(
@@ -47,7 +50,7 @@ export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: 
   for (const path of PROBES) app.any(path, notAllowed)
   app.any(
     '/*',
-    route('other', (res) => respond(res, '404 Not Found', 'Route not found')),
+    route('other', (res) => respond(res, '404 Not Found', 'route_not_found', 'Route not found')),
   )
 }
 
@@ -55,11 +58,12 @@ export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: 
 export function respond(
   res: HttpResponse,
   status: string,
+  code: ErrorCode,
   error: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   res.cork(() => {
-    res.writeStatus(status)
+    res.writeStatus(status).writeHeader(ERROR_CODE_HEADER, code)
     for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value)
     res.writeHeader('Content-Type', 'application/json').end(JSON.stringify({ error }))
   })
@@ -76,7 +80,10 @@ export function ambiguityRefusal(guard: Guard): (res: HttpResponse, error: strin
     (res: HttpResponse, error: string, isAborted: () => boolean) => {
       if (isAborted()) return
       res.cork(() => {
-        res.writeStatus('400 Bad Request').writeHeader('Content-Type', 'application/json')
+        res
+          .writeStatus('400 Bad Request')
+          .writeHeader(ERROR_CODE_HEADER, 'malformed_request' satisfies ErrorCode)
+        res.writeHeader('Content-Type', 'application/json')
         res.end(JSON.stringify({ error }), true)
       })
     },

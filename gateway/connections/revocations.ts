@@ -15,7 +15,13 @@ export function createRevocations(clockMs: () => number) {
     keyRevoked: (apiKeyId: string): void => keys.set(apiKeyId, true),
 
     /** Remembers a change of a user's permissions, which revokes tickets of earlier versions. */
-    permissionsChanged({ id, rights_version: version }: { id: string; rights_version: number }): void {
+    permissionsChanged({
+      id,
+      permissions_version: version,
+    }: {
+      id: string
+      permissions_version: number
+    }): void {
       users.set(id, Math.max(version, users.get(id) ?? version))
     },
 

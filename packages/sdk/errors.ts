@@ -41,12 +41,22 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   /** The HTTP status; 0 without a response. */
   readonly status: number
+  /**
+   * The machine-readable code of the error, from the header `Wheelhouse-Error`; `ErrorCode` of
+   * `@wheelhouse/protocol` lists the codes. Undefined without a response of the platform, such as one of a proxy.
+   */
+  readonly code: string | undefined
   /** Seconds to wait before the next attempt, if the platform names a time. */
   readonly retryAfterS?: number
 
-  constructor(status: number, message: string, options: ErrorOptions & { retryAfterS?: number } = {}) {
+  constructor(
+    status: number,
+    message: string,
+    options: ErrorOptions & { code?: string | undefined; retryAfterS?: number } = {},
+  ) {
     super(message, options)
     this.status = status
+    this.code = options.code
     if (options.retryAfterS !== undefined) this.retryAfterS = options.retryAfterS
   }
 }

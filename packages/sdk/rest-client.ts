@@ -1,3 +1,4 @@
+import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
 import createClient, { type Client } from 'openapi-fetch'
 import { ApiError } from './errors.ts'
 import { type RetryOptions, retrying, type Send } from './rest-retry.ts'
@@ -79,6 +80,7 @@ export async function answerOf<R extends FetchResult>(pending: Promise<R>): Prom
   if (response.ok) return data as ResponseBody<R>
   const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
   throw new ApiError(response.status, messageOf(error) ?? `The platform answered ${response.status}`, {
+    code: response.headers.get(ERROR_CODE_HEADER) ?? undefined,
     ...(Number.isFinite(seconds) && { retryAfterS: seconds }),
   })
 }

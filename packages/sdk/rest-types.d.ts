@@ -384,7 +384,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists what your robots have recorded, one dataset a robot, the one that grew last first
+         * Lists the datasets of your robots, one per robot, most recently updated first
          * @description This needs the client role, and a session token or an API key.
          */
         get: operations["getClientDatasets"];
@@ -404,7 +404,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the episodes of one of your datasets, those that began last first
+         * Lists the episodes of one of your datasets, newest first by start time
          * @description This needs the client role, and a session token or an API key.
          */
         get: operations["getClientDatasetEpisodes"];
@@ -488,7 +488,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists your robots, newest first, 50 unless you say otherwise
+         * Lists your robots, newest first, 50 by default
          * @description This needs the client role, and a session token or an API key.
          */
         get: operations["getClientRobots"];
@@ -540,7 +540,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists what one of your robots has logged, newest first
+         * Lists the log lines of one of your robots, newest first
          * @description This needs the client role, and a session token or an API key.
          */
         get: operations["getClientRobotLogs"];
@@ -562,7 +562,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replaces the token of one of your robots and drops the connection made with the old one
+         * Replaces the token of one of your robots and closes the connection that uses the old token
          * @description This needs the client role, and a session token or an API key.
          */
         post: operations["postClientRobotToken"];
@@ -1641,7 +1641,7 @@ export interface components {
              */
             session_id: string;
             /**
-             * @description Its number in the log of the session.
+             * @description Number of the message in the log of the session.
              * @example 2
              */
             seq: number;
@@ -1653,7 +1653,7 @@ export interface components {
             sender_id: string;
             /** @example Ada */
             sender_name: string;
-            /** @description For which side of the session the sender speaks. */
+            /** @description Role of the sender in the session. */
             sender_role: components["schemas"]["Role"];
             /** @example Careful with the vase */
             body: string;
@@ -1771,15 +1771,15 @@ export interface components {
              */
             id: string;
             status: components["schemas"]["SessionStatus"];
-            /** @description Null until it has started. */
+            /** @description Null until the session starts. */
             started_at: string | null;
-            /** @description Null until it is COMPLETED or CANCELLED. */
+            /** @description Null until the session is COMPLETED or CANCELLED. */
             ended_at: string | null;
-            /** @description From start to end, or to now, begun minutes counted whole; null until it has started. */
+            /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description In cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. */
             client_charge_cents: number | null;
-            /** @description Stars, 1 to 5; null until it is rated. */
+            /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
             /**
              * Format: date-time
@@ -1848,15 +1848,15 @@ export interface components {
              */
             id: string;
             status: components["schemas"]["SessionStatus"];
-            /** @description Null until it has started. */
+            /** @description Null until the session starts. */
             started_at: string | null;
-            /** @description Null until it is COMPLETED or CANCELLED. */
+            /** @description Null until the session is COMPLETED or CANCELLED. */
             ended_at: string | null;
-            /** @description From start to end, or to now, begun minutes counted whole; null until it has started. */
+            /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description In cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. */
             client_charge_cents: number | null;
-            /** @description Stars, 1 to 5; null until it is rated. */
+            /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
             /**
              * Format: date-time
@@ -1875,7 +1875,7 @@ export interface components {
             data_collected_mb: number;
             /**
              * Format: uuid
-             * @description The user who drives.
+             * @description The user who operates the robot.
              * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
              */
             operator_id: string;
@@ -1885,34 +1885,34 @@ export interface components {
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
              */
             client_id: string;
-            /** @description What a begun minute costs the client; null until it has started. */
+            /** @description Price of a begun minute for the client; null until the session starts. */
             rate_cents_per_minute: number | null;
-            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            /** @description ACTIVE time so far without outages of the robot, rounded up to seconds. The client pays each begun minute of it. */
             billable_seconds: number;
-            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            /** @description ACTIVE time in which the robot was disconnected, rounded up to seconds. It is neither billed nor earned. */
             outage_seconds: number;
-            /** @description Null when it was started at once. */
+            /** @description Null when the session started immediately. */
             scheduled_for: string | null;
-            /** @description The length that was planned, extensions included; null when no end is planned. */
+            /** @description Planned length, including extensions; null when no end is planned. */
             planned_minutes: number | null;
-            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            /** @description The scheduled time plus the planned length, or the start plus the planned length when the session started early or immediately. The session does not end automatically at this time. */
             planned_end: string | null;
-            /** @description Of all pauses, the present one included. */
+            /** @description Length of all pauses, including the current one. */
             paused_seconds: number;
-            /** @description Null unless it is PAUSED. */
+            /** @description Null unless the session is PAUSED. */
             pause_reason: string | null;
             /** @description Null without a rating, or without a comment. */
             rating_comment: string | null;
-            /** @description Null until it is COMPLETED or CANCELLED. */
+            /** @description Null until the session is COMPLETED or CANCELLED. */
             end_reason: string | null;
-            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            /** @description Address of the robot's video; null when the robot has no video, and for the operator while the session is not open. */
             stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
-                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                /** @description Whether the operator has opened a control connection before. When the connection is lost later, the ACTIVE session is PAUSED with operator_lost after a grace period. */
                 operator_joined: boolean;
-                /** @description The remote stop in force; null when there is none. It complements the machine's own emergency stop device and never replaces it. */
+                /** @description The latched remote stop; null when no stop is latched. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
                     /**
@@ -1920,29 +1920,29 @@ export interface components {
                      * @example 2026-11-20T09:30:00.000Z
                      */
                     at: string;
-                    /** @description The user who stopped the robot. */
+                    /** @description The user who requested the stop. */
                     by: string | null;
-                    /** @description In which part they did: as the owner (client), the operator or an admin. */
+                    /** @description The role in which that user requested it: owner (client), operator or admin. */
                     by_role: components["schemas"]["Role"] | null;
-                    /** @description Who may clear it: the owner or an admin (owner), or the operator too (anyone). It is owner as soon as the owner or an admin has requested one of the stops in force, unless the robot is set otherwise. */
+                    /** @description Who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone. */
                     clearable_by: components["schemas"]["StopClear"];
-                    /** @description Whether you may clear it. */
+                    /** @description Whether you may clear the stop. */
                     may_clear: boolean;
-                    /** @description When the operator last asked for its clearing; null while they have not. */
+                    /** @description When the operator last asked to clear the stop; null without such a request. */
                     clear_requested_at: string | null;
                 } | null;
             };
-            /** @description How late commands arrived at the gateway, compared with the quickest of their connection; null when the session was never driven. */
+            /** @description Latency of commands at the gateway, relative to the fastest command of their connection; null when no control connection has sent commands. */
             latency: {
-                /** @description Half of the commands were no later than this, in milliseconds; null when none was measured. */
+                /** @description 50th percentile of the latency, in milliseconds; null without measurements. */
                 p50_ms: number | null;
-                /** @description 19 of 20 were no later than this, in milliseconds; null when none was measured. */
+                /** @description 95th percentile of the latency, in milliseconds; null without measurements. */
                 p95_ms: number | null;
-                /** @description The latest, in milliseconds; null when none was measured. */
+                /** @description Maximum latency, in milliseconds; null without measurements. */
                 max_ms: number | null;
-                /** @description Commands that reached the robot. */
+                /** @description Number of commands that reached the robot. */
                 frames: number;
-                /** @description Commands that did not. */
+                /** @description Number of commands that the gateway dropped. */
                 dropped: number;
             } | null;
         };
@@ -2046,7 +2046,7 @@ export interface components {
             delivered: boolean;
         };
         /**
-         * @description What an operator's commands may mean to a robot.
+         * @description How a robot interprets the commands of an operator.
          * @enum {string}
          */
         ControlMode: "joint_position" | "joint_velocity" | "cartesian_pose" | "cartesian_velocity" | "base_velocity" | "gripper";
@@ -2109,10 +2109,10 @@ export interface components {
              * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
              */
             sessionId: string;
-            /** @description ACTIVE when it has started, PENDING when it is scheduled. */
+            /** @description ACTIVE for a started session, PENDING for a scheduled one. */
             status: components["schemas"]["SessionStatus"];
         };
-        /** @description What one robot has recorded. */
+        /** @description The episodes that one robot has recorded. */
         Dataset: {
             /**
              * Format: uuid
@@ -2137,7 +2137,7 @@ export interface components {
             size_mb: number;
             /**
              * Format: date-time
-             * @description When its newest episode was stored.
+             * @description When the newest episode was stored.
              * @example 2026-11-20T09:52:10.000Z
              */
             updated_at: string;
@@ -2146,7 +2146,7 @@ export interface components {
         DeliveredEvent: {
             /**
              * Format: uuid
-             * @description The same in the stream and in every delivery to a webhook.
+             * @description The same id in the stream and in every webhook delivery.
              * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
              */
             id: string;
@@ -2156,7 +2156,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2166,7 +2166,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description A snapshot. Of a session the entry of its log, of robot.status what the hub sends as robot:status, of a notification the notification.
+             * @description A snapshot: the log entry for session events, the hub event robot:status for robot.status, the notification for notifications.
              * @example {
              *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
              *       "seq": 1,
@@ -2190,11 +2190,11 @@ export interface components {
              */
             id: string;
             /**
-             * @description The robot's own name for it.
+             * @description The id that the robot assigned.
              * @example run-000216
              */
             episode_id: string;
-            /** @description The session in which it began; null when it began in none. */
+            /** @description The session in which the episode started; null when it started outside a session. */
             session_id: string | null;
             /**
              * Format: date-time
@@ -2212,12 +2212,12 @@ export interface components {
              */
             size_mb: number;
             /**
-             * @description Whether the task was done, as far as the robot knows.
+             * @description Whether the task succeeded, as the robot reported; null when it did not report it.
              * @example true
              */
             success: boolean | null;
             /**
-             * @description Where the recording lies, as the robot says; never opened by the platform.
+             * @description Address of the recording, as the robot reported it. The platform never opens it.
              * @example s3://lovelace-episodes/run-000216.mcap
              */
             uri: string | null;
@@ -2230,17 +2230,17 @@ export interface components {
         /**
          * @description The body of every error: one text for people to read.
          * @example {
-         *       "error": "hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first."
+         *       "error": "hardware_id: another robot has this id. Case is ignored. Check the id, or remove the other robot first."
          *     }
          */
         Error: {
             error: string;
         };
-        /** @description One thing that happened to you, your sessions or your robots. */
+        /** @description An event about you, your sessions or your robots. */
         Event: {
             /**
              * Format: uuid
-             * @description The same in the stream and in every delivery to a webhook.
+             * @description The same id in the stream and in every webhook delivery.
              * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
              */
             id: string;
@@ -2250,7 +2250,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2260,7 +2260,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description A snapshot. Of a session the entry of its log, of robot.status what the hub sends as robot:status, of a notification the notification.
+             * @description A snapshot: the log entry for session events, the hub event robot:status for robot.status, the notification for notifications.
              * @example {
              *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
              *       "seq": 1,
@@ -2290,12 +2290,12 @@ export interface components {
              */
             more: boolean;
         };
-        /** @description The operator has been asked. */
+        /** @description The extension request was sent to the operator. */
         ExtensionReceipt: {
             /** @example Asked the operator for 15 more minutes */
             message: string;
         };
-        /** @description How much longer the client wants the session to last. */
+        /** @description The number of minutes by which the client wants to extend the session. */
         ExtensionRequest: {
             /** @example 15 */
             additionalMinutes: number;
@@ -2423,7 +2423,7 @@ export interface components {
          */
         InvoiceStatus: "DRAFT" | "OPEN" | "PAID" | "FAILED" | "VOID";
         /**
-         * @description Which robot to take, when, and for how long.
+         * @description The robot, start time and planned length of a new session.
          * @example {
          *       "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42"
          *     }
@@ -2436,18 +2436,18 @@ export interface components {
             robotId: string;
             /**
              * Format: uuid
-             * @description The caller, unless an admin names another operator.
+             * @description Defaults to the caller. Only an admin may name another operator.
              * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
              */
             operatorId?: string;
             /**
              * Format: date-time
-             * @description Plans the session for this time, at most 90 days ahead, instead of starting it now.
+             * @description Schedules the session for this time, at most 90 days ahead. Without it, the session starts immediately.
              * @example 2026-11-20T09:30:00Z
              */
             scheduledFor?: string;
             /**
-             * @description How long the session is planned for. A scheduled session is planned for 60 minutes unless this says otherwise; one that starts now has no planned end without it.
+             * @description Planned length of the session. Defaults to 60 for a scheduled session. A session that starts immediately has no planned end without it.
              * @example 45
              */
             plannedMinutes?: number;
@@ -2460,12 +2460,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
+             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
              * @example session.started
              */
             type: string;
             /**
-             * @description What it is about, by id, and what the kind adds.
+             * @description Ids of the affected resources, and fields of the type.
              * @example {
              *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
              *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
@@ -2567,15 +2567,15 @@ export interface components {
              */
             id: string;
             status: components["schemas"]["SessionStatus"];
-            /** @description Null until it has started. */
+            /** @description Null until the session starts. */
             started_at: string | null;
-            /** @description Null until it is COMPLETED or CANCELLED. */
+            /** @description Null until the session is COMPLETED or CANCELLED. */
             ended_at: string | null;
-            /** @description From start to end, or to now, begun minutes counted whole; null until it has started. */
+            /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description In cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. */
             client_charge_cents: number | null;
-            /** @description Stars, 1 to 5; null until it is rated. */
+            /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
             /**
              * Format: date-time
@@ -2590,7 +2590,7 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
-            /** @description In cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
         };
         /**
@@ -2644,15 +2644,15 @@ export interface components {
              */
             id: string;
             status: components["schemas"]["SessionStatus"];
-            /** @description Null until it has started. */
+            /** @description Null until the session starts. */
             started_at: string | null;
-            /** @description Null until it is COMPLETED or CANCELLED. */
+            /** @description Null until the session is COMPLETED or CANCELLED. */
             ended_at: string | null;
-            /** @description From start to end, or to now, begun minutes counted whole; null until it has started. */
+            /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description In cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. */
             client_charge_cents: number | null;
-            /** @description Stars, 1 to 5; null until it is rated. */
+            /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
             /**
              * Format: date-time
@@ -2667,11 +2667,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
-            /** @description In cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
             /**
              * Format: uuid
-             * @description The user who drives.
+             * @description The user who operates the robot.
              * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
              */
             operator_id: string;
@@ -2681,34 +2681,34 @@ export interface components {
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
              */
             client_id: string;
-            /** @description What a begun minute costs the client; null until it has started. */
+            /** @description Price of a begun minute for the client; null until the session starts. */
             rate_cents_per_minute: number | null;
-            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            /** @description ACTIVE time so far without outages of the robot, rounded up to seconds. The client pays each begun minute of it. */
             billable_seconds: number;
-            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            /** @description ACTIVE time in which the robot was disconnected, rounded up to seconds. It is neither billed nor earned. */
             outage_seconds: number;
-            /** @description Null when it was started at once. */
+            /** @description Null when the session started immediately. */
             scheduled_for: string | null;
-            /** @description The length that was planned, extensions included; null when no end is planned. */
+            /** @description Planned length, including extensions; null when no end is planned. */
             planned_minutes: number | null;
-            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            /** @description The scheduled time plus the planned length, or the start plus the planned length when the session started early or immediately. The session does not end automatically at this time. */
             planned_end: string | null;
-            /** @description Of all pauses, the present one included. */
+            /** @description Length of all pauses, including the current one. */
             paused_seconds: number;
-            /** @description Null unless it is PAUSED. */
+            /** @description Null unless the session is PAUSED. */
             pause_reason: string | null;
             /** @description Null without a rating, or without a comment. */
             rating_comment: string | null;
-            /** @description Null until it is COMPLETED or CANCELLED. */
+            /** @description Null until the session is COMPLETED or CANCELLED. */
             end_reason: string | null;
-            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            /** @description Address of the robot's video; null when the robot has no video, and for the operator while the session is not open. */
             stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
-                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                /** @description Whether the operator has opened a control connection before. When the connection is lost later, the ACTIVE session is PAUSED with operator_lost after a grace period. */
                 operator_joined: boolean;
-                /** @description The remote stop in force; null when there is none. It complements the machine's own emergency stop device and never replaces it. */
+                /** @description The latched remote stop; null when no stop is latched. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
                     /**
@@ -2716,32 +2716,32 @@ export interface components {
                      * @example 2026-11-20T09:30:00.000Z
                      */
                     at: string;
-                    /** @description The user who stopped the robot. */
+                    /** @description The user who requested the stop. */
                     by: string | null;
-                    /** @description In which part they did: as the owner (client), the operator or an admin. */
+                    /** @description The role in which that user requested it: owner (client), operator or admin. */
                     by_role: components["schemas"]["Role"] | null;
-                    /** @description Who may clear it: the owner or an admin (owner), or the operator too (anyone). It is owner as soon as the owner or an admin has requested one of the stops in force, unless the robot is set otherwise. */
+                    /** @description Who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone. */
                     clearable_by: components["schemas"]["StopClear"];
-                    /** @description Whether you may clear it. */
+                    /** @description Whether you may clear the stop. */
                     may_clear: boolean;
-                    /** @description When the operator last asked for its clearing; null while they have not. */
+                    /** @description When the operator last asked to clear the stop; null without such a request. */
                     clear_requested_at: string | null;
                 } | null;
             };
-            /** @description How late commands arrived at the gateway, compared with the quickest of their connection; null when the session was never driven. */
+            /** @description Latency of commands at the gateway, relative to the fastest command of their connection; null when no control connection has sent commands. */
             latency: {
-                /** @description Half of the commands were no later than this, in milliseconds; null when none was measured. */
+                /** @description 50th percentile of the latency, in milliseconds; null without measurements. */
                 p50_ms: number | null;
-                /** @description 19 of 20 were no later than this, in milliseconds; null when none was measured. */
+                /** @description 95th percentile of the latency, in milliseconds; null without measurements. */
                 p95_ms: number | null;
-                /** @description The latest, in milliseconds; null when none was measured. */
+                /** @description Maximum latency, in milliseconds; null without measurements. */
                 max_ms: number | null;
-                /** @description Commands that reached the robot. */
+                /** @description Number of commands that reached the robot. */
                 frames: number;
-                /** @description Commands that did not. */
+                /** @description Number of commands that the gateway dropped. */
                 dropped: number;
             } | null;
-            /** @description Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available. */
+            /** @description Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after the earnings have become available. */
             earnings_pending_until: string | null;
         };
         /** @description Numbers for the dashboard of an operator. */
@@ -3117,10 +3117,10 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description What a client thought of a session. */
+        /** @description A client's rating of a session. */
         Rating: {
             /**
-             * @description Stars, 1 to 5.
+             * @description Number of stars, 1 to 5.
              * @example 5
              */
             rating: number;
@@ -3138,7 +3138,7 @@ export interface components {
              */
             up_to: string;
         };
-        /** @description A new robot, with its token this once. */
+        /** @description A new robot with its token. The token is shown only once. */
         RegisteredRobot: {
             /**
              * Format: uuid
@@ -3151,23 +3151,23 @@ export interface components {
             robot_type: string;
             status: components["schemas"]["RobotStatus"];
             /**
-             * @description Where the robot connects, over WebSocket.
+             * @description WebSocket URL that the robot connects to.
              * @example wss://gateway.example.com/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/control
              */
             control_url: string;
             /**
-             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
+             * @description Address of the robot's video, visible to its owner and to the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when the robot has no video.
              * @example https://cam.example.com/1
              */
             stream_url: string;
             /**
-             * @description Of the motor board; unique to one robot.
+             * @description Id of the motor board, unique per robot.
              * @example board-0001
              */
             hardware_id: string;
-            /** @description Null until the robot has connected once. */
+            /** @description When the robot was last online; null before its first connection. */
             last_online: string | null;
-            /** @description Null until the robot has connected once. */
+            /** @description Time of the last heartbeat; null before the first one. */
             last_heartbeat: string | null;
             /**
              * @description Hours of session time.
@@ -3189,42 +3189,42 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Whether operators need a certification for its type.
+             * @description Whether operators need a certification for the robot's type.
              * @example false
              */
             require_certification: boolean;
             /**
-             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
+             * @description Latency limit in milliseconds. The gateway drops commands that take longer, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
-            /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
+            /** @description Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
-             * @description Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.
+             * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
              * @example false
              */
             on_hold: boolean;
             /**
-             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @description Last reported charge, 0 to 1; null until a heartbeat reports a charge.
              * @example 0.83
              */
             battery: number | null;
-            /** @description When it was reported. */
+            /** @description When the robot reported the charge. */
             battery_at: string | null;
             /**
-             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @description Charge, 0 to 1, below which the platform notifies the owner and the operator in session, once per discharge; 0: never.
              * @example 0.2
              */
             low_battery_threshold: number;
             /**
-             * @description From which level on lines of its log become an event: `robot.log`.
+             * @description Lowest level at which lines of the robot's log raise a `robot.log` event; off: never.
              * @example error
              * @enum {string}
              */
             log_event_level: "off" | "warn" | "error";
             /**
-             * @description What the robot connects with.
+             * @description The token with which the robot connects.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
              */
             robot_token: string;
@@ -3251,23 +3251,23 @@ export interface components {
             robot_type: string;
             status: components["schemas"]["RobotStatus"];
             /**
-             * @description Where the robot connects, over WebSocket.
+             * @description WebSocket URL that the robot connects to.
              * @example wss://gateway.example.com/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/control
              */
             control_url: string;
             /**
-             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
+             * @description Address of the robot's video, visible to its owner and to the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when the robot has no video.
              * @example https://cam.example.com/1
              */
             stream_url: string;
             /**
-             * @description Of the motor board; unique to one robot.
+             * @description Id of the motor board, unique per robot.
              * @example board-0001
              */
             hardware_id: string;
-            /** @description Null until the robot has connected once. */
+            /** @description When the robot was last online; null before its first connection. */
             last_online: string | null;
-            /** @description Null until the robot has connected once. */
+            /** @description Time of the last heartbeat; null before the first one. */
             last_heartbeat: string | null;
             /**
              * @description Hours of session time.
@@ -3307,23 +3307,23 @@ export interface components {
             robot_type: string;
             status: components["schemas"]["RobotStatus"];
             /**
-             * @description Where the robot connects, over WebSocket.
+             * @description WebSocket URL that the robot connects to.
              * @example wss://gateway.example.com/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/control
              */
             control_url: string;
             /**
-             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
+             * @description Address of the robot's video, visible to its owner and to the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when the robot has no video.
              * @example https://cam.example.com/1
              */
             stream_url: string;
             /**
-             * @description Of the motor board; unique to one robot.
+             * @description Id of the motor board, unique per robot.
              * @example board-0001
              */
             hardware_id: string;
-            /** @description Null until the robot has connected once. */
+            /** @description When the robot was last online; null before its first connection. */
             last_online: string | null;
-            /** @description Null until the robot has connected once. */
+            /** @description Time of the last heartbeat; null before the first one. */
             last_heartbeat: string | null;
             /**
              * @description Hours of session time.
@@ -3345,36 +3345,36 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Whether operators need a certification for its type.
+             * @description Whether operators need a certification for the robot's type.
              * @example false
              */
             require_certification: boolean;
             /**
-             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
+             * @description Latency limit in milliseconds. The gateway drops commands that take longer, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
-            /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
+            /** @description Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
-             * @description Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.
+             * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
              * @example false
              */
             on_hold: boolean;
             /**
-             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @description Last reported charge, 0 to 1; null until a heartbeat reports a charge.
              * @example 0.83
              */
             battery: number | null;
-            /** @description When it was reported. */
+            /** @description When the robot reported the charge. */
             battery_at: string | null;
             /**
-             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @description Charge, 0 to 1, below which the platform notifies the owner and the operator in session, once per discharge; 0: never.
              * @example 0.2
              */
             low_battery_threshold: number;
             /**
-             * @description From which level on lines of its log become an event: `robot.log`.
+             * @description Lowest level at which lines of the robot's log raise a `robot.log` event; off: never.
              * @example error
              * @enum {string}
              */
@@ -3386,10 +3386,10 @@ export interface components {
          * @enum {string}
          */
         RobotLogLevel: "debug" | "info" | "warn" | "error";
-        /** @description A line of the log of a robot. */
+        /** @description One line of a robot's log. */
         RobotLogLine: {
             /**
-             * @description Counts from 1 without gaps, for each robot.
+             * @description Position in the robot's log. It starts at 1 and has no gaps.
              * @example 118
              */
             seq: number;
@@ -3397,18 +3397,18 @@ export interface components {
             /** @example Wheel 2 slips */
             message: string;
             /**
-             * @description How many lines are missing here. Above 0 the platform wrote this line in their place: the robot logged faster than the platform records, or the database was away for long.
+             * @description Number of lines that are missing here. Above 0, the platform wrote this line in their place: the robot logged faster than the platform records, or the database was unreachable for too long.
              * @example 0
              */
             dropped: number;
             /**
              * Format: date-time
-             * @description When the gateway received it.
+             * @description When the gateway received the line.
              * @example 2026-11-20T09:30:00.000Z
              */
             at: string;
         };
-        /** @description A robot model that is supported. */
+        /** @description A supported robot model. */
         RobotModel: {
             /** @example so-101 */
             id: string;
@@ -3417,13 +3417,13 @@ export interface components {
             /** @example The Robot Studio */
             manufacturer: string;
             /**
-             * @description What robots of this model are registered and operators certified as.
+             * @description The type under which robots of this model are registered and operators are certified.
              * @example so-101
              */
             robot_type: string;
             category: components["schemas"]["RobotCategory"];
             /**
-             * @description Actuated axes without grippers; a base that drives counts the directions it can move in.
+             * @description Number of actuated axes without grippers. A mobile base adds one per direction of motion.
              * @example 5
              */
             degrees_of_freedom: number;
@@ -3475,10 +3475,10 @@ export interface components {
          * @enum {string}
          */
         RobotStatus: "OFFLINE" | "AVAILABLE" | "IN_SESSION";
-        /** @description The token of a robot, shown this once. */
+        /** @description The new token of a robot. It is shown only once. */
         RobotToken: {
             /**
-             * @description What the robot connects with.
+             * @description The token with which the robot connects.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
              */
             robot_token: string;
@@ -3506,14 +3506,14 @@ export interface components {
             /** @example 17:00 */
             end: string;
         };
-        /** @description A session of yours: as its operator you see your earnings, as the owner of the robot what was collected. */
+        /** @description A session. The operator sees the earnings, the owner of the robot sees the collected data. */
         Session: components["schemas"]["ClientSession"] | components["schemas"]["OperatorSession"];
         /**
          * @example pause
          * @enum {string}
          */
         SessionAction: "start" | "pause" | "resume" | "end" | "cancel" | "emergency_stop" | "clear_stop" | "request_clear_stop" | "approve_extension" | "decline_extension";
-        /** @description One session in full, in your view of it. */
+        /** @description One session in full, in the view of the caller. */
         SessionDetail: components["schemas"]["ClientSessionDetail"] | components["schemas"]["OperatorSessionDetail"];
         /** @description One entry of the log of a session. */
         SessionEvent: {
@@ -3528,12 +3528,12 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
+             * @description Type of the entry; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
              * @example session.started
              */
             type: string;
             /**
-             * @description Of chat.message the ChatMessage; else the status after it, actor_id unless the platform acted by itself, reason when there is one, and what the kind adds.
+             * @description The ChatMessage for chat.message. For all other types: the status after the event, actor_id unless the platform itself caused the event, an optional reason, and fields of the type.
              * @example {
              *       "status": "ACTIVE",
              *       "actor_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915"
@@ -3549,7 +3549,7 @@ export interface components {
             at: string;
         };
         /**
-         * @description Which of your sessions to export, and how.
+         * @description The format of an export and the filter of its sessions.
          * @example {
          *       "format": "csv",
          *       "from": "2026-11-01T00:00:00Z",
@@ -3558,7 +3558,7 @@ export interface components {
          */
         SessionExport: {
             /**
-             * @description json is the list of GET /api/sessions; csv is a table of the same fields.
+             * @description json returns the list of GET /api/sessions; csv returns a table of the same fields.
              * @enum {string}
              */
             format: "csv" | "json";
@@ -3583,13 +3583,13 @@ export interface components {
             to?: string;
         };
         /**
-         * @description ACTIVE and PAUSED sessions hold their robot and their operator.
+         * @description An ACTIVE or PAUSED session occupies its robot and its operator.
          * @example ACTIVE
          * @enum {string}
          */
         SessionStatus: "PENDING" | "ACTIVE" | "PAUSED" | "COMPLETED" | "CANCELLED";
         /**
-         * @description owner: the owner or an admin. anyone: the operator of the session too.
+         * @description owner: the owner or an admin. anyone: also the operator of the session.
          * @example owner
          * @enum {string}
          */
@@ -3912,12 +3912,14 @@ export interface components {
         };
     };
     responses: {
-        /** @description When the input is not valid; the text names the field */
+        /** @description When the input is not valid; the text names the field (`invalid_request`) */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "invalid_request";
                 [name: string]: unknown;
             };
             content: {
@@ -3929,12 +3931,14 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When a request with the same Idempotency-Key is still running, or its answer was not kept */
+        /** @description When a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "idempotency_key_in_use" | "idempotency_response_lost";
                 [name: string]: unknown;
             };
             content: {
@@ -3946,12 +3950,14 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When something failed on our side */
+        /** @description When the platform fails to answer (`internal_error`) */
         InternalServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "internal_error";
                 [name: string]: unknown;
             };
             content: {
@@ -3963,12 +3969,14 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When there is no such thing, or it is not yours to see */
+        /** @description When the resource does not exist, or you may not see it (`not_found`) */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "not_found";
                 [name: string]: unknown;
             };
             content: {
@@ -3980,12 +3988,14 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When the request body is too large */
+        /** @description When the request body is too large (`payload_too_large`) */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "payload_too_large";
                 [name: string]: unknown;
             };
             content: {
@@ -3997,13 +4007,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When a part that is needed, such as the database, is unreachable */
+        /** @description When the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when too many requests change the same data at once (`contention`), or when the database is unreachable (`database_unavailable`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Retry-After": components["headers"]["Retry-After"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "identity_provider_unavailable" | "contention" | "database_unavailable" | "disk_full" | "not_ready";
                 [name: string]: unknown;
             };
             content: {
@@ -4015,13 +4027,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When there were too many requests */
+        /** @description When there were too many requests (`rate_limited`) */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Retry-After": components["headers"]["Retry-After"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "rate_limited";
                 [name: string]: unknown;
             };
             content: {
@@ -4033,13 +4047,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When the credential is missing, malformed, expired or revoked */
+        /** @description When the credential is missing or malformed (`unauthenticated`), or when the session token is invalid (`token_invalid`), or when the session token has expired (`token_expired`), or when the API key is invalid (`api_key_invalid`), or when the API key has expired (`api_key_expired`), or when the API key is revoked (`api_key_revoked`) */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "unauthenticated" | "token_invalid" | "token_expired" | "api_key_invalid" | "api_key_expired" | "api_key_revoked";
                 [name: string]: unknown;
             };
             content: {
@@ -4051,12 +4067,14 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When the Idempotency-Key was used with another body */
+        /** @description When the Idempotency-Key was used with another body (`idempotency_key_reused`) */
         UnprocessableEntity: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "idempotency_key_reused";
                 [name: string]: unknown;
             };
             content: {
@@ -4068,12 +4086,14 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When the request body is of another type than it must be */
+        /** @description When the request body is not of the media type that the route accepts (`unsupported_media_type`) */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /** @description The code of the error, for programs. */
+                "Wheelhouse-Error": "unsupported_media_type";
                 [name: string]: unknown;
             };
             content: {
@@ -4173,12 +4193,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4240,12 +4262,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4308,12 +4332,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4326,12 +4352,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the request is already decided, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the request is already decided (`certification_already_decided`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "certification_already_decided" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4406,12 +4434,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4424,12 +4454,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the request is already decided, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the request is already decided (`certification_already_decided`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "certification_already_decided" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4504,12 +4536,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4522,12 +4556,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the certification is not approved, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the certification is not approved (`certification_not_approved`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "certification_not_approved" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4609,12 +4645,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4626,12 +4664,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When there is no such client */
+            /** @description When the client does not exist (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4704,12 +4744,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4788,12 +4830,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4854,12 +4898,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4912,12 +4958,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4929,12 +4977,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When there is no such user, or the role was not removed */
+            /** @description When the user does not exist, or the role was not removed (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -4984,12 +5034,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5001,12 +5053,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When there is no such user, or they do not have the role */
+            /** @description When the user does not exist, or does not have the role (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5063,12 +5117,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key */
+            /** @description When the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5142,12 +5198,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5159,12 +5217,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When there are as many keys as an account may have, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the account has as many keys as it may have (`api_key_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5208,12 +5268,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5272,12 +5334,14 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedAvatar"];
                 };
             };
-            /** @description When there is not exactly one file in the field avatar, or the image is damaged, or when the input is not valid; the text names the field */
+            /** @description When there is not exactly one file in the field avatar, or the image is damaged, or when the input is not valid; the text names the field (`invalid_request`) */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invalid_request";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5290,12 +5354,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5307,12 +5373,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second */
+            /** @description When the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second (`request_timeout`) */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "request_timeout";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5324,12 +5392,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the file or the image is too large */
+            /** @description When the file or the image is too large (`payload_too_large`) */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payload_too_large";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5341,12 +5411,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the body is no multipart form, or the file no PNG, JPEG or WebP image */
+            /** @description When the body is not a multipart form, or the file not a PNG, JPEG or WebP image (`unsupported_media_type`) */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "unsupported_media_type";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5358,15 +5430,36 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When you upload several pictures at the same time (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
-            /** @description When too many pictures are being uploaded, or when a part that is needed, such as the database, is unreachable */
+            /** @description When too many pictures are being uploaded (`overloaded`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "overloaded" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5411,12 +5504,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key */
+            /** @description When the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5467,12 +5562,14 @@ export interface operations {
                     "application/json": components["schemas"]["CliLogin"];
                 };
             };
-            /** @description When signing in from a command line is not set up; API keys work */
+            /** @description When signing in from a command line is not set up; API keys work (`cli_sign_in_not_configured`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "cli_sign_in_not_configured";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5605,12 +5702,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role, or when the request comes with the session cookie from another site */
+            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5655,12 +5754,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5672,12 +5773,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When you do not have the role */
+            /** @description When you do not have the role (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5689,12 +5792,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When you have sessions in it that are open or scheduled, or robots */
+            /** @description When you have open or scheduled sessions in the role, or robots (`role_in_use`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_in_use";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5758,12 +5863,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5781,12 +5888,14 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the identity provider fails to answer about the account */
+            /** @description When the identity provider fails to answer about the account (`identity_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "identity_provider_error";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5840,12 +5949,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5912,12 +6023,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5929,12 +6042,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When there is no such dataset of yours */
+            /** @description When the dataset does not exist or is not yours (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5996,12 +6111,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6132,12 +6249,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6149,12 +6268,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When it is not yours */
+            /** @description When the invoice does not exist or is not yours (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6204,12 +6325,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6287,12 +6410,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6368,12 +6493,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6425,12 +6552,12 @@ export interface operations {
                     /** @example so-101 */
                     robot_type: string;
                     /**
-                     * @description Of the motor board; unique to one robot.
+                     * @description Id of the motor board, unique per robot.
                      * @example board-0001
                      */
                     hardware_id: string;
                     /**
-                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
+                     * @description Address of the robot's video, visible to its owner and to the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when the robot has no video.
                      * @default
                      * @example https://cam.example.com/1
                      */
@@ -6449,7 +6576,7 @@ export interface operations {
                      */
                     notes?: string | null;
                     /**
-                     * @description Unless it is given, the platform decides.
+                     * @description Whether operators need a certification for the robot's type. Defaults to the platform's setting.
                      * @example false
                      */
                     require_certification?: boolean;
@@ -6501,12 +6628,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6518,12 +6647,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the hardware_id already belongs to a robot, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When another robot has this hardware_id (`hardware_id_taken`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "hardware_id_taken" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6597,12 +6728,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6644,12 +6777,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6662,12 +6797,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the robot is in an open session */
+            /** @description When the robot is in an open session (`robot_in_session`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_in_session";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6717,7 +6854,7 @@ export interface operations {
                     /** @example Warehouse arm */
                     name?: string;
                     /**
-                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
+                     * @description Address of the robot's video, visible to its owner and to the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when the robot has no video.
                      * @example https://cam.example.com/1
                      */
                     stream_url?: "" | string;
@@ -6731,29 +6868,29 @@ export interface operations {
                     /** @example The gripper is new */
                     notes?: string | null;
                     /**
-                     * @description Whether operators need a certification for its type.
+                     * @description Whether operators need a certification for the robot's type.
                      * @example false
                      */
                     require_certification?: boolean;
                     /**
-                     * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
+                     * @description Latency limit in milliseconds. The gateway drops commands that take longer, and stops the robot.
                      * @example 400
                      */
                     latency_limit_ms?: number;
-                    /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
+                    /** @description Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
                     /**
-                     * @description Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.
+                     * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
                      * @example false
                      */
                     on_hold?: boolean;
                     /**
-                     * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+                     * @description Charge, 0 to 1, below which the platform notifies the owner and the operator in session, once per discharge; 0: never.
                      * @example 0.2
                      */
                     low_battery_threshold?: number;
                     /**
-                     * @description From which level on lines of its log become an event: `robot.log`.
+                     * @description Lowest level at which lines of the robot's log raise a `robot.log` event; off: never.
                      * @example error
                      * @enum {string}
                      */
@@ -6804,12 +6941,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6838,12 +6977,12 @@ export interface operations {
                  */
                 level?: components["schemas"]["RobotLogLevel"];
                 /**
-                 * @description Only lines older than this seq.
+                 * @description Only lines with a lower seq.
                  * @example 0
                  */
                 before?: number;
                 /**
-                 * @description Only lines newer than this seq; they come oldest first, so that you can go on.
+                 * @description Only lines with a higher seq. The page is then ordered oldest first.
                  * @example 0
                  */
                 after?: number;
@@ -6888,12 +7027,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6949,12 +7090,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7028,12 +7171,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7172,12 +7317,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When events after the cursor are no longer kept, or the cursor is none of this stream */
+            /** @description When the events after the cursor are no longer kept, or the stream has no such cursor (`cursor_gone`) */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "cursor_gone";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7189,7 +7336,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When too many of your requests wait for events (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -7230,6 +7396,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "database_unavailable";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7357,12 +7525,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7429,12 +7599,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7523,12 +7695,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7586,12 +7760,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7647,12 +7823,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7725,12 +7903,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7742,12 +7922,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When a certification for this robot type is already pending or approved, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When a certification for this robot type is already pending or approved (`certification_exists`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "certification_exists" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7804,12 +7986,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7897,12 +8081,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7957,12 +8143,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8049,12 +8237,14 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description When neither the body nor your profile names a time zone, or when the input is not valid; the text names the field */
+            /** @description When neither the body nor your profile names a time zone, or when the input is not valid; the text names the field (`invalid_request`) */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invalid_request";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8067,12 +8257,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8134,12 +8326,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8186,12 +8380,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role, or when the credential is an API key */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8205,12 +8401,14 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the payment provider refuses what it is asked */
+            /** @description When the payment provider rejects the request (`payment_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payment_provider_error";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8222,13 +8420,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here, or the payment provider does not answer, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "payment_provider_unavailable" | "payment_request_running" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8277,12 +8477,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role, or when the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8294,12 +8496,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When your operator profile has no country, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When your operator profile has no country (`country_missing`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "country_missing" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8316,12 +8520,14 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the payment provider refuses what it is asked */
+            /** @description When the payment provider rejects the request (`payment_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payment_provider_error";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8333,13 +8539,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here, or the payment provider does not answer, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "payment_provider_unavailable" | "payment_request_running" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8388,12 +8596,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8411,12 +8621,14 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the payment provider refuses what it is asked */
+            /** @description When the payment provider rejects the request (`payment_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payment_provider_error";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8428,13 +8640,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here, or the payment provider does not answer, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "payment_provider_unavailable" | "payment_request_running" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8491,12 +8705,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role, or when the credential is an API key */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8510,13 +8726,15 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When payments are not set up here, or the payment provider does not answer, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "payment_provider_unavailable" | "payment_request_running" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8586,12 +8804,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role, or when the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8603,12 +8823,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When it is below the minimum, above what is available, or while your payout account is not ready, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the amount is below the minimum (`payout_below_minimum`), or when the amount is above what is available (`insufficient_balance`), or when you have no payout account (`payout_account_missing`), or when your payout account is not ready (`payout_account_not_ready`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payout_below_minimum" | "insufficient_balance" | "payout_account_missing" | "payout_account_not_ready" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8625,12 +8847,14 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the payment provider refuses what it is asked */
+            /** @description When the payment provider rejects the request (`payment_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payment_provider_error";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8642,13 +8866,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here, or the payment provider does not answer, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "payment_provider_unavailable" | "payment_request_running" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8697,12 +8923,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8720,12 +8948,14 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the payment provider refuses what it is asked */
+            /** @description When the payment provider rejects the request (`payment_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payment_provider_error";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8737,13 +8967,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here, or the payment provider does not answer, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "payment_provider_unavailable" | "payment_request_running" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8792,12 +9024,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role, or when the credential is an API key, or when the request comes with the session cookie from another site */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8815,12 +9049,14 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the payment provider refuses what it is asked */
+            /** @description When the payment provider rejects the request (`payment_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payment_provider_error";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8832,13 +9068,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here, or the payment provider does not answer, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "payment_provider_unavailable" | "payment_request_running" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8890,20 +9128,40 @@ export interface operations {
                     "application/json": components["schemas"]["PaymentEventReceived"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description When the signature is missing, too old or made with another secret (`signature_invalid`), or when the input is not valid; the text names the field (`invalid_request`) */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "signature_invalid" | "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "robotId: Invalid UUID"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When payments are not set up here, or when a part that is needed, such as the database, is unreachable */
+            /** @description When payments are not set up here (`payments_not_configured`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "payments_not_configured" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9113,12 +9371,14 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description When no model of this id is supported */
+            /** @description When no supported model has this id (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9245,12 +9505,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are no operator, name another one, or lack a certification that the robot asks for, or when the request comes with the session cookie from another site */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9262,12 +9524,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When there is no such robot */
+            /** @description When the robot does not exist (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9279,12 +9543,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot is not AVAILABLE, the operator already has an open session, or another session of either is planned for a part of that time, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the robot is offline (`robot_offline`), or when the robot is in another session (`robot_in_session`), or when the owner holds the robot back (`robot_on_hold`), or when the owner of the robot has left the platform (`robot_out_of_service`), or when the operator already has an open session (`operator_busy`), or when another session of the robot or the operator is planned for a part of that time (`booking_overlap`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_offline" | "robot_in_session" | "robot_on_hold" | "robot_out_of_service" | "operator_busy" | "booking_overlap" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9363,12 +9629,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9545,12 +9813,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the action is not for your side of the session to take, or the robot asks for a certification that its operator does not have any more, or when the request comes with the session cookie from another site */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9563,12 +9833,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the status of the session, the robot or the operator does not allow the action, or another session is planned for a part of the time that an extension or an early start would take */
+            /** @description When the session to start or cancel is not PENDING (`session_not_scheduled`), or when the session to pause is not ACTIVE (`session_not_active`), or when the session to resume is not PAUSED (`session_not_paused`), or when the session to end, stop or extend is not ACTIVE or PAUSED (`session_not_open`), or when the robot is offline (`robot_offline`), or when the robot is in another session (`robot_in_session`), or when the owner holds the robot back (`robot_on_hold`), or when the owner of the robot has left the platform (`robot_out_of_service`), or when the operator already has an open session (`operator_busy`), or when a stop prevents the session from being resumed (`stop_in_force`), or when there is no stop to clear (`no_stop_in_force`), or when another stop arrived while you cleared the first one (`stop_repeated`), or when you request that a stop is cleared which you can clear yourself (`stop_clearable`), or when no extension request waits (`no_extension_pending`), or when another session is planned for a part of the time that an extension or an early start would take (`booking_overlap`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_not_scheduled" | "session_not_active" | "session_not_paused" | "session_not_open" | "robot_offline" | "robot_in_session" | "robot_on_hold" | "robot_out_of_service" | "operator_busy" | "stop_in_force" | "no_stop_in_force" | "stop_repeated" | "stop_clearable" | "no_extension_pending" | "booking_overlap";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9591,7 +9863,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Entries numbered above this.
+                 * @description Returns only entries with a higher number.
                  * @example 0
                  */
                 after?: number;
@@ -9692,12 +9964,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session, or when the request comes with the session cookie from another site */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9710,12 +9984,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session is not ACTIVE, a request is already waiting, or another session on the robot or of the operator is planned for a part of those minutes, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the session is not ACTIVE (`session_not_active`), or when a request already waits for the operator (`extension_pending`), or when another session on the robot or of the operator is planned for a part of those minutes (`booking_overlap`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_not_active" | "extension_pending" | "booking_overlap" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9739,7 +10015,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Entries numbered above this.
+                 * @description Returns only entries with a higher number.
                  * @example 0
                  */
                 after?: number;
@@ -9821,7 +10097,7 @@ export interface operations {
                     /** @example Careful with the vase */
                     body: string;
                     /**
-                     * @description Makes a repetition safe: named again, it answers with the first message.
+                     * @description Makes a repetition safe: a request with the same id returns the first message.
                      * @example m-17
                      */
                     clientMessageId?: string;
@@ -9856,12 +10132,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9877,12 +10155,14 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description When the clientMessageId was used for another message, or when the Idempotency-Key was used with another body */
+            /** @description When the clientMessageId was used for another message (`client_message_id_reused`), or when the Idempotency-Key was used with another body (`idempotency_key_reused`) */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "client_message_id_reused" | "idempotency_key_reused";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9985,12 +10265,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session, or drove it yourself, or when you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10003,12 +10285,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session is not COMPLETED, or already rated, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the session is not COMPLETED (`session_not_completed`), or when the session is already rated (`session_already_rated`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_not_completed" | "session_already_rated" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10083,12 +10367,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When control is asked for by anybody but the operator of the session, or without the operator role, or when the request comes with the session cookie from another site */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10101,12 +10387,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session is not ACTIVE or PAUSED, or its robot is offline, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the session is not ACTIVE or PAUSED (`session_not_open`), or when the robot is offline (`robot_offline`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_not_open" | "robot_offline" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10277,12 +10565,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10294,12 +10584,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When there are as many webhooks as an account may have, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the account has as many webhooks as it may have (`webhook_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "webhook_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10393,12 +10685,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10471,12 +10765,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10683,12 +10979,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10701,12 +10999,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the webhook is disabled, or the delivery is still under way, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the webhook is disabled (`webhook_disabled`), or when the delivery is still under way (`delivery_pending`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "webhook_disabled" | "delivery_pending" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10785,12 +11085,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10803,12 +11105,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the webhook is disabled, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the webhook is disabled (`webhook_disabled`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "webhook_disabled" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10895,12 +11199,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10973,12 +11279,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10991,12 +11299,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the webhook is disabled, or several tests are waiting already, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the webhook is disabled (`webhook_disabled`), or when several tests already wait (`webhook_test_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "webhook_disabled" | "webhook_test_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11051,12 +11361,14 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            /** @description When there is no such avatar, or not any more */
+            /** @description When the avatar does not exist, or was replaced (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
                     [name: string]: unknown;
                 };
                 content: {

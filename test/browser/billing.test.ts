@@ -3,7 +3,7 @@ import { expectAccessibleLayout, heading, openConsole } from '../support/browser
 import { createInvoiceFixture } from '../support/stripe/invoice-fixture.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 
-test('a month of sessions is an invoice with its lines, is paid at the provider, and stands in the charts', {
+test('a month of sessions becomes an invoice with lines, is paid at the provider and appears in the statistics', {
   timeout: 90_000,
 }, async () => {
   await using fixture = await createInvoiceFixture()
@@ -20,11 +20,11 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
 
   const { page, context } = await console.enter(owner, '/dashboard/invoices')
   const row = page.getByRole('row', { name: /January 2026/ })
-  await row.getByText('To be paid').waitFor()
-  await page.getByText('sent to you by mail, to be paid within 14 days').waitFor()
+  await row.getByText('Unpaid').waitFor()
+  await page.getByText('sent by e-mail and due within 14 days').waitFor()
   await fixture.run()
   await page.reload()
-  const pay = row.getByRole('link', { name: 'See and pay' })
+  const pay = row.getByRole('link', { name: 'View and pay' })
   const invoice = fixture.stripeInvoice()
   expect(await pay.getAttribute('href')).toBe(invoice.hosted_invoice_url)
   expect(await pay.getAttribute('target')).toBe('_blank')
@@ -32,7 +32,7 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
 
   await row.getByRole('link', { name: 'January 2026', exact: true }).click()
   await heading(page, 'Invoice for January 2026')
-  const rows = page.getByRole('table', { name: 'Lines of the invoice' }).getByRole('row')
+  const rows = page.getByRole('table', { name: 'Invoice lines' }).getByRole('row')
   await rows.nth(3).waitFor()
   const cells = async (index: number) => (await rows.nth(index).getByRole('cell').allTextContents()).slice(1)
   const [robot, driver] = [expect.stringMatching(/^Robot/), operator.name]
@@ -41,7 +41,7 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
   expect(await rows.nth(3).textContent()).toMatch(/^2 sessions29.*2 min 10 s.*€14\.50$/)
   await expectAccessibleLayout(page, 'the invoice')
 
-  // Told by the provider, it turns without a reload.
+  // The status changes without a reload after the webhook of the provider.
   fixture.invoices.pay(invoice.id)
   expect(await fixture.sendEvent('invoice.paid', invoice.id)).toBe(200)
   await page.getByRole('main').getByText('Paid', { exact: true }).waitFor()
@@ -57,7 +57,7 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
   await spending.getByRole('row', { name: /Jan 2026\s*€14\.50/ }).waitFor()
   expect(await spending.getByRole('row').count()).toBe(12)
   await page
-    .getByRole('table', { name: 'Time driven by month' })
+    .getByRole('table', { name: 'Drive time by month' })
     .getByRole('row', { name: /Jan 2026\s*29 min/ })
     .waitFor()
   await page
@@ -70,14 +70,14 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
     .waitFor()
   await page.locator('.recharts-bar-rectangle path').first().waitFor()
 
-  // The provider's page opens in place of this one.
+  // The page of the provider opens in the same tab.
   let opened = ''
   await context.route('https://billing.stripe.test/**', (route) => {
     opened = route.request().url()
     return route.fulfill({ contentType: 'text/html', body: '<h1>Your payment methods</h1>' })
   })
   await page.getByRole('link', { name: 'Invoices' }).click()
-  await page.getByRole('button', { name: 'Save a payment method' }).click()
+  await page.getByRole('button', { name: 'Add payment method' }).click()
   await heading(page, 'Your payment methods')
   expect(opened).toContain('/p/session/')
   const { customerId } = (await owner.post('/api/payments/customer')).body
@@ -85,10 +85,10 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
   await fixture.sendEvent('customer.updated', customerId)
   await page.goto(`${fixture.world.baseUrl}/dashboard/invoices`)
   await page.getByText('A payment method is saved').waitFor()
-  await page.getByRole('button', { name: 'Change how you pay' }).waitFor()
+  await page.getByRole('button', { name: 'Change payment method' }).waitFor()
 })
 
-test('an invoice of many sessions is read page by page, and printed only whole', {
+test('a long invoice loads page by page and prints only when complete', {
   timeout: 90_000,
 }, async () => {
   await using fixture = await createInvoiceFixture()

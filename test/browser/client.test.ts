@@ -29,14 +29,14 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-/** A robot owner whose account is complete. */
+/** Creates an owner with a complete account. */
 async function newOwner() {
   const owner = await world.client()
   await owner.patch('/api/client/profile', { contact_email: `${owner.name}@test.local` })
   return owner
 }
 
-/** Runs a program as somebody would who has copied it into a folder of the project. */
+/** Runs a copied program in a folder with the project's packages. */
 async function runCopied(name: string, program: string) {
   const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-copied-'))
   await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
@@ -55,15 +55,15 @@ async function runCopied(name: string, program: string) {
   }
 }
 
-/** Everything of the page that could hold a secret. */
-async function traces(page: Page): Promise<string> {
+/** Returns everything in the page that could contain a secret. */
+async function pageTraces(page: Page): Promise<string> {
   const kept = await page.evaluate(
     'JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}, history.state, document.title])',
   )
   return [await page.content(), page.url(), kept].join('\n')
 }
 
-test('an owner registers a robot, connects it with the code that is shown, and sees it come and go', {
+test('an owner registers a robot, connects it with the shown code and sees its status live', {
   timeout: 90_000,
 }, async () => {
   const owner = await newOwner()
@@ -71,12 +71,12 @@ test('an owner registers a robot, connects it with the code that is shown, and s
   const { page, context } = await browser.enter(owner, '/dashboard/robots', {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
-  await page.getByRole('link', { name: 'Register a robot' }).click()
+  await page.getByRole('link', { name: 'Register robot' }).click()
   await heading(page, 'Register a robot')
   expect(await seriousIssues(page), 'the form').toEqual([])
   await page.getByLabel('Name').fill('Warehouse arm')
   await page.getByRole('textbox', { name: 'Type' }).fill('diffdrive-demo')
-  const hardware = page.getByLabel('Hardware id')
+  const hardware = page.getByLabel('Hardware ID')
   await hardware.fill('taken-already')
   await page.getByRole('combobox', { name: 'Tags' }).fill('berlin')
   await page.getByRole('combobox', { name: 'Tags' }).press('Enter')
@@ -88,8 +88,8 @@ test('an owner registers a robot, connects it with the code that is shown, and s
   await hardware.press('Enter')
 
   await heading(page, 'Connect Warehouse arm')
-  await page.getByText('It is not shown again').waitFor()
-  expect(await page.evaluate('document.activeElement.textContent')).toContain('Keep the token now')
+  await page.getByText('You will not see it again').waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Save this token now')
   await page.getByText('Waiting for Warehouse arm to connect').waitFor()
   await expectAccessibleLayout(page, 'the token')
   const [token = '', url = '', install = '', program = ''] = await page.locator('pre').allTextContents()
@@ -108,7 +108,7 @@ test('an owner registers a robot, connects it with the code that is shown, and s
         throw new Error(copied.output(), { cause })
       })
     await page
-      .getByRole('region', { name: 'Connection of the robot' })
+      .getByRole('region', { name: 'Robot connection' })
       .getByText(/Last heartbeat \d+ s ago/)
       .waitFor()
     for (const tab of ['Real robot', 'Python']) {
@@ -121,33 +121,33 @@ test('an owner registers a robot, connects it with the code that is shown, and s
     await page.getByRole('link', { name: 'Done' }).click()
     await heading(page, /^Warehouse arm$/)
     await page.getByText('Online', { exact: true }).waitFor()
-    expect((await traces(page)).includes(token)).toBe(false)
+    expect((await pageTraces(page)).includes(token)).toBe(false)
     await page.getByRole('link', { name: 'Robots', exact: true }).click()
     await page.getByRole('row', { name: /Warehouse arm.*Online.*berlin/ }).waitFor()
   }
   await page.getByRole('row', { name: /Warehouse arm.*Offline/ }).waitFor()
-  await back(page, context, token)
+  await expectNoTokenInHistory(page, context, token)
 })
 
-/** Going back does not bring a token back. */
-async function back(page: Page, context: BrowserContext, token: string) {
+/** Checks that going back in the history does not show the token again. */
+async function expectNoTokenInHistory(page: Page, context: BrowserContext, token: string) {
   await page.goBack()
   await page.goBack()
   await heading(page, 'Register a robot')
-  expect((await traces(page)).includes(token)).toBe(false)
+  expect((await pageTraces(page)).includes(token)).toBe(false)
   expect(JSON.stringify(await context.cookies())).not.toContain(token)
 }
 
-test('a replaced token is worth nothing; the new one is shown once and connects', async () => {
+test('a replaced token stops working, and the new one is shown once and connects', async () => {
   const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Runner' })
   const old = (await world.connect(robot)).beat()
   const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
   await page.getByText('Online', { exact: true }).waitFor()
-  expect((await traces(page)).includes(robot.token)).toBe(false)
-  await page.getByRole('button', { name: 'Replace the token' }).click()
+  expect((await pageTraces(page)).includes(robot.token)).toBe(false)
+  await page.getByRole('button', { name: 'Replace token' }).click()
   const dialog = page.getByRole('dialog', { name: 'Replace the token of Runner?' })
-  expect(await seriousIssues(page), 'the question').toEqual([])
+  expect(await seriousIssues(page), 'the dialog').toEqual([])
   expect(old.socket.readyState).toBe(old.socket.OPEN)
   await dialog.getByRole('button', { name: 'Replace', exact: true }).click()
   await page.getByText('Waiting for Runner to connect').waitFor()
@@ -157,14 +157,14 @@ test('a replaced token is worth nothing; the new one is shown once and connects'
   const token = (await page.locator('pre').first().textContent()) ?? ''
   const link = (await world.connect({ id: robot.id, token })).beat()
   await page.getByText('Runner is connected').waitFor()
-  await page.getByRole('button', { name: 'Hide the token' }).click()
-  await page.getByRole('button', { name: 'Replace the token' }).waitFor()
-  expect((await traces(page)).includes(token)).toBe(false)
+  await page.getByRole('button', { name: 'Hide token' }).click()
+  await page.getByRole('button', { name: 'Replace token' }).waitFor()
+  expect((await pageTraces(page)).includes(token)).toBe(false)
   await link.close()
   await page.getByText('Offline', { exact: true }).waitFor()
 })
 
-test('a robot is changed, and removed by its name once nobody drives it', async () => {
+test('an owner changes a robot and removes it once it has no open session', async () => {
   const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Runner', robot_type: 'testbot' })
   ;(await world.connect(robot)).beat()
@@ -197,21 +197,21 @@ test('a robot is changed, and removed by its name once nobody drives it', async 
     require_certification: true,
   })
 
-  await page.getByRole('button', { name: 'Remove the robot' }).click()
+  await page.getByRole('button', { name: 'Remove robot' }).click()
   const dialog = page.getByRole('dialog')
   const remove = dialog.getByRole('button', { name: 'Remove' })
   expect(await remove.isDisabled()).toBe(true)
   await dialog.getByRole('textbox').fill('Swift runner')
   await dialog.getByRole('textbox').press('Enter')
-  await dialog.getByText('Somebody is driving it').waitFor()
-  expect(await seriousIssues(page), 'the refusal').toEqual([])
+  await dialog.getByText('The robot is in a session').waitFor()
+  expect(await seriousIssues(page), 'the rejected removal').toEqual([])
   await performAction(operator, sessionId, 'end')
   await remove.click()
   await page.getByText('No robots yet').waitFor()
   expect((await owner.get('/api/client/robots')).body).toEqual([])
 })
 
-test('an owner releases a robot whose session its operator left paused', async () => {
+test('an owner releases a robot from a paused session', async () => {
   const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Left behind', robot_type: 'testbot' })
   ;(await world.connect(robot)).beat()
@@ -221,20 +221,20 @@ test('an owner releases a robot whose session its operator left paused', async (
   const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
   const open = page.getByRole('region', { name: 'Open session' })
   await open.getByRole('link', { name: `Operated by ${operator.name}` }).waitFor()
-  await open.getByRole('button', { name: 'Release the robot' }).click()
+  await open.getByRole('button', { name: 'Release robot' }).click()
   const dialog = page.getByRole('dialog')
-  expect(await seriousIssues(page), 'the question').toEqual([])
-  await dialog.getByRole('button', { name: 'End the session' }).click()
+  expect(await seriousIssues(page), 'the dialog').toEqual([])
+  await dialog.getByRole('button', { name: 'End session' }).click()
   await page.getByText('Online', { exact: true }).waitFor()
   await open.waitFor({ state: 'detached' })
   expect((await owner.get(`/api/sessions/${sessionId}`)).body.status).toBe('COMPLETED')
 })
 
-test('robots are found by what they are called, and by whether they are there', async () => {
+test('the robot list filters by name, tag and status, and shows its age while offline', async () => {
   const owner = await newOwner()
-  const there = await world.robot(owner, { name: 'Arm one', tags: ['berlin'] })
+  const online = await world.robot(owner, { name: 'Arm one', tags: ['berlin'] })
   await world.robot(owner, { name: 'Arm two', tags: ['oslo'] })
-  ;(await world.connect(there)).beat()
+  ;(await world.connect(online)).beat()
   const { page, context } = await browser.enter(owner, '/dashboard/robots')
   const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']), 10_000)
@@ -244,15 +244,15 @@ test('robots are found by what they are called, and by whether they are there', 
   await page.getByLabel('Status').selectOption('AVAILABLE')
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']), 10_000)
   await page.getByLabel('Search').fill('nothing like it')
-  await page.getByText('No robot is like that').waitFor()
+  await page.getByText('No matching robots').waitFor()
 
   await context.setOffline(true)
-  await page.getByText('No live connection: robots are shown as they were').waitFor()
+  await page.getByText('No live connection. Last updated').waitFor()
   await context.setOffline(false)
   await page.getByText('No live connection').waitFor({ state: 'hidden' })
 })
 
-test('every robot is found, also beyond the first page', async () => {
+test('the robot list has pages, and the search covers all of them', async () => {
   const owner = await newOwner()
   for (let index = 1; index <= 27; index++)
     await world.robot(owner, { name: `Unit ${index}`, tags: index === 17 ? ['attic'] : [] })
@@ -271,12 +271,12 @@ test('every robot is found, also beyond the first page', async () => {
   expect(await names()).toEqual(['Unit 17'])
 })
 
-test('the registration form asks for certified operators unless the owner says otherwise', async () => {
+test('the registration form requires certified operators by default', async () => {
   const owner = await newOwner()
   const { page } = await browser.enter(owner, '/dashboard/robots/new')
   await page.getByLabel('Name').fill('Careful arm')
   await page.getByRole('textbox', { name: 'Type' }).fill('so-101')
-  await page.getByLabel('Hardware id').fill('careful-1')
+  await page.getByLabel('Hardware ID').fill('careful-1')
   expect(await page.getByLabel('Certified operators only').isChecked()).toBe(true)
   await page.getByRole('button', { name: 'Register' }).click()
   await heading(page, 'Connect Careful arm')
@@ -288,38 +288,38 @@ test('the registration form asks for certified operators unless the owner says o
 
   await page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}`)
   const settings = page.getByRole('region', { name: 'Settings' })
-  await settings.getByLabel('The operator too').click()
+  await settings.getByLabel('Also the operator').click()
   await settings.getByRole('button', { name: 'Save' }).click()
   await vi.waitFor(async () => {
     expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({ stop_clear: 'anyone' })
   }, 10_000)
 })
 
-test('an owner drops the role, once nothing is left in it', async () => {
+test('an owner removes the owner role after removing all robots', async () => {
   const owner = await newOwner()
   const robot = await world.robot(owner)
   await owner.post('/api/auth/profile', { role: 'operator' })
   await owner.post('/api/operator/profile', { headline: 'Both', timezone: 'UTC' })
   const { page } = await browser.enter(owner, '/dashboard/settings')
   const roles = page.getByRole('region', { name: 'Roles' })
-  await roles.getByRole('button', { name: 'Drop the role: Owner of robots' }).click()
+  await roles.getByRole('button', { name: 'Remove role: Owner' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: 'Drop the role' }).click()
+  await dialog.getByRole('button', { name: 'Remove role' }).click()
   await dialog.getByText('You have robots. Remove them first.').waitFor()
   await owner.delete(`/api/client/robots/${robot.id}`)
-  await dialog.getByRole('button', { name: 'Drop the role' }).click()
-  await roles.getByRole('button', { name: 'Take the role: Owner of robots' }).click()
-  await roles.getByRole('button', { name: 'Drop the role: Owner of robots' }).waitFor()
+  await dialog.getByRole('button', { name: 'Remove role' }).click()
+  await roles.getByRole('button', { name: 'Add role: Owner' }).click()
+  await roles.getByRole('button', { name: 'Remove role: Owner' }).waitFor()
   expect((await owner.get('/api/auth/profile')).body.roles).toEqual(['client', 'operator'])
 })
 
-test('datasets: how much there is, its episodes page by page, links where a browser may go', async () => {
+test('datasets show their size and load episodes page by page, and only web addresses become links', async () => {
   const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Recorder' })
   const link = await world.connect(robot)
-  const began = Date.now() - 3_600_000
+  const startMs = Date.now() - 3_600_000
   for (let index = 0; index < 51; index++) {
-    const started_at = began + index * 10_000
+    const started_at = startMs + index * 10_000
     await storeEpisode(link, {
       episode_id: `run-${index}`,
       started_at,
@@ -346,25 +346,25 @@ test('datasets: how much there is, its episodes page by page, links where a brow
   const safe = episodes.first().getByRole('link')
   expect(await safe.getAttribute('href')).toBe('https://store.test.local/run-50.mcap')
   expect(await safe.getAttribute('rel')).toContain('noopener')
-  expect(await episodes.nth(1).textContent()).toMatch(/run-49.*No success.*s3:\/\/episodes\/run-49/)
+  expect(await episodes.nth(1).textContent()).toMatch(/run-49.*Failure.*s3:\/\/episodes\/run-49/)
   expect(await episodes.nth(1).getByRole('link').count()).toBe(0)
   await page.getByRole('button', { name: 'Older episodes' }).click()
   await vi.waitFor(async () => expect(await episodes.count()).toBe(51), 10_000)
   expect(await page.getByRole('button', { name: 'Older episodes' }).count()).toBe(0)
 })
 
-test('on a platform without payments the billing pages are calm about it', async () => {
+test('without a payment provider the billing pages show a notice instead of an error', async () => {
   const owner = await newOwner()
   const { page } = await browser.enter(owner, '/dashboard/invoices')
   await page.getByText('No invoices yet').waitFor()
   await page.getByRole('row', { name: /Standard.*€0\.50/ }).waitFor()
-  await page.getByRole('button', { name: 'Save a payment method' }).click()
+  await page.getByRole('button', { name: 'Add payment method' }).click()
   await page.getByText('Payments are not set up on this platform').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
   expect(await seriousIssues(page)).toEqual([])
 })
 
-test("an owner's pages are accessible, in light and in dark, on a desk and on a phone", {
+test('the owner pages are accessible in light and dark mode, on a desktop and on a phone', {
   timeout: 90_000,
 }, async () => {
   const owner = await newOwner()
@@ -380,7 +380,7 @@ test("an owner's pages are accessible, in light and in dark, on a desk and on a 
   await heading(page, /^Welcome/)
   for (const [path, ready] of [
     ['robots', 'berlin'],
-    ['robots/new', 'Hardware id'],
+    ['robots/new', 'Hardware ID'],
     [`robots/${robot.id}`, 'No sessions yet'],
     ['datasets', 'Recorder'],
     [`datasets/${datasetId}`, 'https://store.test.local/1.mcap'],

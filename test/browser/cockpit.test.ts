@@ -17,23 +17,23 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-/** Clears the stop, and waits until it is gone. */
+/** Clears the stop and waits until it is no longer in force. */
 async function clearStop(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Clear the stop' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
-  await page.getByRole('button', { name: 'Clear the stop' }).first().waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Clear stop' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
+  await page.getByRole('button', { name: 'Clear stop' }).first().waitFor({ state: 'hidden' })
 }
 
-/** The gateway knows: before, keys count for nothing. */
-const isActive = (page: Page) =>
-  page.getByRole('region', { name: 'State' }).getByText('Active', { exact: true }).waitFor()
+/** Waits until the gateway reports ACTIVE. Before that the cockpit ignores keys. */
+const waitUntilActive = (page: Page) =>
+  page.getByRole('region', { name: 'Status' }).getByText('Active', { exact: true }).waitFor()
 
-const stopBar = (page: Page) => page.getByRole('region', { name: 'Emergency stop' })
+const stopBar = (page: Page) => page.getByRole('region', { name: 'Remote stop' })
 
-/** Settles once the page has drawn, and so asked its gamepads, twice. */
+/** Resolves after two animation frames, each of which polls the gamepads. */
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
 
-test('keys drive while they are held, and not while a text field has the focus', async () => {
+test('held keys drive the robot, except while a text field has the focus', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, robot } = fixture
   const { xM } = robot.state
@@ -49,7 +49,7 @@ test('keys drive while they are held, and not while a text field has the focus',
   await fixture.expectHalted()
 
   await page.keyboard.down('w')
-  await fixture.moving()
+  await fixture.expectMoving()
   await page.getByRole('textbox').first().focus()
   await fixture.expectHalted()
   const sent = await fixture.commands()
@@ -70,22 +70,22 @@ test.each([
         Object.defineProperty(document, 'hidden', { value: true })
         document.dispatchEvent(new Event('visibilitychange'))`),
   ],
-  ['another page is opened', (page: Page) => page.getByRole('link', { name: 'Settings' }).click()],
-  ['the page is left', (page: Page) => page.goto('about:blank')],
-])('the robot stands as soon as %s, though the key is still down', async (how, leave) => {
+  ['the user opens another page', (page: Page) => page.getByRole('link', { name: 'Settings' }).click()],
+  ['the user leaves the site', (page: Page) => page.goto('about:blank')],
+])('the robot stops as soon as %s, although the key is still down', async (event, leave) => {
   await using fixture = await openCockpit(world, browser)
   await fixture.page.keyboard.down('ArrowUp')
-  await fixture.moving()
+  await fixture.expectMoving()
   await leave(fixture.page)
   await fixture.expectHalted()
-  if (how === 'the page is left') return
+  if (event === 'the user leaves the site') return
   const sent = await fixture.commands()
   expect(sent.zero).toBe(1)
-  await fixture.page.keyboard.down('ArrowUp') // as a key that is held goes on saying
+  await fixture.page.keyboard.down('ArrowUp') // a held key repeats
   expect(await fixture.commands()).toEqual(sent)
 })
 
-test('the stick drives by pointer, within the speed limit, which is remembered', async () => {
+test('the stick drives within the speed limit, which the browser stores', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, robot } = fixture
   await page.getByRole('slider', { name: 'Speed limit' }).focus()
@@ -99,7 +99,7 @@ test('the stick drives by pointer, within the speed limit, which is remembered',
   await page.mouse.move(box.x + 66, box.y + 66)
   await page.mouse.down()
   await page.mouse.move(box.x + 66, box.y + 6)
-  await fixture.moving()
+  await fixture.expectMoving()
   await vi.waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.045, 2), 5_000)
   expect(robot.state.leftMps).toBeLessThanOrEqual(0.05)
   await page.mouse.up()
@@ -109,7 +109,7 @@ test('the stick drives by pointer, within the speed limit, which is remembered',
   await page.getByText('Speed limit: 5 %').waitFor()
 })
 
-test('a gamepad drives beyond its dead zone, which can be set, and its button stops', async () => {
+test('a gamepad drives beyond its adjustable dead zone, and its button stops the robot', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, robot } = fixture
   await page.evaluate(`
@@ -130,103 +130,103 @@ test('a gamepad drives beyond its dead zone, which can be set, and its button st
   await fixture.expectHalted()
 
   await page.evaluate('window.pad.axes = [0, -1]')
-  await fixture.moving()
+  await fixture.expectMoving()
   await page.evaluate('window.pad.buttons[1].pressed = true')
   await fixture.expectHalted()
-  await stopBar(page).getByText('Stopped:').waitFor()
+  await stopBar(page).getByText('Stopped by you:').waitFor()
   expect((await fixture.read()).control.stop.by).toBe(fixture.operator.id)
 })
 
-test('a stop by key holds until it is cleared, and nothing moves until the session is resumed', async () => {
+test('a stop by key is in force until cleared, and the robot moves only after the session is resumed', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page } = fixture
   await page.keyboard.down('ArrowUp')
-  await fixture.moving()
+  await fixture.expectMoving()
   await page.getByRole('button', { name: 'Pause' }).focus()
   await page.keyboard.press('Space')
   await fixture.expectHalted()
-  await stopBar(page).getByText('Stopped: stopped from the cockpit, by you.').waitFor()
+  await stopBar(page).getByText('Stopped by you: from the cockpit.').waitFor()
   await page.getByText('Paused', { exact: true }).first().waitFor()
   expect(await fixture.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'emergency_stop' })
 
   await clearStop(page)
   expect(await fixture.read()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
   await page.getByRole('button', { name: 'Resume' }).click()
-  await isActive(page)
+  await waitUntilActive(page)
   await vi.waitFor(async () => expect((await fixture.read()).status).toBe('ACTIVE'), 10_000)
 
-  // The key has been down all the time: it has to be pressed anew.
+  // The key was down all the time and must be pressed again.
   const sent = await fixture.commands()
   await page.keyboard.down('ArrowUp')
   expect(await fixture.commands()).toEqual(sent)
   await page.keyboard.up('ArrowUp')
   await page.keyboard.down('ArrowUp')
-  await fixture.moving()
+  await fixture.expectMoving()
   await page.getByRole('button', { name: /^STOP/ }).click()
   await fixture.expectHalted()
-  await stopBar(page).getByText('Stopped:').waitFor()
+  await stopBar(page).getByText('Stopped by you:').waitFor()
 })
 
-test('the stop of the owner is shown as theirs', async () => {
+test('the cockpit attributes a stop to the owner', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, owner, sessionId } = fixture
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat on the floor' })
-  await stopBar(page).getByText('Stopped: cat on the floor, by the owner.').waitFor()
+  await stopBar(page).getByText('Stopped by the owner: cat on the floor.').waitFor()
 })
 
-test('a stop of the owner is not the operator’s to clear: one key asks for it, and the owner clears it', async () => {
+test('an operator cannot clear a stop of the owner, but can ask the owner with one key', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, owner, sessionId } = fixture
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat on the floor' })
   await page.getByRole('button', { name: 'Ask to clear' }).waitFor()
-  expect(await page.getByRole('button', { name: 'Clear the stop' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Clear stop' }).count()).toBe(0)
   await page.keyboard.press('c')
-  await page.getByText('You asked for it').waitFor()
+  await page.getByText(/^Requested /).waitFor()
   const { notifications } = (await owner.get('/api/notifications?limit=1')).body
   expect(notifications).toMatchObject([{ type: 'session.stop_clear_requested' }])
 
   await owner.patch('/api/client/profile', { contact_email: 'owner@test.local' })
-  const owners = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
-  await owners.page.getByText('The operator asks you to clear the stop').waitFor()
-  await clearStop(owners.page)
-  await owners.context.close()
+  const ownerBrowser = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
+  await ownerBrowser.page.getByText('The operator asks you to clear the stop').waitFor()
+  await clearStop(ownerBrowser.page)
+  await ownerBrowser.context.close()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await isActive(page)
+  await waitUntilActive(page)
 })
 
-test('pause, resume, and end after a question', async () => {
+test('an operator pauses, resumes and, after a confirmation, ends a session', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page } = fixture
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await isActive(page)
+  await waitUntilActive(page)
   await page.getByRole('button', { name: 'End', exact: true }).click()
   expect((await fixture.read()).status).toBe('ACTIVE')
-  await page.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
-  await page.getByText('This session is over').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
+  await page.getByText('Session ended').waitFor()
   expect((await fixture.read()).status).toBe('COMPLETED')
 })
 
-test('a robot that is lost and comes back is shown', async () => {
+test('the cockpit shows when the robot disconnects and reconnects', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, robot, robotId: id, robotToken: token } = fixture
   await page.getByText('Robot connected').waitFor()
   await robot.close()
-  await page.getByText('Robot away').waitFor()
-  const back = await connectRobot(world, { id, token })
+  await page.getByText('Robot offline').waitFor()
+  const reconnected = await connectRobot(world, { id, token })
   try {
     await page.getByText('Robot connected').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
-    await isActive(page)
-    const { xM } = back.state
+    await waitUntilActive(page)
+    const { xM } = reconnected.state
     await page.keyboard.down('ArrowUp')
-    await vi.waitFor(() => expect(back.state.xM).toBeGreaterThan(xM), 5_000)
+    await vi.waitFor(() => expect(reconnected.state.xM).toBeGreaterThan(xM), 5_000)
   } finally {
-    await back.close()
+    await reconnected.close()
   }
 })
 
-test('a cut network is shown; a stop then takes the other way; the link comes back by itself', async () => {
+test('during a gateway outage the cockpit shows it, stops over another route, and reconnects by itself', async () => {
   await using network = await createTcpProxy(world.gatewayUrl)
   await using fixture = await openCockpit(world, browser)
   const { page, context } = fixture
@@ -238,44 +238,44 @@ test('a cut network is shown; a stop then takes the other way; the link comes ba
     await route.fulfill({ response, json: { ...body, url: url.href } })
   })
   await page.reload()
-  await page.getByText('Linked', { exact: true }).waitFor()
+  await page.getByText('Connected', { exact: true }).waitFor()
   await page.keyboard.down('ArrowUp')
-  await fixture.moving()
+  await fixture.expectMoving()
   network.cut()
   await fixture.expectHalted()
-  await page.getByText('The link to the robot is lost').waitFor()
+  await page.getByText('Connection to the robot lost').waitFor()
   await page.getByRole('button', { name: /^STOP/ }).click()
-  await stopBar(page).getByText('Stopped: stopped from the cockpit, by you.').waitFor()
+  await stopBar(page).getByText('Stopped by you: from the cockpit.').waitFor()
   expect((await fixture.read()).control.stop.by).toBe(fixture.operator.id)
 
   await clearStop(page)
   network.restore()
-  await page.getByText('Linked', { exact: true }).waitFor()
+  await page.getByText('Connected', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await isActive(page)
+  await waitUntilActive(page)
   await page.keyboard.up('ArrowUp')
   await page.keyboard.down('ArrowUp')
-  await fixture.moving()
+  await fixture.expectMoving()
 })
 
-test('a second window takes the wheel, and the first one can take it back', async () => {
+test('a second window takes control, and the first one can take it back', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, context, path } = fixture
   const second = await context.newPage()
   await second.goto(world.baseUrl + path)
-  await second.getByText('Linked', { exact: true }).waitFor()
-  await page.getByText('Driven elsewhere').waitFor()
+  await second.getByText('Connected', { exact: true }).waitFor()
+  await page.getByText('Open in another window').waitFor()
   const sent = await fixture.commands()
   await page.keyboard.press('ArrowUp')
   expect(await fixture.commands()).toEqual(sent)
-  await page.getByRole('button', { name: 'Take over here' }).click()
-  await page.getByText('Linked', { exact: true }).waitFor()
-  await second.getByText('Driven elsewhere').waitFor()
+  await page.getByRole('button', { name: 'Take control' }).click()
+  await page.getByText('Connected', { exact: true }).waitFor()
+  await second.getByText('Open in another window').waitFor()
   await page.keyboard.down('ArrowUp')
-  await fixture.moving()
+  await fixture.expectMoving()
 })
 
-test('telemetry is drawn: pose, speed, battery, how old', async () => {
+test('the telemetry panel shows pose, speed, battery and age', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page } = fixture
   const telemetry = page.getByRole('region', { name: 'Telemetry' })
@@ -285,7 +285,7 @@ test('telemetry is drawn: pose, speed, battery, how old', async () => {
   await page.keyboard.down('ArrowUp')
   await telemetry.getByText('0.50 m/s').waitFor()
   await page.keyboard.up('ArrowUp')
-  await page.getByText(/Command to answer/).waitFor()
+  await page.getByText(/Command round trip/).waitFor()
   await page
     .getByText(/ms, p95/)
     .first()
@@ -305,16 +305,16 @@ test.each([
   const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   expect(await overflow()).toBeLessThanOrEqual(0)
   await page.getByRole('button', { name: /^STOP/ }).click()
-  await page.getByRole('button', { name: 'Clear the stop' }).waitFor()
+  await page.getByRole('button', { name: 'Clear stop' }).waitFor()
   expect(await seriousIssues(page), 'stopped').toEqual([])
   expect(await overflow()).toBeLessThanOrEqual(0)
 })
 
-test('nobody but its operator drives a session', async () => {
+test('only the operator of a session can open its cockpit', async () => {
   await using fixture = await openCockpit(world, browser)
   const { owner, path } = fixture
   await owner.request('PATCH', '/api/client/profile', { contact_email: 'a@test.local', country: 'DE' })
   const { page, context } = await browser.enter(owner, path)
-  await page.getByText('You do not drive this session').waitFor()
+  await page.getByText('You are not the operator of this session').waitFor()
   await context.close()
 })

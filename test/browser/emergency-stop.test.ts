@@ -18,28 +18,28 @@ afterAll(async () => {
 
 const LONG_MS = 120_000
 const WAIT = { timeout: 25_000, interval: 50 }
-const ways = ['gateway', 'hub', 'rest'] as const
-type Way = (typeof ways)[number]
+const routes = ['gateway', 'hub', 'rest'] as const
+type Route = (typeof routes)[number]
 
-/** Where each way of a stop leads. */
-const addressOf = (way: Way) => {
+/** Returns the address prefix of a stop route. */
+const addressOf = (route: Route) => {
   const { host } = new URL(
-    way === 'gateway' ? world.gatewayUrl : way === 'hub' ? world.hubUrl : world.baseUrl,
+    route === 'gateway' ? world.gatewayUrl : route === 'hub' ? world.hubUrl : world.baseUrl,
   )
-  return way === 'rest' ? `http://${host}/api/` : `connect://${host}`
+  return route === 'rest' ? `http://${host}/api/` : `connect://${host}`
 }
 
-/** A cockpit whose robot moves, at a network of its own. */
+/** Opens a cockpit with a moving robot behind its own proxy. */
 async function driving() {
   const network = await createWebProxy()
   const fixture = await openCockpit(world, browser, { page: { proxy: { server: network.server } } })
   await fixture.page.keyboard.down('ArrowUp')
-  await fixture.moving()
+  await fixture.expectMoving()
   return {
     ...fixture,
     network,
     trigger: () => fixture.page.getByRole('button', { name: /^STOP/ }).click(),
-    bar: fixture.page.getByRole('region', { name: 'Emergency stop' }),
+    bar: fixture.page.getByRole('region', { name: 'Remote stop' }),
     async [Symbol.asyncDispose]() {
       await fixture[Symbol.asyncDispose]()
       await network[Symbol.asyncDispose]()
@@ -47,62 +47,62 @@ async function driving() {
   }
 }
 
-const recorded = ({ read, operator }: CockpitFixture) =>
+const waitUntilRecorded = ({ read, operator }: CockpitFixture) =>
   vi.waitFor(async () => expect((await read()).control.stop?.by).toBe(operator.id), WAIT)
-const stops = async ({ owner, sessionId }: CockpitFixture) => {
+const stopCount = async ({ owner, sessionId }: CockpitFixture) => {
   const { events } = (await owner.get(`/api/sessions/${sessionId}/events`)).body
   return events.filter(({ type }: { type: string }) => type === 'session.stopped').length
 }
 
-test.concurrent.each(ways)(
-  'the stop is recorded when the only way left is the %s',
-  async (left) => {
+test.concurrent.each(routes)(
+  'the stop is recorded when only the %s is reachable',
+  async (openRoute) => {
     await using fixture = await driving()
     const { network, page, bar } = fixture
-    network.cutOff(ways.filter((way) => way !== left).map(addressOf))
-    if (left !== 'hub') await page.getByText('Reconnecting', { exact: true }).first().waitFor()
-    if (left !== 'gateway') await page.getByText('The link to the robot is lost').waitFor()
+    network.cutOff(routes.filter((route) => route !== openRoute).map(addressOf))
+    if (openRoute !== 'hub') await page.getByText('Reconnecting', { exact: true }).first().waitFor()
+    if (openRoute !== 'gateway') await page.getByText('Connection to the robot lost').waitFor()
     await fixture.trigger()
-    await recorded(fixture)
+    await waitUntilRecorded(fixture)
     await fixture.expectHalted()
-    // The page knows, whichever way it went.
-    await bar.getByText(/^Stopped[:.] (stopped from the cockpit|The stop is recorded)/).waitFor()
-    expect(await stops(fixture)).toBe(1)
+    // The page shows the stop, whichever route it took.
+    await bar.getByText(/^Stopped( by you: from the cockpit|\. The stop is recorded)/).waitFor()
+    expect(await stopCount(fixture)).toBe(1)
   },
   LONG_MS,
 )
 
 test(
-  'a stop that is pressed without any network is recorded once there is one, though another page was opened',
+  'a stop requested without a network is recorded once the network is back, even after the user opened another page',
   async () => {
     await using fixture = await driving()
     const { network, page, bar } = fixture
-    network.cutOff(ways.map(addressOf))
-    await page.getByText('The link to the robot is lost').waitFor()
+    network.cutOff(routes.map(addressOf))
+    await page.getByText('Connection to the robot lost').waitFor()
     await fixture.trigger()
-    await bar.getByText('Stop pressed.').waitFor()
+    await bar.getByText('Stop requested.').waitFor()
     await page.getByRole('link', { name: 'Home' }).click()
     await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
     expect((await fixture.read()).control.stop).toBeNull()
     network.restore()
-    await recorded(fixture)
-    expect(await stops(fixture)).toBe(1)
+    await waitUntilRecorded(fixture)
+    expect(await stopCount(fixture)).toBe(1)
   },
   LONG_MS,
 )
 
-test.concurrent.each(ways)(
-  'a stop that was just pressed arrives though the tab is closed at once; the only way is the %s',
-  async (left) => {
+test.concurrent.each(routes)(
+  'a stop arrives although the tab closes immediately and only the %s is reachable',
+  async (openRoute) => {
     await using fixture = await driving()
     const { network, page } = fixture
-    network.cutOff(ways.filter((way) => way !== left).map(addressOf))
+    network.cutOff(routes.filter((route) => route !== openRoute).map(addressOf))
     await page.evaluate(`
-      [...document.querySelectorAll('button')].find((one) => one.textContent.startsWith('STOP')).click()
+      [...document.querySelectorAll('button')].find((button) => button.textContent.startsWith('STOP')).click()
       location.replace('about:blank')`)
-    // Its context is not closed before: one that is closed while its page leaves may take Chromium half a minute.
+    // Chromium may take half a minute to close a context whose page is navigating.
     await page.waitForURL('about:blank')
-    await recorded(fixture)
+    await waitUntilRecorded(fixture)
     await fixture.expectHalted()
   },
   LONG_MS,

@@ -14,12 +14,12 @@ import { performAction, start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Robots and consoles that know nothing of ours but the protocol, at a real platform.
+// Runs the example robots and operator pages against a real platform.
 
 const forward = { linear_mps: 0.5, angular_radps: 0 }
 const quick = { baseMs: 20, maxMs: 100 }
 
-// Starting Python or a browser takes its time on a busy machine.
+// Starting Python or a browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
 const cleanups: (() => unknown)[] = []
@@ -36,15 +36,15 @@ async function openWorld(origin?: string): Promise<World> {
   return world
 }
 
-/** An owner, an operator, and a registered robot that is not there yet. */
+/** Creates an owner, an operator and a registered robot that is offline. */
 async function actors(world: World) {
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
-  const location = { url: `${world.gatewayUrl}/robots/${robot.id}/control`, token: robot.token }
-  return { world, owner, operator, robotId: robot.id, place: location }
+  const access = { url: `${world.gatewayUrl}/robots/${robot.id}/control`, token: robot.token }
+  return { world, owner, operator, robotId: robot.id, access }
 }
 
-/** Starts a session once the robot is there. */
+/** Starts a session once the robot is online. */
 async function begin({ owner, operator, robotId }: Awaited<ReturnType<typeof actors>>): Promise<string> {
   await soon(async () => expect((await owner.get('/api/client/robots')).body[0].status).toBe('AVAILABLE'))
   return start(operator, robotId)
@@ -53,16 +53,16 @@ async function begin({ owner, operator, robotId }: Awaited<ReturnType<typeof act
 const ticketOf = (world: World, user: TestUser, sessionId: string, part: 'control' | 'watch') =>
   ticketsOf({ baseUrl: world.baseUrl, token: user.token, sessionId, part })
 
-async function simulatedRobot(location: { url: string; token: string }): Promise<SimulatedRobot> {
-  // A plain without end: how far it gets depends on how busy the machine is.
+async function simulatedRobot(access: { url: string; token: string }): Promise<SimulatedRobot> {
+  // A large area, because the distance depends on the load of the machine.
   const world = { widthM: 10_000, heightM: 10_000, obstacles: [] }
-  const robot = new SimulatedRobot({ ...location, reconnect: quick, world, start: { xM: 5_000, yM: 5_000 } })
+  const robot = new SimulatedRobot({ ...access, reconnect: quick, world, start: { xM: 5_000, yM: 5_000 } })
   cleanups.push(() => robot.close())
   await robot.start()
   return robot
 }
 
-/** The sdk's console: drives while `data` is set, and remembers what it hears. */
+/** An operator that uses the SDK: drives while `controls.data` is set and records received frames. */
 async function sdkOperator(world: World, user: TestUser, sessionId: string) {
   const received = {
     state: null as DriveState | null,
@@ -83,70 +83,70 @@ async function sdkOperator(world: World, user: TestUser, sessionId: string) {
     },
     onDropped: (_seq, why) => received.dropped.push(why),
   })
-  const wheel = { data: null as object | null }
-  const timer = setInterval(() => wheel.data && link.control(wheel.data), 40)
+  const controls = { data: null as object | null }
+  const timer = setInterval(() => controls.data && link.control(controls.data), 40)
   const close = () => {
     clearInterval(timer)
     return link.close()
   }
   cleanups.push(close)
   await link.connect()
-  return { heard: received, wheel, close }
+  return { received, controls, close }
 }
 
-const steps = (sample: Sample | null) => expect(sample?.velocity.linear_mps).toBeGreaterThan(0.3)
-const isHalted = (sample: Sample | null) => expect(sample?.standing).toBe(true)
+const expectMoving = (sample: Sample | null) => expect(sample?.velocity.linear_mps).toBeGreaterThan(0.3)
+const expectHalted = (sample: Sample | null) => expect(sample?.standing).toBe(true)
 
 describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
-  test('is driven, let go, stopped, cleared, and driven again by the operator of the sdk', async () => {
+  test('is driven, released, stopped, cleared and driven again by an operator that uses the SDK', async () => {
     const ready = Promise.withResolvers<Awaited<ReturnType<typeof actors>>>()
     const robot = await startRobot(async (origin) => {
       ready.resolve(await actors(await openWorld(origin)))
-      return (await ready.promise).place
+      return (await ready.promise).access
     })
     cleanups.push(() => robot[Symbol.asyncDispose]())
     const fixture = await ready.promise
     const { world, owner, operator } = fixture
     const id = await begin(fixture)
-    const { heard: received, wheel, close } = await sdkOperator(world, operator, id)
+    const { received, controls, close } = await sdkOperator(world, operator, id)
 
-    wheel.data = forward
-    await soon(() => steps(received.sample))
+    controls.data = forward
+    await soon(() => expectMoving(received.sample))
     await soon(() => expect(received.sample?.pose.x_m).toBeGreaterThan(0.1))
     expect(received.acks).toBeGreaterThan(0)
-    wheel.data = null
+    controls.data = null
     await soon(() => expect(received.state?.stop).toMatchObject({ reason: 'deadman', latched: false }))
-    await soon(() => isHalted(received.sample))
+    await soon(() => expectHalted(received.sample))
 
-    wheel.data = forward
-    await soon(() => steps(received.sample))
-    const watched = { sample: null as Sample | null, state: null as DriveState | null }
+    controls.data = forward
+    await soon(() => expectMoving(received.sample))
+    const observed = { sample: null as Sample | null, state: null as DriveState | null }
     const observer = new ObserverLink({
       getTicket: ticketOf(world, owner, id, 'watch'),
       onTelemetry: (data) => {
-        watched.sample = data as Sample
+        observed.sample = data as Sample
       },
       onState: (state) => {
-        watched.state = state
+        observed.state = state
       },
     })
     cleanups.push(() => observer.close())
     await observer.connect()
     await observer.stop('smoke')
-    await soon(() => isHalted(received.sample))
+    await soon(() => expectHalted(received.sample))
     expect(received.state?.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true })
     await soon(() => expect(received.dropped).toContain('stopped'))
 
     await performAction(owner, id, 'clear_stop')
     await soon(() => expect(received.state?.stop).toMatchObject({ latched: false }))
-    isHalted(received.sample)
+    expectHalted(received.sample)
     await performAction(operator, id, 'resume')
-    await soon(() => steps(received.sample))
+    await soon(() => expectMoving(received.sample))
 
     await close()
-    // Between the last command and the end of the connection the deadman may be quicker.
-    await soon(() => expect(watched.state?.stop?.reason).toMatch(/operator_lost|deadman/))
-    await soon(() => isHalted(watched.sample))
+    // The deadman timer may fire before the connection closes.
+    await soon(() => expect(observed.state?.stop?.reason).toMatch(/operator_lost|deadman/))
+    await soon(() => expectHalted(observed.sample))
     await performAction(operator, id, 'end')
     await soon(() => expect(observer.connection).toBe('closed'))
   })
@@ -157,7 +157,7 @@ describe('examples/browser/drive.html', () => {
     const pages = await serveFolder(fileURLToPath(new URL('../../examples/browser', import.meta.url)))
     cleanups.push(() => pages[Symbol.asyncDispose]())
     const fixture = await actors(await openWorld(pages.origin))
-    const robot = await simulatedRobot(fixture.place)
+    const robot = await simulatedRobot(fixture.access)
     const id = await begin(fixture)
     const browser: Browser = await launchChromium()
     cleanups.push(() => browser.close())
@@ -172,8 +172,8 @@ describe('examples/browser/drive.html', () => {
     return { ...fixture, id, robot, open }
   }
 
-  const shows = (page: Page, location: string, text: string | RegExp) =>
-    soon(async () => expect(await page.textContent(location)).toMatch(text))
+  const shows = (page: Page, selector: string, text: string | RegExp) =>
+    soon(async () => expect(await page.textContent(selector)).toMatch(text))
 
   async function connect(page: Page, world: World, id: string, credential: string, part: string) {
     await page.fill('#api', world.baseUrl)
@@ -200,7 +200,7 @@ describe('examples/browser/drive.html', () => {
     await page.keyboard.up('KeyA')
     await page.keyboard.up('ArrowUp')
     await soon(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
-    await shows(page, '#in-force', 'none') // zeros are commands too
+    await shows(page, '#in-force', 'none') // zero commands count as commands
 
     await page.keyboard.down('ArrowUp')
     await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
@@ -219,10 +219,10 @@ describe('examples/browser/drive.html', () => {
     await soon(() => expect(robot.state.leftMps).toBe(0))
   })
 
-  test('watches, and stops from there; what others wrote is shown as text', async () => {
+  test('observes and stops the robot, and shows user text without HTML', async () => {
     const { world, owner, operator, id, robot, open } = await openPage()
-    const { heard: received, wheel } = await sdkOperator(world, operator, id)
-    wheel.data = forward
+    const { received, controls } = await sdkOperator(world, operator, id)
+    controls.data = forward
     await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     const page = await open()
     await connect(page, world, id, owner.token, 'watch')
@@ -255,7 +255,7 @@ describe('examples/browser/drive.html', () => {
     )
   })
 
-  test('connects with a ticket that was pasted, once', async () => {
+  test('connects once with a pasted ticket', async () => {
     const { operator, id, open } = await openPage()
     const { body } = await operator.post(`/api/sessions/${id}/ticket`, { part: 'control' })
     const page = await open()
@@ -263,7 +263,7 @@ describe('examples/browser/drive.html', () => {
     await page.fill('#ticket', body.ticket)
     await page.click('text=Connect >> nth=0')
     await shows(page, '#status', 'ACTIVE')
-    // It admits nobody else, and throws nobody out.
+    // A second use is rejected and does not disconnect the first page.
     const second = await open()
     await second.fill('#url', body.url)
     await second.fill('#ticket', body.ticket)
@@ -289,24 +289,24 @@ describe('examples/rosbridge', () => {
     })
     await soon(() => expect(received.state).toMatchObject({ status: 'ACTIVE', robot_connected: true }))
     const cmdVel = topic('/cmd_vel', 'geometry_msgs/Twist')
-    const wheel = { on: true }
+    const controls = { on: true }
     const twist = { linear: { x: 0.5, y: 0, z: 0 }, angular: { x: 0, y: 0, z: 0 } }
-    const timer = setInterval(() => wheel.on && cmdVel.publish(twist), 40)
+    const timer = setInterval(() => controls.on && cmdVel.publish(twist), 40)
     cleanups.push(() => clearInterval(timer))
-    return { ros, heard: received, wheel, topic }
+    return { ros, received, controls, topic }
   }
 
-  test('roslib drives a robot of the sdk, and stops it', async () => {
+  test('roslib drives and stops a robot that uses the SDK', async () => {
     const fixture = await actors(await openWorld())
-    const robot = await simulatedRobot(fixture.place)
+    const robot = await simulatedRobot(fixture.access)
     const id = await begin(fixture)
-    const { heard: received, wheel, topic } = await bridged(fixture.world, fixture.operator, id)
+    const { received, controls, topic } = await bridged(fixture.world, fixture.operator, id)
     await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     const [fromX] = [received.x]
     await soon(() => expect(received.x).toBeGreaterThan(fromX + 0.05))
-    wheel.on = false
+    controls.on = false
     await soon(() => expect(received.state.stop).toMatchObject({ reason: 'deadman' }))
-    wheel.on = true
+    controls.on = true
     await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     topic('/stop', 'std_msgs/String').publish({ data: 'smoke' })
     await soon(() =>
@@ -315,25 +315,25 @@ describe('examples/rosbridge', () => {
     await soon(() => expect(robot.state.leftMps).toBe(0))
   })
 
-  test('roslib drives a robot that runs rosbridge_server; who leaves has it stand', async () => {
+  test('roslib drives a robot behind rosbridge_server, and the robot stops when the operator disconnects', async () => {
     const fixture = await actors(await openWorld())
     const base = await FakeRosbridge.start()
     cleanups.push(() => base[Symbol.asyncDispose]())
-    const robot = new RobotBridge({ ...fixture.place, rosbridgeUrl: base.url, reconnect: quick })
+    const robot = new RobotBridge({ ...fixture.access, rosbridgeUrl: base.url, reconnect: quick })
     cleanups.push(() => robot.close())
     const id = await begin(fixture)
-    const { ros, heard: received } = await bridged(fixture.world, fixture.operator, id)
+    const { ros, received } = await bridged(fixture.world, fixture.operator, id)
     await soon(() => expect(base.twists.at(-1)?.linear.x).toBe(0.5))
     await soon(() => expect(received.x).toBeGreaterThan(0.05))
     ros.close()
     await soon(() => expect(base.twists.at(-1)?.linear.x).toBe(0))
   })
 
-  test('a robot whose rosbridge is gone is offline, and comes back with it', async () => {
+  test('a robot goes offline with its rosbridge and comes back online with it', async () => {
     const fixture = await actors(await openWorld())
     let base = await FakeRosbridge.start()
     cleanups.push(() => base[Symbol.asyncDispose]())
-    const robot = new RobotBridge({ ...fixture.place, rosbridgeUrl: base.url, reconnect: quick })
+    const robot = new RobotBridge({ ...fixture.access, rosbridgeUrl: base.url, reconnect: quick })
     cleanups.push(() => robot.close())
     const status = async () => (await fixture.owner.get('/api/client/robots')).body[0].status
     await soon(async () => expect(await status()).toBe('AVAILABLE'))

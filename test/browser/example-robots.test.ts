@@ -8,14 +8,14 @@ import {
 } from '../support/examples/example-robots.ts'
 import { RobotsGateway } from '../support/examples/scripted-robot-gateway.ts'
 
-// What a robot must do by itself, whatever becomes of the gateway, asked of every robot in examples/. The gateway is
-// a scripted one, because a real one would not do these things.
+// Checks the required behaviour of every robot in examples/ with a scripted gateway, because a real gateway does not
+// send these frames.
 
 const SESSION = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
 const session = { session_id: SESSION, status: 'ACTIVE', operator_name: 'Ada' }
 const forward = { linear_mps: 0.5, angular_radps: 0 }
 
-// Starting Python or a browser takes its time on a busy machine.
+// Starting Python or a browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
 afterAll(closeBrowser)
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const item of opened.splice(0).reverse()) await item[Symbol.asyncDispose]()
 })
 
-/** A control frame of an operator whose clock is an hour behind; `lateMs` says how long it was on its way. */
+/** Returns a control frame of an operator whose clock is an hour behind. `lateMs` is the time in transit. */
 const control = (seq: number, options: { data?: unknown; lateMs?: number; session_id?: string } = {}) => ({
   type: 'control',
   session_id: options.session_id ?? SESSION,
@@ -37,7 +37,7 @@ const control = (seq: number, options: { data?: unknown; lateMs?: number; sessio
 
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
 
-/** A robot that has connected to a scripted gateway, both ended after the test. */
+/** Connects a robot to a scripted gateway. Both end after the test. */
 async function connect(startRobot: StartRobot, welcome: Record<string, unknown> = { session }) {
   const gateway = await RobotsGateway.start()
   opened.push(gateway)
@@ -48,7 +48,7 @@ async function connect(startRobot: StartRobot, welcome: Record<string, unknown> 
   return { gateway, robot }
 }
 
-/** Sends what `frame` makes of the numbers from `from` on, until the robot moves; answers with the last number. */
+/** Sends frames with increasing numbers from `from` until the robot moves. Returns the last number. */
 async function drive(
   gateway: RobotsGateway,
   from = 1,
@@ -66,8 +66,8 @@ async function drive(
 
 const acknowledged = (gateway: RobotsGateway) => gateway.all('ack').map(({ seq }) => seq as number)
 
-/** Sends commands with numbers from `from` on until one is acknowledged: on a busy machine one may be late. */
-async function obeyed(gateway: RobotsGateway, from: number): Promise<void> {
+/** Sends commands from number `from` until one is acknowledged. On a busy machine some are late. */
+async function waitForAck(gateway: RobotsGateway, from: number): Promise<void> {
   let seq = from - 1
   await vi.waitFor(
     () => {
@@ -79,7 +79,7 @@ async function obeyed(gateway: RobotsGateway, from: number): Promise<void> {
 }
 
 describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
-  test('beats, reports, drives on fresh commands of its session and acknowledges them', async () => {
+  test('sends heartbeats and telemetry, and executes and acknowledges fresh commands of its session', async () => {
     const { gateway } = await connect(startRobot)
     await gateway.telemetry(({ standing }) => standing)
     await drive(gateway)
@@ -90,35 +90,35 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     expect(pose).toMatchObject({ y_m: 0, heading_rad: 0 })
   })
 
-  test('stands by itself when commands cease and no stop comes', async () => {
+  test('stops by itself when commands cease without a stop frame', async () => {
     const { gateway } = await connect(startRobot)
     await drive(gateway)
     await gateway.telemetry(({ standing }) => standing)
     expect(gateway.all('stopped')).toEqual([])
   })
 
-  test('obeys no command that was held up on its way', async () => {
+  test('ignores late commands', async () => {
     const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)
     await gateway.telemetry(({ standing }) => standing)
     for (let late = 1; late <= 5; late++) gateway.send(control(seq + late, { lateMs: 400 }))
-    await obeyed(gateway, seq + 6)
+    await waitForAck(gateway, seq + 6)
     expect(acknowledged(gateway).filter((ack) => ack > seq && ack < seq + 6)).toEqual([])
   })
 
-  test('obeys nothing of another session, nor of one that is paused', async () => {
+  test('ignores commands of another session or of a paused session', async () => {
     const { gateway } = await connect(startRobot)
     await gateway.telemetry(({ standing }) => standing)
     gateway.send(control(1, { session_id: '99999999-6d5c-4a87-9a0e-0f6c5d1b7e11' }))
     gateway.send({ type: 'session', ...session, status: 'PAUSED' })
     gateway.send(control(2))
     gateway.send({ type: 'session', ...session })
-    await obeyed(gateway, 3)
+    await waitForAck(gateway, 3)
     expect(acknowledged(gateway)).not.toContain(1)
     expect(acknowledged(gateway)).not.toContain(2)
   })
 
-  test('brakes on what it cannot read', async () => {
+  test('stops on an unreadable command', async () => {
     const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)
     gateway.send(control(seq + 1, { data: { linear_mps: 'fast' } }))
@@ -126,7 +126,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     expect(acknowledged(gateway)).not.toContain(seq + 1)
   })
 
-  test('stands under a latched stop, says so, and moves only after it was cleared', async () => {
+  test('confirms a latched stop and ignores commands until it is cleared', async () => {
     const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)
     gateway.send({ type: 'stop', reason: 'a person <b>fell</b>', latched: true })
@@ -135,21 +135,21 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     )
     gateway.send(control(seq + 1))
     gateway.send({ type: 'stop_cleared' })
-    await obeyed(gateway, seq + 2)
+    await waitForAck(gateway, seq + 2)
     expect(acknowledged(gateway)).not.toContain(seq + 1)
   })
 
-  test('stands under a stop that its welcome carries', async () => {
+  test('applies a stop from the welcome frame', async () => {
     const stop = { reason: 'before you came', latched: true }
     const { gateway } = await connect(startRobot, { session, stop })
     await soon(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: stop.reason }]))
     gateway.send(control(1))
     gateway.send({ type: 'stop_cleared' })
-    await obeyed(gateway, 2)
+    await waitForAck(gateway, 2)
     expect(acknowledged(gateway)).not.toContain(1)
   })
 
-  test('brakes when the connection breaks, and comes back', async () => {
+  test('stops when the connection breaks, and reconnects', async () => {
     const { gateway } = await connect(startRobot)
     await drive(gateway)
     gateway.sockets.at(-1)!.terminate()
@@ -160,7 +160,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     await drive(gateway)
   })
 
-  test('leaves a gateway that has fallen silent', async () => {
+  test('leaves a silent gateway', async () => {
     const { gateway } = await connect(startRobot, { session, heartbeat_timeout_ms: 500 })
     await drive(gateway)
     gateway.answers = false
@@ -168,14 +168,14 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     await gateway.telemetry(({ standing }) => standing)
   })
 
-  test("takes up another clock of the operator's with a new link", async () => {
+  test('accepts a different operator clock on a new link', async () => {
     const { gateway } = await connect(startRobot)
     await drive(gateway)
     await gateway.telemetry(({ standing }) => standing)
     await drive(gateway, 1, (seq) => control(seq, { lateMs: 60_000 }))
   })
 
-  test.each([4000, 4002, 4029, 4401, 4403])('does not come back after %i', async (code) => {
+  test.each([4000, 4002, 4029, 4401, 4403])('does not reconnect after close code %i', async (code) => {
     const { gateway, robot } = await connect(startRobot)
     await gateway.telemetry(({ standing }) => standing)
     gateway.sockets.at(-1)!.close(code, 'enough')
@@ -184,9 +184,9 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
   })
 })
 
-// A page is not told why its upgrade was refused.
+// Browsers do not report why an upgrade was rejected.
 test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
-  '%s tries again after 503, and not after 401',
+  '%s retries after 503 but not after 401',
   async (name) => {
     const gateway = await RobotsGateway.start()
     opened.push(gateway)
@@ -198,7 +198,7 @@ test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
   },
 )
 
-test('examples/python/robot.py drives on binary commands too', async () => {
+test('examples/python/robot.py accepts binary commands', async () => {
   const { gateway } = await connect(startPythonRobot)
   await gateway.telemetry(({ standing }) => standing)
   const payload = new Uint8Array(8)

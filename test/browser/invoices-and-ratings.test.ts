@@ -7,7 +7,7 @@ import { performAction, start } from '../support/world/session-fixtures.ts'
 const LONG = { timeout: 90_000 }
 
 test(
-  'an operator sees what is pending, what an outage has cost, and what is available once the client has paid',
+  'an operator sees pending earnings, unpaid outage time, and the available balance after the owner has paid',
   LONG,
   async () => {
     await using fixture = await createInvoiceFixture()
@@ -24,18 +24,16 @@ test(
 
     const { page } = await console.enter(operator, `/dashboard/sessions/${id}`)
     const summary = page.getByRole('table', { name: 'Summary' })
-    await summary.getByRole('row', { name: /Robot away 1:35, neither charged nor earned/ }).waitFor()
+    await summary.getByRole('row', { name: /Robot offline 1:35, neither charged nor paid/ }).waitFor()
     await summary.getByRole('row', { name: /Your earnings €3\.50, pending until/ }).waitFor()
-    await page
-      .getByText(/The robot lost its connection; the robot was silent for 95\.0 s, not billed/)
-      .waitFor()
+    await page.getByText(/The robot lost its connection \(robot offline for 95\.0 s, not billed\)/).waitFor()
     await expectAccessibleLayout(page, 'the session')
 
     await page.goto(`${fixture.world.baseUrl}/dashboard/earnings`)
     const figures = page.getByRole('region', { name: 'Figures' })
-    await figures.getByText('robots were away for 1:35, which is not earned').waitFor()
+    await figures.getByText('1:35 with the robot offline is not paid').waitFor()
     await figures.getByText('€0.00').waitFor() // available
-    expect(await figures.getByText('€3.50').count()).toBe(3) // this month, in all, pending
+    expect(await figures.getByText('€3.50').count()).toBe(3) // this month, total, pending
     await page.getByText('€0.00 available, €3.50 pending').waitFor()
     await expectAccessibleLayout(page, 'the earnings')
 
@@ -50,7 +48,7 @@ test(
   },
 )
 
-test('an owner who drove their own robot is not asked for a rating, and reads why', LONG, async () => {
+test('an owner who drove their own robot sees why a rating is not possible', LONG, async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
   const { owner, people: users } = fixture
@@ -66,7 +64,7 @@ test('an owner who drove their own robot is not asked for a rating, and reads wh
   expect(await page.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
 })
 
-test('an issued invoice is shown with the names of its time', LONG, async () => {
+test('an issued invoice shows the names at the time of issue', LONG, async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
   const { owner, people: users } = fixture

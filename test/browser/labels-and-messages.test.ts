@@ -17,7 +17,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-/** Chooses from a select that can be searched. */
+/** Chooses an option of a searchable select. */
 async function choose(page: Page, label: string, typed: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: label }).fill(typed)
   await page.getByRole('option', { name: option, exact: true }).click()
@@ -25,7 +25,7 @@ async function choose(page: Page, label: string, typed: string, option: string):
   await vi.waitFor(async () => expect(await page.getByRole('option').count()).toBe(0), { timeout: 10_000 })
 }
 
-test('a country and languages are chosen by their names, and "Germany" is DE', LONG, async () => {
+test('a user chooses country and languages by name, and the profile stores codes', LONG, async () => {
   const operator = await world.operator()
   const { page, context } = await browser.enter(operator, '/dashboard/settings')
   await page.getByLabel('Headline').fill('Steady hands')
@@ -44,20 +44,20 @@ test('a country and languages are chosen by their names, and "Germany" is DE', L
   await context.close()
 })
 
-test('without a network, a form says so in a sentence and keeps what was entered', LONG, async () => {
+test('without a network, a form shows a message and keeps the input', LONG, async () => {
   const operator = await world.operator()
   const { page, context } = await browser.enter(operator, '/dashboard/settings')
   await page.getByLabel('Headline').fill('Steady hands')
   await page.route('**/api/**', (route) => route.abort())
   const form = page.locator('form').filter({ has: page.getByLabel('Headline') })
   await form.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('The platform cannot be reached. Check your connection').first().waitFor()
+  await page.getByText('Cannot reach the platform. Check your connection').first().waitFor()
   expect(await rawTexts(page)).toEqual([])
   expect(await page.getByLabel('Headline').inputValue()).toBe('Steady hands')
   await context.close()
 })
 
-test('a refused field says what is wrong beside it, by its label', LONG, async () => {
+test('an invalid field shows its error beside the field', LONG, async () => {
   const owner = await world.client()
   const { page, context } = await browser.enter(owner, '/dashboard/settings')
   await page.getByLabel('Contact e-mail').fill('nobody')
@@ -70,15 +70,15 @@ test('a refused field says what is wrong beside it, by its label', LONG, async (
   await context.close()
 })
 
-test('pauses, ends and notifications are told in words', LONG, async () => {
+test('session events and notifications appear as words, not codes', LONG, async () => {
   const [owner, operator] = [await world.client(), await world.operator()]
   await owner.patch('/api/client/profile', { contact_email: 'ada@example.com' })
-  const { robot, sessionId } = await driven(owner, operator)
+  const { robot, sessionId } = await startSession(owner, operator)
   const { page, context } = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
   await heading(page, /.+/)
   expect((await operator.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop' })).status).toBe(200)
   await page
-    .getByText(/pressed stop: remote stop/)
+    .getByText(/stopped the robot: remote stop/)
     .first()
     .waitFor()
   await page.getByRole('button', { name: /^Notifications/ }).click()
@@ -88,7 +88,7 @@ test('pauses, ends and notifications are told in words', LONG, async () => {
   robot.close()
 })
 
-async function driven(owner: Awaited<ReturnType<World['client']>>, operator: typeof owner) {
+async function startSession(owner: Awaited<ReturnType<World['client']>>, operator: typeof owner) {
   const registered = await world.robot(owner)
   const robot = await world.connect(registered)
   robot.beat()

@@ -16,7 +16,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-/** An operator whose account is complete, at a page. */
+/** Signs in an operator with a complete account and opens a page. */
 async function operatorAt(path: string, options: Parameters<ConsoleBrowser['signIn']>[2] = {}) {
   const operator = await world.operator()
   await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
@@ -26,11 +26,11 @@ async function operatorAt(path: string, options: Parameters<ConsoleBrowser['sign
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name }).waitFor()
 
-test('a new operator says who they are, and is led to the page they asked for', async () => {
+test('a new operator completes onboarding and arrives at the requested page', async () => {
   const { page } = await browser.signIn('new-operator@test.local', '/dashboard/settings')
   await heading(page, 'Welcome, new-operator')
   expect(await seriousIssues(page)).toEqual([])
-  await page.getByRole('button', { name: 'I want to drive' }).click()
+  await page.getByRole('button', { name: 'Continue as operator' }).click()
   await page.getByLabel('Headline').fill('Steady hands')
   expect(await seriousIssues(page)).toEqual([])
   await page.getByRole('button', { name: 'Save' }).click()
@@ -40,9 +40,9 @@ test('a new operator says who they are, and is led to the page they asked for', 
   expect(await page.getByLabel('Headline').inputValue()).toBe('Steady hands')
 })
 
-test('a new owner is asked how to be reached', async () => {
+test('a new owner enters contact data', async () => {
   const { page } = await browser.signIn('new-owner@test.local')
-  await page.getByRole('button', { name: 'I have robots' }).click()
+  await page.getByRole('button', { name: 'Continue as owner' }).click()
   await heading(page, 'How can operators reach you?')
   expect(await page.getByLabel('Contact e-mail').inputValue()).toBe('new-owner@test.local')
   await page.getByRole('combobox', { name: 'Country' }).fill('Germany')
@@ -63,18 +63,18 @@ test.each([
     ['/dashboard/nothing', undefined],
   ] as const) {
     await page.goto(world.baseUrl + path)
-    await (title ? heading(page, title) : page.getByText('There is no such page').waitFor())
+    await (title ? heading(page, title) : page.getByText('Page not found').waitFor())
     expect(await seriousIssues(page), path).toEqual([])
     const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
     expect(overflow, path).toBeLessThanOrEqual(0)
   }
   await page.goto(`${world.baseUrl}/dashboard`)
   await page.getByRole('button', { name: 'Notifications' }).click()
-  await page.getByText('Nothing yet').waitFor()
+  await page.getByText('No notifications yet').waitFor()
   expect(await seriousIssues(page), 'the drawer').toEqual([])
 })
 
-test('sessions are everybody’s first page after home', async () => {
+test('sessions are the first page after home for all users', async () => {
   const { page } = await operatorAt('/dashboard')
   const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link')
   await links.getByText('Settings').waitFor()
@@ -82,14 +82,14 @@ test('sessions are everybody’s first page after home', async () => {
   expect([...names.slice(0, 2), names.at(-1)]).toEqual(['Home', 'Sessions', 'Settings'])
 })
 
-test('the account is changed in the settings: name, picture, what is sent by mail', async () => {
+test('a user changes name, picture and notification preferences in the settings', async () => {
   const { page, operator } = await operatorAt('/dashboard/settings')
   await page.getByLabel('Display name').fill('Grace')
   const account = page.getByRole('region', { name: 'Account' })
   await account.getByRole('button', { name: 'Save' }).click()
   await account.getByText('Saved').waitFor()
   await page.getByRole('button', { name: 'Account of Grace' }).waitFor()
-  await page.getByLabel('By mail').click()
+  await page.getByLabel('E-mail notifications').click()
   const picture = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'teal' } })
   await page.locator('input[type=file]').setInputFiles({
     name: 'me.png',
@@ -107,9 +107,9 @@ test('the account is changed in the settings: name, picture, what is sent by mai
   }, 10_000)
 })
 
-test('an API key is shown once, works, and stops working when it is revoked', async () => {
+test('an API key is shown once, works, and stops working after revocation', async () => {
   const { page, operator } = await operatorAt('/dashboard/settings')
-  await page.getByRole('button', { name: 'Create a key' }).click()
+  await page.getByRole('button', { name: 'Create API key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('laboratory')
   expect(await seriousIssues(page), 'the dialog').toEqual([])
@@ -133,11 +133,11 @@ test('an API key is shown once, works, and stops working when it is revoked', as
   expect(await status()).toBe(401)
 })
 
-test('a session that has ended is renewed in a second window, and what was typed is saved', async () => {
+test('an expired session is renewed in a second window, and the pending form is saved', async () => {
   const { context, page, operator, email } = await operatorAt('/dashboard/settings')
   await page.getByLabel('Headline').fill('Typed before the session ended')
   await context.clearCookies({ name: '__session' })
-  await page.getByRole('region', { name: 'You as an operator' }).getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('region', { name: 'Operator profile' }).getByRole('button', { name: 'Save' }).click()
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
   await dialog.waitFor()
   expect(await seriousIssues(page)).toEqual([])
@@ -150,31 +150,31 @@ test('a session that has ended is renewed in a second window, and what was typed
   await closed
 
   await dialog.waitFor({ state: 'hidden' })
-  await page.getByRole('region', { name: 'You as an operator' }).getByText('Saved').waitFor()
+  await page.getByRole('region', { name: 'Operator profile' }).getByText('Saved').waitFor()
   expect(await page.getByLabel('Headline').inputValue()).toBe('Typed before the session ended')
   const { body } = await operator.get('/api/operator/profile')
   expect(body.headline).toBe('Typed before the session ended')
 })
 
-test('another person who signs in instead gets a page of their own, and nothing is saved in their name', async () => {
+test('a different user who signs in gets a fresh page, and the pending form is not saved', async () => {
   const { context, page, email } = await operatorAt('/dashboard/settings')
-  const other = await world.operator()
-  await other.post('/api/operator/profile', { headline: 'Mine', timezone: 'Europe/Berlin' })
+  const secondUser = await world.operator()
+  await secondUser.post('/api/operator/profile', { headline: 'Mine', timezone: 'Europe/Berlin' })
   await page.getByLabel('Headline').fill(`Typed by ${email}`)
   await context.clearCookies()
-  await page.getByRole('region', { name: 'You as an operator' }).getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('region', { name: 'Operator profile' }).getByRole('button', { name: 'Save' }).click()
   const [second] = await Promise.all([
     context.waitForEvent('page'),
     page.getByRole('button', { name: 'Sign in again' }).click(),
   ])
-  await chooseAccount(second, `${other.name}@test.local`)
+  await chooseAccount(second, `${secondUser.name}@test.local`)
 
-  await page.getByRole('button', { name: `Account of ${other.name}` }).waitFor()
+  await page.getByRole('button', { name: `Account of ${secondUser.name}` }).waitFor()
   expect(await page.getByLabel('Headline').inputValue()).toBe('Mine')
-  expect((await other.get('/api/operator/profile')).body.headline).toBe('Mine')
+  expect((await secondUser.get('/api/operator/profile')).body.headline).toBe('Mine')
 })
 
-test('no script can read the session, and none stands in the page', async () => {
+test('scripts cannot read the session cookie, and the page has no inline scripts', async () => {
   const { context, page } = await operatorAt('/dashboard')
   await page.getByText('Live', { exact: true }).waitFor()
   const session = (await context.cookies()).find(({ name }) => name === '__session')
@@ -183,7 +183,7 @@ test('no script can read the session, and none stands in the page', async () => 
     'JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])',
   )
   expect(readable).not.toContain('__session')
-  expect(readable).not.toMatch(/eyJ[\w-]+\./) // how every JWT begins
+  expect(readable).not.toMatch(/eyJ[\w-]+\./) // the prefix of every JWT
 
   const answer = await page.goto(`${world.baseUrl}/dashboard`)
   const policy = answer?.headers()['content-security-policy'] ?? ''
@@ -193,7 +193,7 @@ test('no script can read the session, and none stands in the page', async () => 
   expect(await page.locator('script:not([src])').count()).toBe(0)
 })
 
-test('notifications arrive as they happen, are counted, and are read', async () => {
+test('notifications arrive live, are counted and can be marked as read', async () => {
   const { page, operator } = await operatorAt('/dashboard')
   await page.getByText('Live', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()
@@ -211,7 +211,7 @@ test('notifications arrive as they happen, are counted, and are read', async () 
   await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()
 })
 
-test('the page says when the network is gone, and when it is back', async () => {
+test('the page shows when the network is down and up', async () => {
   const { context, page } = await operatorAt('/dashboard')
   const status = page.getByRole('status')
   await status.getByText('Live', { exact: true }).waitFor()
@@ -221,11 +221,11 @@ test('the page says when the network is gone, and when it is back', async () => 
   await status.getByText('Live', { exact: true }).waitFor()
 })
 
-test('the keyboard alone skips to the content, opens the account menu and signs out', async () => {
+test('a keyboard user skips to the content, opens the account menu and signs out', async () => {
   const { page, context } = await operatorAt('/dashboard')
   await heading(page, /^Welcome/)
   await page.keyboard.press('Tab')
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
   await page.keyboard.press('Enter')
   expect(await page.evaluate('document.activeElement.id')).toBe('main')
 

@@ -15,7 +15,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 
 const DAY_MS = 86_400_000
 
-/** Each opens several pages, and has axe look at them. */
+/** Each test opens several pages and runs axe on them. */
 const LONG = { timeout: 120_000 }
 
 let stripe: FakeStripe
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 type AvailableRobot = Schemas['AvailableRobot']
 
-/** An operator who is certified for some types. */
+/** Creates an operator who is certified for some types. */
 async function createOperator(...types: string[]) {
   const operator = await world.operator()
   await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
@@ -58,7 +58,7 @@ async function operatorAt(path: string, types: string[] = [], options: PageOptio
   return { operator, page, context }
 }
 
-/** A registered robot and the means to switch it on. */
+/** Registers a robot and returns a function that connects it. */
 async function newRobot(name: string, robot_type: string) {
   const { id, token } = await world.robot(owner, { name, robot_type, require_certification: true })
   return {
@@ -92,9 +92,9 @@ async function expectAccessible(page: Page, what: string) {
 }
 
 describe('available robots', LONG, () => {
-  test('come and go while the page is open, and can be filtered by type', async () => {
+  test('appear and disappear live, and can be filtered by type', async () => {
     const { page, operator } = await operatorAt('/dashboard/available', ['coming', 'staying'])
-    await page.getByText('No robot is available just now').waitFor()
+    await page.getByText('No robots available').waitFor()
     await onlineRobot('Stayer', 'staying')
     const robot = await newRobot('Comer', 'coming')
     const connection = await robot.connect()
@@ -119,11 +119,11 @@ describe('available robots', LONG, () => {
     await cardOf(page, 'Stayer').getByText('Last heartbeat: just now').waitFor()
   })
 
-  test('a double click starts one session, and leads to its cockpit and back', async () => {
+  test('a double click starts one session and opens its cockpit', async () => {
     const { page, operator } = await operatorAt('/dashboard/available', ['double'])
     await onlineRobot('Double', 'double')
     await page.getByText('your schedule has no hours yet').waitFor()
-    await page.getByRole('button', { name: 'Start Double' }).dblclick()
+    await page.getByRole('button', { name: 'Drive Double now' }).dblclick()
     await page.waitForURL('**/dashboard/drive/*')
     const sessions = await sessionsOf(operator)
     expect(sessions).toMatchObject([{ status: 'ACTIVE', robot_name: 'Double' }])
@@ -131,7 +131,7 @@ describe('available robots', LONG, () => {
 
     await page.goto(`${world.baseUrl}/dashboard/available`)
     const open = page.getByRole('region', { name: 'Your open session' })
-    await open.getByText('You are driving Double').waitFor()
+    await open.getByText('Session on Double').waitFor()
     await page.getByText('You are not available while you are in a session').waitFor()
     await expectAccessible(page, 'with an open session')
     await open.getByRole('link', { name: 'Continue driving' }).click()
@@ -139,25 +139,25 @@ describe('available robots', LONG, () => {
     expect((await operator.patch(`/api/sessions/${sessions[0]?.id}`, { action: 'end' })).status).toBe(200)
   })
 
-  test('when the answer to a start is lost, it is asked for again and leads to the same session', async () => {
+  test('a start whose response was lost is retried with the same key and leads to the same session', async () => {
     const { page, operator } = await operatorAt('/dashboard/available', ['lossy'])
     await onlineRobot('Lossy', 'lossy')
-    const used: (string | undefined)[] = []
+    const usedKeys: (string | undefined)[] = []
     await page.route('**/api/sessions', async (route) => {
-      used.push(route.request().headers()['idempotency-key'])
+      usedKeys.push(route.request().headers()['idempotency-key'])
       const response = await route.fetch()
-      await (used.length === 1 ? route.abort() : route.fulfill({ response }))
+      await (usedKeys.length === 1 ? route.abort() : route.fulfill({ response }))
     })
-    await page.getByRole('button', { name: 'Start Lossy' }).click()
+    await page.getByRole('button', { name: 'Drive Lossy now' }).click()
     await page.waitForURL('**/dashboard/drive/*')
     const sessions = await sessionsOf(operator)
     expect(sessions).toHaveLength(1)
     expect(new URL(page.url()).pathname).toBe(`/dashboard/drive/${sessions[0]?.id}`)
-    expect(used).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), used[0]])
+    expect(usedKeys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), usedKeys[0]])
     expect((await operator.patch(`/api/sessions/${sessions[0]?.id}`, { action: 'end' })).status).toBe(200)
   })
 
-  test('somebody who was quicker, or a certification that is asked for, is said at the robot', async () => {
+  test('a start shows an error when another operator was faster or a certification is missing', async () => {
     const { page, operator } = await operatorAt('/dashboard/available', ['wanted'])
     const { id } = await onlineRobot('Wanted', 'wanted')
     const rival = await createOperator('wanted')
@@ -167,44 +167,44 @@ describe('available robots', LONG, () => {
       await taken.promise
       await route.continue()
     })
-    await page.getByRole('button', { name: 'Start Wanted' }).click()
-    await page.getByText('Wanted was not started').waitFor()
+    await page.getByRole('button', { name: 'Drive Wanted now' }).click()
+    await page.getByText('Wanted could not be started').waitFor()
     await page.getByRole('alert').getByText('The robot is not available').waitFor()
     await cardOf(page, 'Wanted').waitFor({ state: 'hidden' })
     expect(await sessionsOf(operator)).toEqual([])
     expect((await rival.patch(`/api/sessions/${await taken.promise}`, { action: 'end' })).status).toBe(200)
 
-    // The card may show a robot that asks for a certification which was taken back just now.
+    // The card may still show a robot whose certification was just revoked.
     await page.unroute('**/api/sessions')
     await cardOf(page, 'Wanted').waitFor()
     await owner.patch(`/api/client/robots/${id}`, { require_certification: true })
     await world.platform.core.db.deleteFrom('certifications').where('operator_id', '=', operator.id).execute()
-    await page.getByRole('button', { name: 'Plan a session with Wanted' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Plan' }).click()
+    await page.getByRole('button', { name: 'Schedule a session with Wanted' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Schedule' }).click()
     await page.getByRole('dialog').getByText('requires an approved certification').waitFor()
     expect(await sessionsOf(operator)).toEqual([])
   })
 })
 
-describe('planning a session', LONG, () => {
+describe('scheduling a session', LONG, () => {
   test.each(['America/New_York', 'Asia/Kolkata'])(
-    'means the time of the viewer in %s',
+    'uses the local time of a viewer in %s',
     async (timezoneId) => {
       const type = `planned-${timezoneId.split('/')[1]?.toLowerCase()}`
       const { page, operator } = await operatorAt('/dashboard/available', [type], { timezoneId })
       await onlineRobot('Planned', type)
-      await page.getByRole('button', { name: 'Plan a session with Planned' }).click()
+      await page.getByRole('button', { name: 'Schedule a session with Planned' }).click()
       const dialog = page.getByRole('dialog')
       const at = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + 20 * DAY_MS + 9.5 * 3_600_000)
       const wall = wallIn(timezoneId, at)
       await dialog.getByLabel('Date and time').fill(wallIn(timezoneId, new Date(Date.now() + 91 * DAY_MS)))
       await dialog.getByText('more than 90 days ahead').waitFor()
       await dialog.getByLabel('Date and time').fill(wall)
-      await dialog.getByLabel('Minutes').fill('45')
+      await dialog.getByLabel('Duration in minutes').fill('45')
       await dialog.getByText(/\(UTC[+−]\d\d:\d\d\), in \d+ days/).waitFor()
       await expectAccessible(page, 'the dialog')
-      await dialog.getByRole('button', { name: 'Plan' }).dblclick()
-      await dialog.getByText('The session is planned').waitFor()
+      await dialog.getByRole('button', { name: 'Schedule' }).dblclick()
+      await dialog.getByText('Session scheduled').waitFor()
 
       const [session, ...others] = await sessionsOf(operator)
       expect([session?.status, others]).toEqual(['PENDING', []])
@@ -213,35 +213,35 @@ describe('planning a session', LONG, () => {
     },
   )
 
-  test('knows the hours that clocks skip and those they show twice', async () => {
+  test('handles local times that clocks skip and times that occur twice', async () => {
     const { page } = await operatorAt('/dashboard', ['clocks'], { timezoneId: 'America/New_York' })
     await onlineRobot('Clocks', 'clocks')
     await page.clock.setFixedTime('2027-03-01T12:00:00Z')
     await page.goto(`${world.baseUrl}/dashboard/available`)
-    await page.getByRole('button', { name: 'Plan a session with Clocks' }).click()
+    await page.getByRole('button', { name: 'Schedule a session with Clocks' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Date and time').fill('2027-03-14T02:30')
-    await dialog.getByText('it does not exist in your zone').waitFor()
+    await dialog.getByText('This time does not exist in your time zone').waitFor()
     await dialog.getByLabel('Date and time').fill('2027-03-14T03:30')
     await dialog.getByText('(UTC−04:00)').waitFor()
 
     await page.clock.setFixedTime('2027-10-20T12:00:00Z')
     await dialog.getByLabel('Date and time').fill('2027-11-07T01:30')
-    await dialog.getByText('show this time twice').waitFor()
+    await dialog.getByText('This time occurs twice').waitFor()
     await dialog.getByRole('status').getByText('(UTC−04:00)').waitFor()
     await dialog.getByLabel('The second time (UTC−05:00)').check()
     await dialog.getByRole('status').getByText('(UTC−05:00)').waitFor()
   })
 })
 
-/** What a field of date and time shows in a zone. */
+/** Returns an instant as a `datetime-local` field shows it in a zone. */
 const wallIn = (timeZone: string, at: Date): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
     .format(at)
     .replace(' ', 'T')
 
 test(
-  'a certification is asked for, approved, and opens robots of its type, all on one page',
+  'an operator requests a certification and, once approved, sees robots of its type live',
   LONG,
   async () => {
     const { page, operator } = await operatorAt('/dashboard/available')
@@ -251,17 +251,17 @@ test(
     )
     await page.reload()
     await page.getByText('You are not certified yet').waitFor()
-    await page.getByRole('link', { name: 'Ask for a certification' }).click()
+    await page.getByRole('link', { name: 'Request a certification' }).click()
     await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-d')
     await page.getByRole('option', { name: 'diffdrive-demo' }).click()
     await page.getByText('by Wheelhouse').waitFor()
-    await page.getByLabel('Note').fill('Two years with it')
-    await page.getByRole('button', { name: 'Ask', exact: true }).dblclick()
+    await page.getByLabel('Your experience').fill('Two years with it')
+    await page.getByRole('button', { name: 'Request', exact: true }).dblclick()
     const row = page.getByRole('row', { name: /diffdrive-demo/ })
-    await row.getByText('Waiting').waitFor()
+    await row.getByText('Pending').waitFor()
     await row.getByText('Two years with it').waitFor()
     await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-demo')
-    await page.getByText('is waiting for a decision').waitFor()
+    await page.getByText('is pending').waitFor()
 
     const { certifications } = (await operator.get('/api/operator/certifications')).body
     expect(certifications).toMatchObject([{ status: 'PENDING', note: 'Two years with it' }])
@@ -271,8 +271,8 @@ test(
     await row.getByText('just now').nth(1).waitFor()
 
     await page.getByRole('link', { name: 'Available robots' }).click()
-    await page.getByText('No robot is available just now').waitFor()
-    // The hub lists robots again for whoever may see others now.
+    await page.getByText('No robots available').waitFor()
+    // The hub sends a new list, because the operator may see other robots now.
     await vi.waitFor(
       () => expect(messages.filter((text) => text.includes('"robots":[]'))).toHaveLength(2),
       10_000,
@@ -287,7 +287,7 @@ test(
 )
 
 describe('the weekly schedule', LONG, () => {
-  test('is changed, copied, saved and loaded again, by keyboard too', async () => {
+  test('can be edited, copied and saved, also by keyboard', async () => {
     const { page, operator } = await operatorAt('/dashboard/schedule')
     const monday = page.getByRole('region', { name: 'Monday' })
     await monday.getByRole('button', { name: 'Add hours on Monday' }).focus()
@@ -319,7 +319,7 @@ describe('the weekly schedule', LONG, () => {
     expect(await page.getByLabel('Monday: to').inputValue()).toBe('24:00')
   })
 
-  test('overlaps and inverted hours are shown at the field, and what the platform refuses above the button', async () => {
+  test('shows invalid hours at their fields and errors of the platform above the button', async () => {
     const { page, operator } = await operatorAt('/dashboard/schedule')
     await operator.post('/api/operator/schedule', {
       slots: [{ weekday: 7, start: '09:00', end: '17:00' }],
@@ -331,13 +331,13 @@ describe('the weekly schedule', LONG, () => {
     expect(await page.getByLabel('Sunday, 2: from').getAttribute('aria-invalid')).toBe('true')
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
     await page.getByLabel('Sunday, 2: from').fill('19:00')
-    await page.getByText('hours over midnight are two').waitFor()
+    await page.getByText('Split hours over midnight').waitFor()
     await page.getByLabel('Sunday, 2: to').fill('1x')
-    await page.getByText('Must be a time such as 17:00').waitFor()
+    await page.getByText('Enter a time such as 17:00').waitFor()
     await expectAccessible(page, 'with problems')
     await page.getByLabel('Sunday, 2: to').fill('20:00')
 
-    // A page that is older than the platform may send what it does not take.
+    // An outdated page may send a request that the platform rejects.
     await page.route('**/api/operator/schedule', (route) =>
       route.request().method() === 'POST'
         ? route.continue({ postData: JSON.stringify({ slots: [{ weekday: 8, start: '1', end: '2' }] }) })
@@ -349,13 +349,13 @@ describe('the weekly schedule', LONG, () => {
     expect((await operator.get('/api/operator/schedule')).body.slots).toHaveLength(1)
   })
 
-  test('is not left with unsaved changes without a question', async () => {
+  test('asks before the user leaves with unsaved changes', async () => {
     const { page } = await operatorAt('/dashboard/schedule')
     await page.getByRole('button', { name: 'Add hours on Friday' }).click()
     await page.getByRole('link', { name: 'Earnings' }).click()
     const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
     await dialog.waitFor()
-    await expectAccessible(page, 'the question')
+    await expectAccessible(page, 'the dialog')
     await dialog.getByRole('button', { name: 'Stay' }).click()
     const [question] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })])
     expect(question.type()).toBe('beforeunload')
@@ -368,7 +368,7 @@ describe('the weekly schedule', LONG, () => {
 })
 
 describe('earnings', LONG, () => {
-  /** What only many sessions would earn. */
+  /** Books earnings directly, instead of running many sessions. */
   const earn = (user: TestUser, cents: number) =>
     world.platform.core.transact((tx) =>
       post(tx, {
@@ -381,7 +381,7 @@ describe('earnings', LONG, () => {
       }),
     )
 
-  test('of a session stand in the figures, the chart and its table', async () => {
+  test('of a session appear in the figures, the chart and its table', async () => {
     const operator = await createOperator('earning')
     const { id } = await onlineRobot('Earner', 'earning')
     const { sessionId } = (await operator.post('/api/sessions', { robotId: id })).body
@@ -392,9 +392,9 @@ describe('earnings', LONG, () => {
     const amount = `€${(earned / 100).toFixed(2)}`
     const figures = page.getByRole('region', { name: 'Figures' })
     await figures.getByText(amount).nth(2).waitFor()
-    const chart = page.getByRole('region', { name: 'Earnings of the last 30 days' })
+    const chart = page.getByRole('region', { name: 'Earnings, last 30 days' })
     await chart.locator('svg .recharts-bar-rectangle').first().waitFor({ state: 'attached' })
-    await chart.getByText('The figures as a table').click()
+    await chart.getByText('Show as table').click()
     const rows = await chart.getByRole('row').allTextContents()
     expect(rows).toHaveLength(30)
     expect(rows.filter((row) => row.includes(amount))).toEqual([rows.at(-1)])
@@ -403,11 +403,11 @@ describe('earnings', LONG, () => {
     await expectAccessible(page, 'with charts')
   })
 
-  test('are paid out after the provider knows all: onboarding, refusal below the minimum, payout', async () => {
+  test('are paid out after the provider setup: onboarding, minimum amount, payout', async () => {
     const { page, operator } = await operatorAt('/dashboard/earnings')
     await earn(operator, 5_000)
     await page.reload()
-    await page.getByText('You have none yet').waitFor()
+    await page.getByText('No payout account yet').waitFor()
     await page.getByRole('button', { name: 'Set up payouts' }).click()
     await page.getByRole('alert').getByText('names no country').waitFor()
     await operator.post('/api/operator/profile', { country: 'DE' })
@@ -419,71 +419,75 @@ describe('earnings', LONG, () => {
     const account = [...stripe.books.recipients.keys()].at(-1) as string
 
     await page.goto(`${world.baseUrl}/dashboard/earnings`)
-    await page.getByText('It is not complete yet').waitFor()
+    await page.getByText('Setup incomplete').waitFor()
     await page.getByText('Your date of birth').waitFor()
-    await page.getByText('The bank account that you are paid to').waitFor()
+    await page.getByText('Your bank account').waitFor()
     stripe.books.finishOnboarding(account)
     await page.reload()
-    await page.getByText('It is ready').waitFor()
+    await page.getByText('Ready for payouts').waitFor()
 
-    await page.getByLabel('An amount').check()
+    await page.getByLabel('Other amount').check()
     await page.getByLabel('Amount in euros').fill('9.99')
-    const ask = page.getByRole('button', { name: 'Ask for a payout' })
-    await ask.click()
-    await page.getByText('A payout is at least €10.00').waitFor()
+    const request = page.getByRole('button', { name: 'Request payout' })
+    await request.click()
+    await page.getByText('The minimum payout is €10.00').waitFor()
     await page.getByLabel('Amount in euros').fill('50.01')
-    await page.getByText('Only €50.00 are available').waitFor()
+    await page.getByText('Only €50.00 is available').waitFor()
     await page.getByLabel('Amount in euros').fill('20.50')
-    await ask.click()
-    const dialog = page.getByRole('dialog', { name: 'Have €20.50 paid out?' })
+    await request.click()
+    const dialog = page.getByRole('dialog', { name: 'Pay out €20.50?' })
     await expectAccessible(page, 'the confirmation')
     await dialog.getByRole('button', { name: 'Pay out €20.50' }).dblclick()
-    await page.getByText('€20.50 were transferred').waitFor()
+    await page.getByText('€20.50 transferred').waitFor()
     await page.getByRole('row', { name: /€20.50 Paid/ }).waitFor()
     await page.getByText('€29.50 available').waitFor()
     expect(stripe.books.transfers.filter((item) => item.destination === account)).toMatchObject([
       { amount: 2_050 },
     ])
 
-    await page.getByLabel('All, €29.50').check()
+    await page.getByLabel('All: €29.50').check()
     stripe.plan('drops', /transfers$/, 2)
-    await ask.click()
+    await request.click()
     await page.getByRole('button', { name: 'Pay out €29.50' }).click()
-    const pending = page.getByRole('row', { name: /€29.50 On the way/ })
-    await pending.getByText('nothing is lost, and nothing paid twice').waitFor()
-    await page.getByText('A payout is at least €10.00').waitFor()
+    const pending = page.getByRole('row', { name: /€29.50 Processing/ })
+    await pending.getByText('retries automatically and never pays twice').waitFor()
+    await page.getByText('The minimum payout is €10.00').waitFor()
     stripe.recover()
     world.errors.splice(0)
   })
 
-  test('where payments are not set up, that is said calmly', async () => {
+  test('without a payment provider the page shows a notice instead of an error', async () => {
     await using bare = await createWorld()
     await using other = await openConsole(bare.baseUrl)
     const operator = await bare.operator()
     await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
     const { page } = await other.enter(operator, '/dashboard/earnings')
-    await page.getByText('Payments are not set up here').waitFor()
-    await page.getByText('No completed session in the last 30 days').waitFor()
-    expect(await page.getByText('The platform has a problem').count()).toBe(0)
+    await page.getByText('Payments are not set up on this platform').waitFor()
+    await page.getByText('No completed sessions in the last 30 days').waitFor()
+    expect(await page.getByText('Server error').count()).toBe(0)
     await expectAccessible(page, 'without payments')
   })
 })
 
-test("an operator's pages are accessible, in light and in dark, on a desk and on a phone", LONG, async () => {
-  const { page, operator } = await operatorAt('/dashboard', ['seen'])
-  await onlineRobot('A robot with a name that is rather long', 'seen')
-  await operator.post('/api/operator/schedule', {
-    slots: [1, 3].map((weekday) => ({ weekday, start: '09:00', end: '17:00' })),
-  })
-  await operator.post('/api/operator/certifications', { robot_type: 'another', note: 'x'.repeat(200) })
-  for (const [path, text] of [
-    ['available', 'Last heartbeat'],
-    ['certifications', 'Waiting'],
-    ['schedule', '16 hours a week'],
-    ['earnings', 'You have none yet'],
-  ] as const) {
-    await page.goto(`${world.baseUrl}/dashboard/${path}`)
-    await page.getByText(text).first().waitFor()
-    await expectAccessibleLayout(page, path)
-  }
-})
+test(
+  'the operator pages are accessible in light and dark mode, on a desktop and on a phone',
+  LONG,
+  async () => {
+    const { page, operator } = await operatorAt('/dashboard', ['seen'])
+    await onlineRobot('A robot with a name that is rather long', 'seen')
+    await operator.post('/api/operator/schedule', {
+      slots: [1, 3].map((weekday) => ({ weekday, start: '09:00', end: '17:00' })),
+    })
+    await operator.post('/api/operator/certifications', { robot_type: 'another', note: 'x'.repeat(200) })
+    for (const [path, text] of [
+      ['available', 'Last heartbeat'],
+      ['certifications', 'Pending'],
+      ['schedule', '16 hours a week'],
+      ['earnings', 'No payout account yet'],
+    ] as const) {
+      await page.goto(`${world.baseUrl}/dashboard/${path}`)
+      await page.getByText(text).first().waitFor()
+      await expectAccessibleLayout(page, path)
+    }
+  },
+)

@@ -11,7 +11,7 @@ import { start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Programs in an empty folder, with nothing but the packages that others install, at a real platform.
+// Runs programs in an empty folder with the published packages against a real platform.
 
 const LIMIT_MS = 120_000
 const run = promisify(execFile)
@@ -26,7 +26,7 @@ let pages: Awaited<ReturnType<typeof serveFolder>>
 beforeAll(async () => {
   installed = await installPackages(['@types/node@22.20.5'])
   pages = await serveFolder(join(installed.folder, 'page/dist'))
-  // A busy machine is late with the robots' heartbeats, too.
+  // Robots on a busy machine send late heartbeats.
   world = await createWorld({ env: { CORS_ORIGINS: pages.origin, HEARTBEAT_TIMEOUT_MS: '20000' } })
 }, LIMIT_MS)
 afterAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const sessionOf = async (user: TestUser, id: string) => (await user.get(`/api/sessions/${id}`)).body
 
-/** Drives on and on, as a person at the stick; ends with the test's scope. */
+/** Drives forward until the scope of the test ends. */
 async function drive(user: TestUser, sessionId: string) {
   const link = new OperatorLink({
     getTicket: ticketsOf({ baseUrl: world.baseUrl, token: user.token, sessionId, part: 'control' }),
@@ -61,7 +61,7 @@ describe('the programs of the README', () => {
     for (const [, name, text] of programs) await installed.write(name as string, text as string)
   })
 
-  test('are well typed', async () => {
+  test('type-check', async () => {
     const options = { module: 'nodenext', target: 'es2024', types: ['node'], strict: true, noEmit: true }
     await installed.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: names }))
     const compiler = join(dirname(resolve('typescript/package.json')), 'bin/tsc')
@@ -69,7 +69,7 @@ describe('the programs of the README', () => {
     expect(stdout).toBe('')
   })
 
-  test('do what they say, one with the other', async () => {
+  test('work together', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const as = async (user: TestUser, more: Record<string, string> = {}) => ({
       WHEELHOUSE_URL: world.baseUrl,
@@ -160,7 +160,7 @@ await Promise.all([link.connect(), hub.connect()])
   const html = `<!doctype html><title>page</title><p id=status></p><p id=pose></p><p id=entry></p><p id=robot></p>
 <button id=stop>Stop</button><script type=module src=page.js></script>`
 
-  test('holds nothing of ws, watches a session, follows its log and stops the robot', async () => {
+  test('bundles without ws, observes a session, follows its log and stops the robot', async () => {
     const folder = join(installed.folder, 'page')
     await mkdir(folder)
     await writeFile(join(folder, 'index.html'), html)
@@ -217,7 +217,7 @@ await Promise.all([link.connect(), hub.connect()])
 })
 
 describe('wheelhouse', () => {
-  test('asks a platform from its own installation', async () => {
+  test('queries a platform from its own installation', async () => {
     const owner = await world.client()
     await world.robot(owner, { name: 'Arm' })
     const env = { WHEELHOUSE_URL: world.baseUrl, WHEELHOUSE_API_KEY: (await owner.key()).key }

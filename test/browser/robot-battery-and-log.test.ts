@@ -21,7 +21,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-test('the page of a robot shows its battery and its log, filtered by level, and sets what is reported', {
+test('the robot page shows battery and log, filters the log by level and edits the report settings', {
   timeout: 120_000,
 }, async () => {
   const owner = await world.client()
@@ -63,13 +63,13 @@ test('the page of a robot shows its battery and its log, filtered by level, and 
   })
 })
 
-test('the page of a session shows both live', { timeout: 120_000 }, async () => {
+test('the session page shows battery and log live', { timeout: 120_000 }, async () => {
   const { client, link, id } = await openSessionFixture(world)
   await client.patch('/api/client/profile', { contact_email: `${client.name}@test.local` })
   const { page } = await browser.enter(client, `/dashboard/sessions/${id}`)
   const log = page.getByRole('region', { name: 'Robot log' })
-  await log.getByText('The robot has logged nothing since').waitFor()
-  // What is logged before the page watches is for the page of the robot alone.
+  await log.getByText('No log lines since').waitFor()
+  // The session page shows only lines that arrive after it has connected.
   await vi.waitFor(async () => {
     link.send({ type: 'log', level: 'error', message: 'motor 3 is hot' })
     expect(await log.getByText('motor 3 is hot').count()).toBeGreaterThan(0)

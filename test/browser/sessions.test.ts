@@ -15,7 +15,7 @@ import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const WAIT = { timeout: 25_000, interval: 50 }
-/** For tests that go a long way, on a busy machine. */
+/** For long tests on a busy machine. */
 const LONG_MS = 120_000
 
 let world: World
@@ -34,31 +34,32 @@ afterAll(async () => {
 const emailOf = (user: TestUser) => `${user.name}@test.local`
 const at = (user: TestUser, path: string, options: PageOptions = {}) =>
   browser.enter(user, `/dashboard${path}`, options)
-const stopBar = (page: Page) => page.getByRole('region', { name: 'Emergency stop' })
+const stopBar = (page: Page) => page.getByRole('region', { name: 'Remote stop' })
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-/** A page that is just changing, a message that fades away, is looked at again. */
-const accessible = (page: Page) => vi.waitFor(async () => expect(await seriousIssues(page)).toEqual([]), WAIT)
+/** Checks accessibility, with retries while the page is changing. */
+const expectAccessible = (page: Page) =>
+  vi.waitFor(async () => expect(await seriousIssues(page)).toEqual([]), WAIT)
 
-/** An owner and an operator whose accounts are complete. */
-async function users() {
+/** Creates an owner and an operator with complete accounts. */
+async function createActors() {
   const [owner, operator] = [await world.client(), await world.operator()]
   await owner.patch('/api/client/profile', { company_name: 'Works', contact_email: emailOf(owner) })
   await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
   return { owner, operator }
 }
 
-/** A robot that is connected and can be taken. */
+/** Connects a simulated robot. */
 async function simulated({ id, token }: { id: string; token: string }) {
   const robot = new SimulatedRobot({ url: `${world.gatewayUrl}/robots/${id}/control`, token })
   await robot.start()
   return Object.assign(robot, { [Symbol.asyncDispose]: () => robot.close() })
 }
 
-/** People, a simulated robot, and a session on it that goes on. */
+/** Creates an owner, an operator, a simulated robot and an active session. */
 async function fixture() {
-  const { owner, operator } = await users()
+  const { owner, operator } = await createActors()
   const registered = await world.robot(owner)
   const robot = await simulated(registered)
   const reply = await operator.post('/api/sessions', { robotId: registered.id })
@@ -78,7 +79,7 @@ async function fixture() {
   }
 }
 
-/** Somebody's program that drives in circles for as long as it is there. */
+/** Drives in circles until disposed. */
 async function driving(operator: TestUser, sessionId: string) {
   const { token } = operator
   const getTicket = ticketsOf({ baseUrl: world.baseUrl, token, sessionId, part: 'control' })
@@ -99,7 +100,7 @@ const expectHalted = (robot: SimulatedRobot) => vi.waitFor(() => expect(isHalted
 const expectText = (page: Page, name: string, text: string | RegExp) =>
   region(page, name).getByText(text).first().waitFor()
 
-/** What stands in the chat, in order. */
+/** Returns the chat messages in order. */
 const chat = async (page: Page) =>
   await page.getByRole('log', { name: 'Chat' }).locator('[data-message] > :first-child').allTextContents()
 async function write(page: Page, text: string) {
@@ -108,7 +109,7 @@ async function write(page: Page, text: string) {
 }
 
 test(
-  'the owner watches, stops and clears; the operator resumes; more time, the end, the rating',
+  'a session from watching to rating: stops, resumes, extensions, end and summary',
   async () => {
     await using sessionFixture = await fixture()
     const { owner, operator, robot, sessionId, path } = sessionFixture
@@ -121,10 +122,10 @@ test(
       const before = await telemetry.innerText()
       await vi.waitFor(async () => expect(await telemetry.locator('dl').innerText()).toMatch(/\d/), WAIT)
       await vi.waitFor(async () => expect(await telemetry.innerText()).not.toBe(before), WAIT)
-      await watch.getByText(/1 begun minute at/).waitFor()
+      await watch.getByText(/1 started minute at/).waitFor()
       await watch.getByText(/^you \d+ ms, operator \d+ ms/).waitFor()
-      await accessible(watch)
-      await accessible(drive)
+      await expectAccessible(watch)
+      await expectAccessible(drive)
 
       await vi.waitFor(async () => {
         await drive.getByLabel('Message', { exact: true }).press('H')
@@ -148,66 +149,66 @@ test(
 
       await button(watch, 'Stop the robot').click()
       await expectHalted(robot)
-      await region(drive, 'Emergency stop')
-        .getByText(/^The owner pressed stop, .*: remote stop\.$/)
+      await region(drive, 'Remote stop')
+        .getByText(/^The owner stopped the robot, .*: remote stop\.$/)
         .waitFor()
       expect(await button(drive, 'Resume').isDisabled()).toBe(true)
-      await button(watch, 'Clear the stop').click()
+      await button(watch, 'Clear stop').click()
       const dialog = watch.getByRole('dialog')
-      await dialog.getByText(/^You pressed stop/).waitFor()
-      await accessible(watch)
-      await dialog.getByRole('button', { name: 'Clear the stop' }).click()
+      await dialog.getByText(/^You stopped the robot/).waitFor()
+      await expectAccessible(watch)
+      await dialog.getByRole('button', { name: 'Clear stop' }).click()
       await expectText(drive, 'Event log', 'The owner cleared the stop')
       expect(await sessionFixture.session()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
       expect(isHalted(robot)).toBe(true)
       await button(drive, 'Resume').click()
       await isMoving(robot)
 
-      // From the keyboard, in the middle of writing.
+      // Escape stops the robot even while the user is typing.
       await watch.getByLabel('Message', { exact: true }).fill('wait')
       await watch.keyboard.press('Escape')
       await expectHalted(robot)
       await vi.waitFor(async () => expect((await sessionFixture.session()).control.stop).not.toBeNull(), WAIT)
-      // The stop is the owner's to clear; the operator asks for it.
+      // Only the owner may clear this stop. The operator asks for it.
       await drive.getByRole('button', { name: /^Ask to clear/ }).click()
-      await button(watch, 'Clear the stop').click()
-      await watch.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
+      await button(watch, 'Clear stop').click()
+      await watch.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
       await button(drive, 'Resume').click()
       await isMoving(robot)
     }
 
-    await watch.getByLabel('More minutes').fill('20')
-    await button(watch, 'Ask the operator').click()
-    await expectText(drive, 'More time', 'The owner asks for 20 more minutes.')
+    await watch.getByLabel('Extra minutes').fill('20')
+    await button(watch, 'Request extension').click()
+    await expectText(drive, 'Extension', 'The owner requests 20 more minutes.')
     await button(drive, 'Accept').click()
-    await expectText(watch, 'More time', '20 more minutes were granted.')
-    await watch.getByLabel('More minutes').fill('7')
-    await button(watch, 'Ask the operator').click()
-    await expectText(drive, 'More time', 'The owner asks for 7 more minutes.')
+    await expectText(watch, 'Extension', '20 more minutes approved.')
+    await watch.getByLabel('Extra minutes').fill('7')
+    await button(watch, 'Request extension').click()
+    await expectText(drive, 'Extension', 'The owner requests 7 more minutes.')
     await button(drive, 'Decline').click()
-    await expectText(watch, 'More time', '7 more minutes were declined.')
+    await expectText(watch, 'Extension', '7 more minutes declined.')
 
     await button(watch, 'End').click()
-    await watch.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+    await watch.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
     for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
     await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
-    await watch.getByRole('row', { name: /^Commands \d+ reached the robot/ }).waitFor()
+    await watch.getByRole('row', { name: /^Commands \d+ delivered/ }).waitFor()
     await drive.getByRole('row', { name: /^Your earnings €0\.35, pending until/ }).waitFor()
     expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
 
-    await accessible(watch)
+    await expectAccessible(watch)
     await watch.getByRole('radio', { name: '3 stars' }).focus()
     await watch.keyboard.press('Space')
     await watch.keyboard.press('ArrowRight')
     await watch.getByLabel('Comment').fill('Steady')
-    await button(watch, 'Rate').click()
+    await button(watch, 'Submit rating').click()
     await watch.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
     expect(await watch.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
     await drive.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
     expect(await sessionFixture.session()).toMatchObject({ rating: 4, rating_comment: 'Steady' })
-    await drive.getByText('The owner gave 4 of 5 stars').waitFor()
+    await drive.getByText('The owner rated the session 4 of 5 stars').waitFor()
 
-    // The log has no gaps, on either side.
+    // The log has no gaps.
     const numbers = await watch
       .locator('[data-seq]')
       .evaluateAll((rows) => rows.map((row) => Number(row.dataset.seq)))
@@ -217,11 +218,11 @@ test(
 )
 
 test(
-  'a network that is cut and back, in either browser or in both, loses, doubles and disorders nothing',
+  'network outages in either or both browsers do not lose, duplicate or reorder messages',
   async () => {
     await using sessionFixture = await fixture()
     const { owner, operator, path } = sessionFixture
-    /** Somebody whose network can be cut. */
+    /** Opens the page behind a proxy that can cut the network. */
     const side = async (user: TestUser) => {
       const proxy = await createWebProxy()
       const { page, context } = await at(user, path, { proxy: { server: proxy.server } })
@@ -268,7 +269,7 @@ test(
 )
 
 test(
-  'a stop that is pressed without a network goes out as soon as there is one',
+  'a stop requested without a network is sent once the network is back',
   async () => {
     await using sessionFixture = await fixture()
     const { owner, operator, robot, sessionId, path } = sessionFixture
@@ -279,17 +280,17 @@ test(
     proxy.cut()
     await page.getByText('Reconnecting', { exact: true }).waitFor()
     await button(page, 'Stop the robot').click()
-    await region(page, 'Emergency stop')
-      .getByText(/not sent yet: no connection/)
+    await region(page, 'Remote stop')
+      .getByText(/not sent\. No connection/)
       .waitFor()
     expect((await sessionFixture.session()).control.stop).toBeNull()
     proxy.restore()
     await expectHalted(robot)
-    await region(page, 'Emergency stop')
-      .getByText(/^You pressed stop/)
+    await region(page, 'Remote stop')
+      .getByText(/^You stopped the robot/)
       .waitFor()
 
-    // It was delivered once: cleared, it does not come back.
+    // The stop was delivered once, so a cleared stop does not return.
     await owner.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
     await expectText(page, 'Event log', /resumed the session/)
@@ -300,7 +301,7 @@ test(
   LONG_MS,
 )
 
-/** Sessions of the past, one a minute, newest first; every third is CANCELLED. */
+/** Inserts past sessions, one per minute, newest first. Every third one is CANCELLED. */
 async function seed(
   { owner, operator }: { owner: TestUser; operator: TestUser },
   robotId: string,
@@ -321,9 +322,9 @@ async function seed(
 }
 
 test(
-  'the list filters, shows all page by page, exports what is filtered, and lives',
+  'the session list filters, pages, exports the filtered sessions and updates live',
   async () => {
-    const actors = await users()
+    const actors = await createActors()
     const { owner, operator } = actors
     const [first, second] = [
       await world.robot(owner, { name: 'First' }),
@@ -335,7 +336,7 @@ test(
     const rows = page.locator('[data-session]')
     const shown = (count: number) => vi.waitFor(async () => expect(await rows.count()).toBe(count), WAIT)
     await shown(25)
-    await accessible(page)
+    await expectAccessible(page)
     await button(page, 'Show more').click()
     await shown(50)
     await page.goto(`${world.baseUrl}/dashboard/sessions?shown=125`)
@@ -363,7 +364,7 @@ test(
     expect(sessions).toHaveLength(2)
     await page.getByText(/^Saved, /).waitFor()
     await page.getByLabel('Created from').fill('2026-03-02')
-    await page.getByText('No such sessions').waitFor()
+    await page.getByText('No matching sessions').waitFor()
     await button(page, 'Show all').click()
     await shown(25)
 
@@ -375,18 +376,18 @@ test(
     const [started, cancelled] = [await plan(1), await plan(2)]
     const row = (id: string) => page.locator(`[data-session="${id}"]`)
     await row(started)
-      .getByText(/^Planned for/)
+      .getByText(/^Scheduled for/)
       .waitFor()
-    await row(cancelled).getByRole('button', { name: 'Cancel on First' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the session' }).click()
+    await row(cancelled).getByRole('button', { name: 'Cancel: First' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel session' }).click()
     await row(cancelled).getByText('Cancelled', { exact: true }).waitFor()
-    const { page: operators } = await at(operator, '/sessions?status=PENDING')
-    await operators.getByRole('button', { name: 'Start now on First' }).click()
-    await operators.getByText('No such sessions').waitFor()
+    const { page: operatorPage } = await at(operator, '/sessions?status=PENDING')
+    await operatorPage.getByRole('button', { name: 'Start now: First' }).click()
+    await operatorPage.getByText('No matching sessions').waitFor()
     await row(started).getByText('Active', { exact: true }).waitFor()
     await row(started).getByRole('link', { name: 'Watch' }).waitFor()
-    await operators.goto(`${world.baseUrl}/dashboard/sessions`)
-    await operators.getByRole('link', { name: 'Drive' }).waitFor()
+    await operatorPage.goto(`${world.baseUrl}/dashboard/sessions`)
+    await operatorPage.getByRole('link', { name: 'Drive' }).waitFor()
     await operator.patch(`/api/sessions/${started}`, { action: 'pause' })
     await row(started).getByText('Paused', { exact: true }).waitFor()
     await operator.patch(`/api/sessions/${started}`, { action: 'end' })
@@ -395,7 +396,7 @@ test(
   LONG_MS,
 )
 
-test('the log names the days of a session that is not of today alone', async () => {
+test('the event log groups entries of several days by day', async () => {
   await using sessionFixture = await fixture()
   const { owner, sessionId, path } = sessionFixture
   await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Good morning' })
@@ -425,7 +426,7 @@ test('the log names the days of a session that is not of today alone', async () 
 })
 
 test(
-  'mails and notifications lead to the session; to a stranger there is none',
+  'e-mails and notifications link to the session, which other users cannot open',
   async () => {
     await using sessionFixture = await fixture()
     const { owner, sessionId, path } = sessionFixture
@@ -437,15 +438,15 @@ test(
     await page.getByRole('dialog').getByRole('link', { name: 'A session has started' }).click()
     await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
 
-    const { page: unrelatedUsers } = await at((await users()).owner, path)
-    await unrelatedUsers.getByText('There is no such session').waitFor()
-    await accessible(unrelatedUsers)
+    const { page: unrelatedPage } = await at((await createActors()).owner, path)
+    await unrelatedPage.getByText('Session not found').waitFor()
+    await expectAccessible(unrelatedPage)
   },
   LONG_MS,
 )
 
 test.each(['light', 'dark'] as const)(
-  'watching and stopping fit a phone, %s',
+  'watching and stopping work on a phone in %s mode',
   async (colorScheme) => {
     await using sessionFixture = await fixture()
     const { owner, robot, path } = sessionFixture
@@ -453,12 +454,12 @@ test.each(['light', 'dark'] as const)(
     const fits = async () => {
       const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
       expect(overflow).toBeLessThanOrEqual(0)
-      await accessible(page)
+      await expectAccessible(page)
     }
     await region(page, 'Telemetry').waitFor()
     await fits()
-    // How it stands, the picture and the stop are there at once; the rest comes below.
-    const above = [region(page, 'State'), page.getByRole('region', { name: /^Camera of/ }), stopBar(page)]
+    // Status, video and stop are visible without scrolling.
+    const above = [region(page, 'Status'), page.getByRole('region', { name: /^Camera of/ }), stopBar(page)]
     const boxes = await Promise.all(above.map((part) => part.boundingBox()))
     const edges = boxes.flatMap((item) => [item?.y ?? -1, (item?.y ?? 0) + (item?.height ?? 0)])
     expect(edges).toEqual(edges.toSorted((a, b) => a - b))
@@ -466,13 +467,13 @@ test.each(['light', 'dark'] as const)(
     const stop = button(page, 'Stop the robot')
     const box = await stop.boundingBox()
     expect(box && box.y + box.height).toBeLessThanOrEqual(640)
-    // Over an open dialog too.
+    // The stop also works over an open dialog.
     await button(page, 'End').click()
     await page.getByRole('dialog').waitFor()
     await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 20)
     await page.keyboard.press('Escape')
-    await region(page, 'Emergency stop')
-      .getByText(/^You pressed stop/)
+    await region(page, 'Remote stop')
+      .getByText(/^You stopped the robot/)
       .waitFor()
     expect(isHalted(robot)).toBe(true)
     await fits()

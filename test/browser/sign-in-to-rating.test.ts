@@ -9,8 +9,7 @@ import { type ConsoleBrowser, heading, openConsole } from '../support/browser/co
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 
-// The program as people start it, and everybody at a browser of their own: all that a session is, from the first
-// sign-in to the rating.
+// Runs the whole program with a browser per user, from the first sign-in to the rating of a session.
 
 const WAIT = { timeout: 12_000, interval: 50 }
 const LONG_MS = 180_000
@@ -44,23 +43,23 @@ const button = (page: Page, name: string | RegExp) =>
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const go = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click()
 
-/** Somebody new, who says what brings them here. */
-async function newcomer(name: string, wants: string): Promise<Page> {
+/** Signs in a new user and completes onboarding. */
+async function newUser(name: string, choice: string): Promise<Page> {
   const { page } = await browser.signIn(`${name}@test.local`)
-  await button(page, wants).click()
-  if (wants === 'I want to drive') await page.getByLabel('Headline').fill('Steady hands')
+  await button(page, choice).click()
+  if (choice === 'Continue as operator') await page.getByLabel('Headline').fill('Steady hands')
   await button(page, 'Save').click()
   await heading(page, /^Welcome/)
   return page
 }
 
-/** Registers a robot that only certified operators may drive, and connects it with what the page shows. */
+/** Registers a robot for certified operators and connects it with the shown token. */
 async function registerRobot(owner: Page): Promise<SimulatedRobot> {
   await go(owner, 'Robots')
-  await owner.getByRole('link', { name: 'Register a robot' }).first().click()
+  await owner.getByRole('link', { name: 'Register robot' }).first().click()
   await owner.getByLabel('Name').fill('Courier')
   await owner.getByRole('textbox', { name: 'Type' }).fill('story-bot')
-  await owner.getByLabel('Hardware id').fill('story-1')
+  await owner.getByLabel('Hardware ID').fill('story-1')
   await owner.getByLabel('Certified operators only').click()
   await button(owner, 'Register').click()
   await owner.getByText('Waiting for Courier to connect').waitFor()
@@ -74,9 +73,9 @@ async function registerRobot(owner: Page): Promise<SimulatedRobot> {
 async function becomeCertified(operator: Page): Promise<void> {
   await go(operator, 'Certifications')
   await operator.getByRole('combobox', { name: 'Robot type' }).fill('story-bot')
-  await button(operator, 'Ask').click()
+  await button(operator, 'Request').click()
   const row = operator.getByRole('row', { name: /story-bot/ })
-  await row.getByText('Waiting').waitFor()
+  await row.getByText('Pending').waitFor()
   const { page: admin, context } = await browser.signIn('admin@demo.local', '/dashboard/admin/certifications')
   await button(admin, /^Approve .* for story-bot$/).click()
   await admin.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
@@ -85,15 +84,15 @@ async function becomeCertified(operator: Page): Promise<void> {
 }
 
 test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
-  const owner = await newcomer('story-owner', 'I have robots')
-  const operator = await newcomer('story-operator', 'I want to drive')
+  const owner = await newUser('story-owner', 'Continue as owner')
+  const operator = await newUser('story-operator', 'Continue as operator')
   const robot = await registerRobot(owner)
   await becomeCertified(operator)
   const waitUntilHalted = () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(true), WAIT)
 
   await go(operator, 'Available robots')
-  await button(operator, 'Start Courier').click()
-  await operator.getByText('Linked', { exact: true }).waitFor()
+  await button(operator, 'Drive Courier now').click()
+  await operator.getByText('Connected', { exact: true }).waitFor()
   const { xM } = robot.state
   await operator.keyboard.down('ArrowUp')
   await vi.waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2), WAIT)
@@ -105,10 +104,10 @@ test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
   await go(owner, 'Sessions')
   await owner.getByRole('link', { name: 'Watch' }).first().click()
   await owner.getByRole('log', { name: 'Chat' }).getByText('Where to?').waitFor()
-  await owner.getByLabel('More minutes').fill('20')
-  await button(owner, 'Ask the operator').click()
+  await owner.getByLabel('Extra minutes').fill('20')
+  await button(owner, 'Request extension').click()
   await button(operator, 'Accept').click()
-  await owner.getByText('20 more minutes were granted.').first().waitFor()
+  await owner.getByText('20 more minutes approved.').first().waitFor()
 
   await operator.locator('body').click({ position: { x: 1, y: 1 } })
   await operator.keyboard.down('ArrowLeft')
@@ -116,21 +115,21 @@ test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
   await button(owner, 'Stop the robot').click()
   await waitUntilHalted()
   await operator.keyboard.up('ArrowLeft')
-  await button(owner, 'Clear the stop').click()
-  await owner.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
+  await button(owner, 'Clear stop').click()
+  await owner.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
   await button(operator, 'Resume').click()
-  await region(operator, 'State').getByText('Active', { exact: true }).waitFor()
+  await region(operator, 'Status').getByText('Active', { exact: true }).waitFor()
   await operator.keyboard.down('ArrowLeft')
   await vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), WAIT)
   await operator.keyboard.up('ArrowLeft')
   await waitUntilHalted()
 
   await button(operator, 'End').click()
-  await operator.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+  await operator.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
   await owner.getByRole('heading', { name: 'Summary' }).waitFor()
   await owner.getByRole('radio', { name: '5 stars' }).focus()
   await owner.keyboard.press('Space')
-  await button(owner, 'Rate').click()
+  await button(owner, 'Submit rating').click()
   await owner.getByRole('img', { name: 'Rated 5 stars' }).waitFor()
 
   await go(owner, 'Statistics')
@@ -141,5 +140,5 @@ test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
   await go(owner, 'Robots')
   await robot.close()
   await owner.getByRole('row', { name: /Courier.*Offline/ }).waitFor()
-  expect(await region(owner, 'Emergency stop').count(), 'no stop is left behind').toBe(0)
+  expect(await region(owner, 'Remote stop').count(), 'the stop bar disappears').toBe(0)
 })

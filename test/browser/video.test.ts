@@ -15,76 +15,72 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-// Most of each is waiting for pictures.
+// Most of the time is spent waiting for frames.
 const LONG = { timeout: 120_000 }
 
-test.concurrent.each([[true], [false]])(
-  'a moving picture is shown, readable by this page: %s',
-  LONG,
-  async (readable) => {
-    await using camera = await createTestCamera({ readable })
-    await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
-    const { page } = fixture
-    const video = page.getByRole('region', { name: /^Camera of/ })
-    const picture = video.getByRole('img')
-    await picture.waitFor()
-    await vi.waitFor(async () => {
-      const width = await picture.evaluate((it) =>
-        'naturalWidth' in it ? it.naturalWidth : (it as HTMLCanvasElement).width,
-      )
-      expect(width).toBe(64)
-    }, 5_000)
-    if (readable) {
-      await video.getByText(/Last picture \d+ ms ago/).waitFor()
-      camera.freeze(true)
-      await video.getByText(/The picture stopped/).waitFor()
-      camera.freeze(false)
-      await video.getByText(/Last picture \d+ ms ago/).waitFor()
-    }
-    await page.getByRole('link', { name: 'Settings' }).click()
-    await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
-  },
-)
+test.concurrent.each([[true], [false]])('an MJPEG stream is shown, with CORS: %s', LONG, async (readable) => {
+  await using camera = await createTestCamera({ readable })
+  await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+  const { page } = fixture
+  const video = page.getByRole('region', { name: /^Camera of/ })
+  const picture = video.getByRole('img')
+  await picture.waitFor()
+  await vi.waitFor(async () => {
+    const width = await picture.evaluate((it) =>
+      'naturalWidth' in it ? it.naturalWidth : (it as HTMLCanvasElement).width,
+    )
+    expect(width).toBe(64)
+  }, 5_000)
+  if (readable) {
+    await video.getByText(/Last frame \d+ ms ago/).waitFor()
+    camera.freeze(true)
+    await video.getByText(/Video frozen/).waitFor()
+    camera.freeze(false)
+    await video.getByText(/Last frame \d+ ms ago/).waitFor()
+  }
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
+})
 
-test('a WHEP camera is shown, and told when its viewer leaves', LONG, async () => {
+test('a WHEP stream is shown, and its session is deleted when the viewer leaves', LONG, async () => {
   await using camera = await createWhepCamera(browser)
   await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = fixture
   const video = page.getByRole('region', { name: /^Camera of/ })
-  await video.getByText(/Last picture \d+ ms ago/).waitFor()
+  await video.getByText(/Last frame \d+ ms ago/).waitFor()
   expect(camera.open()).toBe(1)
   await page.getByRole('link', { name: 'Settings' }).click()
   await vi.waitFor(() => expect(camera.open()).toBe(0), 5_000)
 })
 
 test.concurrent(
-  'a live HLS stream is shown, said to lag, and asked for no longer when its viewer leaves',
+  'a live HLS stream is shown with its delay, and requests stop when the viewer leaves',
   LONG,
   async () => {
     await using camera = await createHlsCamera(browser)
     await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
     const { page } = fixture
     const video = page.getByRole('region', { name: /^Camera of/ })
-    await video.getByText(/^Last picture \d+ ms ago, [1-9]\d*\.\d s or more behind the camera$/).waitFor()
+    await video.getByText(/^Last frame \d+ ms ago, at least [1-9]\d*\.\d s behind the camera$/).waitFor()
     expect(await video.locator('video').evaluate((it: HTMLVideoElement) => it.videoWidth)).toBeGreaterThan(0)
-    // Beyond what the first playlist named.
-    await vi.waitFor(() => expect(camera.asked.segment).toBeGreaterThan(3), 12_000)
+    // More segments than the first playlist lists.
+    await vi.waitFor(() => expect(camera.requests.segment).toBeGreaterThan(3), 12_000)
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
-    const asked = { ...camera.asked }
+    const requestCounts = { ...camera.requests }
     const newest = camera.newest()
     await vi.waitFor(() => expect(camera.newest()).toBeGreaterThan(newest + 1), 12_000)
-    expect(camera.asked).toEqual(asked)
+    expect(camera.requests).toEqual(requestCounts)
   },
 )
 
-test.concurrent('a video that is not there is said to be missing, and tried again', LONG, async () => {
+test.concurrent('a missing video shows a message and is retried', LONG, async () => {
   await using fixture = await openCockpit(world, browser)
   await fixture.page.getByText('This robot has no video.').waitFor()
   const { url } = await withCamera(async (camera) => camera)
-  await using other = await openCockpit(world, browser, { robot: { stream_url: url } })
-  await other.page.getByText(/There is no picture/).waitFor()
-  await other.page.getByRole('button', { name: 'Try now' }).waitFor()
+  await using unreachable = await openCockpit(world, browser, { robot: { stream_url: url } })
+  await unreachable.page.getByText(/^No video:/).waitFor()
+  await unreachable.page.getByRole('button', { name: 'Retry now' }).waitFor()
 })
 
 async function withCamera<T>(use: (camera: Awaited<ReturnType<typeof createTestCamera>>) => Promise<T>) {

@@ -24,10 +24,10 @@ const LONG_MS = 120_000
 const WAIT = { timeout: 25_000, interval: 50 }
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-/** Rows of the log, without those that show details. */
+/** Rows of the delivery log, without expanded details. */
 const deliveries = (page: Page) => page.locator('[data-delivery]')
 
-/** An owner at the settings. */
+/** Opens the settings as an owner. */
 async function settings() {
   const owner = await world.client()
   const email = `${owner.name}@test.local`
@@ -35,9 +35,9 @@ async function settings() {
   return { owner, ...(await browser.enter(owner, '/dashboard/settings')) }
 }
 
-/** Adds a webhook in the dialog, and returns the secret that is shown. */
+/** Adds a webhook in the dialog and returns the shown secret. */
 async function add(page: Page, receiver: Receiver, family?: string): Promise<string> {
-  await button(page, 'Add a webhook').click()
+  await button(page, 'Add webhook').click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Address').fill(receiver.url)
   if (family) {
@@ -53,16 +53,16 @@ async function add(page: Page, receiver: Receiver, family?: string): Promise<str
   return secret
 }
 
-/** The page of a webhook, from the list. */
+/** Opens the page of a webhook from the list. */
 async function open(page: Page, receiver: Receiver): Promise<void> {
   await page.getByRole('link', { name: receiver.url }).click()
   await heading(page, /^Webhook to 127\.0\.0\.1/)
 }
 
 test(
-  'a webhook is added with a filter, its secret is shown once and signs what arrives',
+  'an owner adds a webhook with a filter, and its secret is shown once and signs deliveries',
   async () => {
-    // The answer waits until the page has been seen while the attempt runs.
+    // Delays the response so that the test sees the page during the attempt.
     const held = Promise.withResolvers<void>()
     await using receiver = await startReceiver((response, received) =>
       received.event.type === 'webhook.test'
@@ -70,7 +70,7 @@ test(
         : ok(response, received),
     )
     const { page, owner } = await settings()
-    await button(page, 'Add a webhook').click()
+    await button(page, 'Add webhook').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Address').fill('http://10.0.0.1/inside')
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
@@ -81,24 +81,24 @@ test(
     const secret = await add(page, receiver, 'robot.*')
     expect(secret).toMatch(/^whsec_/)
     expect(await page.content()).not.toContain(secret)
-    await page.getByRole('row', { name: /robot\.\* On none yet$/ }).waitFor()
+    await page.getByRole('row', { name: /robot\.\* Enabled none yet$/ }).waitFor()
     await expectAccessibleLayout(page, 'the settings with a webhook')
 
     await open(page, receiver)
-    await button(page, 'Send a test').click()
+    await button(page, 'Send test').click()
     await vi.waitFor(() => expect(receiver.types()).toEqual(['webhook.test']), WAIT)
     verify(secret, receiver.received[0] as never)
-    await deliveries(page).getByText('being sent').waitFor()
-    await page.getByRole('status').getByText('The test is on its way.').waitFor()
+    await deliveries(page).getByText('sending', { exact: true }).waitFor()
+    await page.getByRole('status').getByText('Sending test…').waitFor()
     held.resolve()
     await page
       .getByRole('status')
-      .getByText(/^The test has arrived: 200, \d+ ms\.$/)
+      .getByText(/^Test delivered: 200, \d+ ms\.$/)
       .waitFor()
     await deliveries(page)
       .getByText(/^200, \d+ ms$/)
       .waitFor()
-    // What it does not ask for is not sent.
+    // Events outside of the filter are not sent.
     const robot = await world.robot(owner)
     ;(await world.connect(robot)).beat()
     await vi.waitFor(() => expect(receiver.types()).toEqual(['webhook.test', 'robot.status']), WAIT)
@@ -111,32 +111,32 @@ test(
 )
 
 test(
-  'what did not arrive is shown as that, and sent again',
+  'failed deliveries are shown and can be resent',
   async () => {
     await using receiver = await startReceiver(status(503))
     const { page, owner } = await settings()
     await add(page, receiver)
     await open(page, receiver)
-    await button(page, 'Send a test').click()
+    await button(page, 'Send test').click()
     await page
       .getByRole('status')
-      .getByText(/^The test did not arrive: 503/)
+      .getByText(/^Test failed: 503/)
       .waitFor()
-    await deliveries(page).getByText('Given up').waitFor()
+    await deliveries(page).getByText('Failed').waitFor()
     await deliveries(page).getByText(/^503/).waitFor()
     receiver.answerWith(ok)
     await page.getByRole('button', { name: 'Show webhook.test' }).click()
-    await button(page, 'Send again').click()
-    await deliveries(page).getByText('Arrived').waitFor()
+    await button(page, 'Resend').click()
+    await deliveries(page).getByText('Delivered').waitFor()
     expect(new Set(receiver.ids()).size).toBe(1)
 
-    await page.getByText('Given up', { exact: true }).first().click()
+    await page.getByText('Failed', { exact: true }).first().click()
     await vi.waitFor(async () => expect(await deliveries(page).count()).toBe(1), WAIT)
 
-    // An event that waits after a failure, missed while the webhook was off, is fetched by the span of time.
+    // An event that was missed while the webhook was disabled is resent by time range.
     const robot = await world.robot(owner)
-    await button(page, 'Switch off').click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click()
+    await button(page, 'Disable').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
     await page.getByText(/^You have disabled it/).waitFor()
     ;(await world.connect(robot)).beat()
     await vi.waitFor(async () => {
@@ -144,43 +144,43 @@ test(
       expect(events.map(({ type }: { type: string }) => type)).toContain('robot.status')
     }, WAIT)
     expect(receiver.types()).not.toContain('robot.status')
-    await button(page, 'Switch on').click()
-    await button(page, 'Send what was missed').click()
+    await button(page, 'Enable').click()
+    await button(page, 'Resend missed events').click()
     const dialog = page.getByRole('dialog')
     await expectAccessibleLayout(page, 'the dialog')
-    await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    await dialog.getByText(/events? (is|are) sent again/).waitFor()
+    await dialog.getByRole('button', { name: 'Resend', exact: true }).click()
+    await dialog.getByText(/^Resending \d+ events?/).waitFor()
     await vi.waitFor(() => expect(receiver.types()).toContain('robot.status'), WAIT)
   },
   LONG_MS,
 )
 
 test(
-  'the secret is replaced, the filter changed, and the webhook removed',
+  'an owner replaces the secret, edits the endpoint and removes the webhook',
   async () => {
     await using receiver = await startReceiver()
     const { page, owner } = await settings()
     const old = await add(page, receiver)
     await open(page, receiver)
-    await button(page, 'Replace the secret').click()
+    await button(page, 'Replace secret').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('checkbox').uncheck()
     await dialog.getByRole('button', { name: 'Replace', exact: true }).click()
     const secret = (await dialog.locator('pre').textContent()) ?? ''
     await dialog.getByRole('button', { name: 'Done' }).click()
     expect(secret).not.toBe(old)
-    await button(page, 'Send a test').click()
+    await button(page, 'Send test').click()
     await vi.waitFor(() => expect(receiver.received).toHaveLength(1), WAIT)
     verify(secret, receiver.received[0] as never)
     expect(() => verify(old, receiver.received[0] as never)).toThrow()
 
-    const form = region(page, 'What is sent where')
+    const form = region(page, 'Endpoint')
     await form.getByLabel('Description').fill('Warehouse')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('Saved').waitFor()
     expect((await owner.get('/api/webhooks')).body.webhooks).toMatchObject([{ description: 'Warehouse' }])
 
-    await button(page, 'Remove the webhook').click()
+    await button(page, 'Remove webhook').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('No webhooks yet').waitFor()
     expect((await owner.get('/api/webhooks')).body.webhooks).toEqual([])
@@ -189,7 +189,7 @@ test(
 )
 
 test(
-  'one whose address is gone is off, says why, and is switched on again, by keyboard alone',
+  'a webhook whose address returns 410 is disabled with a reason, and a keyboard user enables it again',
   async () => {
     await using receiver = await startReceiver(status(410))
     const { page, owner } = await settings()
@@ -199,14 +199,14 @@ test(
         async () => expect(await page.evaluate('document.activeElement.textContent')).toContain(name),
         WAIT,
       )
-    await button(page, 'Add a webhook').focus()
+    await button(page, 'Add webhook').focus()
     await keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await vi.waitFor(async () => expect(await page.evaluate('document.activeElement.type')).toBe('url'), WAIT)
     await keyboard.type(receiver.url)
     await keyboard.press('Enter')
-    await isFocused('it cannot be shown again')
-    await keyboard.press('Escape') // a slip, which must not lose the secret
+    await isFocused('You will not see it again')
+    await keyboard.press('Escape') // an accidental Escape must not lose the secret
     for (const name of ['Copy', 'Done']) {
       await keyboard.press('Tab')
       await isFocused(name)
@@ -216,35 +216,33 @@ test(
 
     await page.getByRole('link', { name: receiver.url }).focus()
     await keyboard.press('Enter')
-    await button(page, 'Send a test').focus()
+    await button(page, 'Send test').focus()
     await keyboard.press('Enter')
-    await page
-      .getByText(/^The platform disabled it because the address answered 410 Gone/)
-      .waitFor()
+    await page.getByText(/^The platform disabled it because the address answered 410 Gone/).waitFor()
     expect((await owner.get('/api/webhooks')).body.webhooks).toMatchObject([{ disabled_reason: 'gone' }])
-    expect(await button(page, 'Send a test').count()).toBe(0)
+    expect(await button(page, 'Send test').count()).toBe(0)
     await page.getByRole('button', { name: 'Show webhook.test' }).focus()
     await keyboard.press('Enter')
-    await page.getByText('Once the webhook is switched on, this can be sent again.').waitFor()
-    await expectAccessibleLayout(page, 'a webhook that is off')
+    await page.getByText('Enable the webhook to resend this event.').waitFor()
+    await expectAccessibleLayout(page, 'a disabled webhook')
 
     receiver.answerWith(ok)
-    await button(page, 'Switch on').focus()
+    await button(page, 'Enable').focus()
     await keyboard.press('Enter')
-    await button(page, 'Send again').focus()
+    await button(page, 'Resend').focus()
     await keyboard.press('Enter')
-    await deliveries(page).getByText('Arrived').waitFor()
+    await deliveries(page).getByText('Delivered').waitFor()
   },
   LONG_MS,
 )
 
 test(
-  'what cannot be looked up is said, with a way to try again; a webhook of nobody is none',
+  'a failed query shows an error with a retry button, and an unknown webhook is not found',
   async () => {
     const { page } = await settings()
     await page.goto(`${world.baseUrl}/dashboard/settings/webhooks/${crypto.randomUUID()}`)
     await heading(page, 'Webhook')
-    await page.getByText('There is no such webhook').waitFor()
+    await page.getByText('Webhook not found').waitFor()
     await page.getByRole('link', { name: 'All webhooks' }).click()
     await heading(page, 'Settings')
     await page.getByText('No webhooks yet').waitFor()

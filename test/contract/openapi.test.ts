@@ -161,7 +161,9 @@ describe('every operation', () => {
   test('says in one voice what it does and when it refuses', () => {
     for (const spec of endpoints) {
       expect(spec.summary, routeOf(spec)).toMatch(/^[A-Z][a-z]+s,? /) // Lists, Returns, Creates …
-      for (const when of Object.values(spec.errors ?? {})) expect(when, routeOf(spec)).toMatch(/^when /)
+      for (const cases of Object.values(spec.errors ?? {})) {
+        for (const when of Object.values(cases)) expect(when, routeOf(spec)).toMatch(/^when /)
+      }
     }
   })
 

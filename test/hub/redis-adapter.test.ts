@@ -123,5 +123,5 @@ test('statuses of robots that a lost leader told too late are put right at every
 /** How many facts a hub has told so far, as its metrics say. */
 async function relayed({ hubUrl }: { hubUrl: string }): Promise<number> {
   const page = await (await fetch(`${hubUrl}/metrics`)).text()
-  return Number(/^wheelhouse_relay_facts_total (\d+)/m.exec(page)?.[1])
+  return Number(/^wheelhouse_outbox_relay_events_total (\d+)/m.exec(page)?.[1])
 }

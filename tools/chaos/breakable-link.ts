@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
+import { createTcpProxy } from '../../test/support/network/tcp-proxy.ts'
 
-export interface BreakableLink {
+export interface BreakableLink extends AsyncDisposable {
   /** The address for a client; each connection leads to another one of the hubs. */
   readonly url: string
   /** Number of connections that were broken. */
@@ -11,53 +11,35 @@ export interface BreakableLink {
   /** Breaks the connection after this many more bytes from the hub: in the middle of a packet. */
   cutAfter(bytes: number): void
   /** Cancels a planned break. */
-  spare(): void
-  remove(): Promise<void>
+  cancelBreak(): void
 }
 
 /** The network between one client and the hubs; it can break at any moment, also inside a packet. */
-export async function createBreakableLink(pickHub: () => URL): Promise<BreakableLink> {
-  const clients = new Set<Socket>()
+export async function createBreakableLink(pickHub: () => string): Promise<BreakableLink> {
   let breaks = 0
   let bytesLeft = Number.POSITIVE_INFINITY
 
+  const proxy = await createTcpProxy(pickHub, {
+    createFilter: () =>
+      new Transform({
+        transform(chunk: Buffer, _encoding, done) {
+          const passed = chunk.subarray(0, bytesLeft)
+          bytesLeft -= passed.length
+          done(null, passed)
+          // The socket has written the bytes before the reset in the next turn.
+          if (bytesLeft === 0 && passed.length > 0) setImmediate(cut)
+        },
+      }),
+  })
   const cut = () => {
-    if (clients.size === 0) return false
-    for (const client of clients) client.resetAndDestroy()
-    clients.clear()
+    if (proxy.reset() === 0) return false
     bytesLeft = Number.POSITIVE_INFINITY
     breaks++
     return true
   }
 
-  const server = createServer((client) => {
-    const { hostname, port } = pickHub()
-    const hub = connect(Number(port), hostname)
-    clients.add(client)
-    client.on('error', () => {})
-    hub.on('error', () => {})
-    client.on('close', () => {
-      clients.delete(client)
-      hub.destroy()
-    })
-    hub.on('close', () => client.destroy())
-    client.pipe(hub)
-    hub.on('data', (chunk: Buffer) => {
-      if (!clients.has(client)) return
-      const passed = chunk.subarray(0, bytesLeft)
-      bytesLeft -= passed.length
-      if (!client.write(passed)) {
-        hub.pause()
-        client.once('drain', () => hub.resume())
-      }
-      if (bytesLeft === 0) cut()
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: new URL(proxy.url).origin,
     get breaks() {
       return breaks
     },
@@ -65,13 +47,9 @@ export async function createBreakableLink(pickHub: () => URL): Promise<Breakable
     cutAfter(bytes) {
       bytesLeft = bytes
     },
-    spare() {
+    cancelBreak() {
       bytesLeft = Number.POSITIVE_INFINITY
     },
-    async remove() {
-      server.close()
-      for (const client of clients) client.destroy()
-      await once(server, 'close')
-    },
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   }
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { StandardWebSocketConstructor } from '@wheelhouse/sdk'
 import { type ClientOptions, WebSocket } from 'ws'
+import { createTcpProxy } from '../../test/support/network/tcp-proxy.ts'
 import type { Random } from './random.ts'
 
 /** Connections of clients that can be cut. */
@@ -18,29 +17,11 @@ export interface HubWire extends Wire {
 
 /** Forwards TCP connections to `serviceUrl`, byte for byte. */
 export async function createHubWire(serviceUrl: string): Promise<HubWire> {
-  const service = new URL(serviceUrl)
-  const pairs = new Set<() => void>()
-  const server = createServer((near) => {
-    const far = connect(Number(service.port || 80), service.hostname)
-    const end = () => {
-      pairs.delete(end)
-      reset(near)
-      reset(far)
-    }
-    pairs.add(end)
-    for (const socket of [near, far]) socket.on('close', end).on('error', () => {})
-    near.pipe(far)
-    far.pipe(near)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const proxy = await createTcpProxy(serviceUrl)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cut: (share, random) => cutSome([...pairs], share, random),
-    async close() {
-      for (const end of [...pairs]) end()
-      await new Promise((done) => server.close(done))
-    },
+    url: new URL(proxy.url).origin,
+    cut: (share, random) => proxy.reset((connections) => sampleOf(connections, share, random)),
+    close: () => proxy[Symbol.asyncDispose](),
   }
 }
 
@@ -57,7 +38,11 @@ export function createSocketWire(): SocketWire {
       open.add(end)
       socket.on('close', () => open.delete(end))
     },
-    cut: (share, random) => cutSome([...open], share, random),
+    cut(share, random) {
+      const selected = sampleOf([...open], share, random)
+      for (const end of selected) end()
+      return selected.length
+    },
   }
 }
 
@@ -71,12 +56,6 @@ export function driverSocket(wire: SocketWire): StandardWebSocketConstructor {
   }
 }
 
-function cutSome(ends: readonly (() => void)[], share: number, random: Random): number {
-  const victims = random.shuffled(ends).slice(0, Math.ceil(ends.length * share))
-  for (const end of victims) end()
-  return victims.length
-}
-
-function reset(socket: Socket): void {
-  if (!socket.destroyed) socket.resetAndDestroy()
+function sampleOf<T>(all: readonly T[], share: number, random: Random): T[] {
+  return random.shuffled(all).slice(0, Math.ceil(all.length * share))
 }

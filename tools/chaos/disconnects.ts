@@ -85,7 +85,7 @@ export async function runDisconnects(options: DisconnectsOptions): Promise<Disco
     over = true
     for (const { client, link } of scenarios.flatMap(({ observers }) => observers)) {
       client.close()
-      await link.remove()
+      await link[Symbol.asyncDispose]()
     }
   }
 }
@@ -99,7 +99,7 @@ async function openScenario(
   const observers: Observer[] = []
   for (let number = 0; number < OBSERVERS; number++) {
     const random = randomFrom(seed, `hub ${index} ${number}`)
-    const link = await createBreakableLink(() => new URL(pick(hubs, random)))
+    const link = await createBreakableLink(() => pick(hubs, random))
     const token = tokens[number % tokens.length] as string
     const client = new HubClient({ url: link.url, token, reconnect: { baseMs: 2, maxMs: 50 } })
     const observer: Observer = { link, client, last: 0, sum: '' }
@@ -148,7 +148,7 @@ async function breakRepeatedly({ link, client }: Observer, random: () => number,
     await delay(random() * MAX_BREAK_PAUSE_MS)
     while (patient && !client.connected && !isEnough()) await delay(5)
   }
-  link.spare()
+  link.cancelBreak()
 }
 
 const pick = <T>(all: readonly T[], random: () => number): T => all[Math.floor(random() * all.length)] as T

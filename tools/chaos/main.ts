@@ -1,17 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readOptions, usage } from './options.ts'
+import { type ChaosOptions, readOptions, usage } from './options.ts'
+import { print, runProgram } from './program.ts'
 import { describeActions, describeFaults, describeMemory, describeVerdicts } from './report.ts'
 import { makeDataDir, type Outcome, removeDataDir, runChaos } from './run.ts'
 
 // `npm run chaos`: injects faults into a cluster under load. See docs/chaos.md.
 
-const print = (text: string) => void process.stdout.write(`${text}\n`)
-
 function report({ faults, evidence, memory, errors, settledMs, verdicts }: Outcome): void {
   print(`\nFaults: ${faults.length}`)
   for (const line of describeFaults(faults, evidence.gaps)) print(line)
-  print('\nActs:')
+  print('\nActions:')
   for (const line of describeActions(evidence)) print(line)
   print('\nMemory:')
   for (const line of describeMemory(memory)) print(line)
@@ -21,18 +20,7 @@ function report({ faults, evidence, memory, errors, settledMs, verdicts }: Outco
   for (const line of describeVerdicts(verdicts)) print(line)
 }
 
-async function main(): Promise<number> {
-  let options: ReturnType<typeof readOptions>
-  try {
-    options = readOptions(process.argv.slice(2))
-  } catch (cause) {
-    process.stderr.write(`${cause instanceof Error ? cause.message : cause}\n\n${usage}`)
-    return 2
-  }
-  if (options === 'help') {
-    print(usage)
-    return 0
-  }
+async function run(options: ChaosOptions): Promise<boolean> {
   const { seed } = options
   const again = `npm run chaos -- --seed ${seed} --minutes ${options.minutes} --robots ${options.robots}`
   print(`seed ${seed}; repeat with: ${again}`)
@@ -62,13 +50,7 @@ async function main(): Promise<number> {
     if (wrong || options.keep) print(`Data and logs: ${dataDir}`)
     else await removeDataDir(dataDir)
   }
-  return wrong ? 1 : 0
+  return !wrong
 }
 
-main().then(
-  (code) => process.exit(code),
-  (cause: unknown) => {
-    process.stderr.write(`\n${cause instanceof Error ? cause.stack : String(cause)}\n`)
-    process.exit(2)
-  },
-)
+runProgram(usage, readOptions, run)

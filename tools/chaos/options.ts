@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { parseMinutes, parseSeed, parseWhole } from './program.ts'
 
 export interface ChaosOptions {
   readonly minutes: number
@@ -17,7 +17,6 @@ const MOST_MINUTES = 120
 /** Some are switched off at the end, some stay in a session, some do neither. */
 const FEWEST_ROBOTS = 8
 const MOST_ROBOTS = 60
-const MAX_SEED = 2 ** 31 - 1
 
 export const usage = `npm run chaos -- [options]
 
@@ -51,21 +50,11 @@ export function readOptions(args: string[]): ChaosOptions | 'help' {
   if (values.help) return 'help'
   if (values.quick && values.minutes !== undefined)
     throw new Error('--quick sets --minutes to 1; use only one of them')
-  const minutes = Number(values.minutes ?? (values.quick ? 1 : 10))
-  if (!(minutes > 0 && minutes <= MOST_MINUTES))
-    throw new Error(`--minutes must be above 0 and at most ${MOST_MINUTES}`)
   return {
-    minutes,
-    seed: values.seed === undefined ? randomInt(MAX_SEED) : whole('--seed', values.seed, 0, MAX_SEED),
-    robots: whole('--robots', values.robots, FEWEST_ROBOTS, MOST_ROBOTS),
+    minutes: parseMinutes(values.minutes ?? (values.quick ? '1' : '10'), MOST_MINUTES),
+    seed: parseSeed(values.seed),
+    robots: parseWhole('--robots', values.robots, FEWEST_ROBOTS, MOST_ROBOTS),
     disconnects: values.long ? LONG_DISCONNECTS : 0,
     keep: values.keep,
   }
-}
-
-function whole(name: string, text: string, min: number, max: number): number {
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || value < min || value > max)
-    throw new Error(`${name} must be a whole number from ${min} to ${max}`)
-  return value
 }

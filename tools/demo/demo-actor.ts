@@ -1,7 +1,7 @@
 import type { NotificationEvent, SessionAction, SessionLogEvent } from '@wheelhouse/protocol'
 import { HubClient, HubError } from '@wheelhouse/sdk'
 import { z } from 'zod'
-import { createLinkProxy, type LinkProxy } from './link-proxy.ts'
+import { createTcpProxy, type TcpProxy } from '../../test/support/network/tcp-proxy.ts'
 import { ExpectationError, type Transcript } from './transcript.ts'
 
 const ErrorResponse = z.object({ error: z.string() })
@@ -22,7 +22,7 @@ export interface RestCall<T> {
 /** An account with an API key: sends REST requests and listens at the hub, over a link that can be cut. */
 export interface DemoActor {
   readonly side: 'OWNER' | 'OPERATOR'
-  readonly proxy: LinkProxy
+  readonly link: TcpProxy
   readonly hub: HubClient
   /** Numbers of the session's log entries, in the order of their delivery. */
   readonly receivedSeqs: readonly number[]
@@ -48,12 +48,12 @@ export async function createDemoActor(
   transcript: Transcript,
 ): Promise<DemoActor> {
   const { logSent, logReceived, waitFor, patienceMs: expectationTimeoutMs, signal } = transcript
-  const proxy = await createLinkProxy(new URL(baseUrl))
+  const link = await createTcpProxy(baseUrl)
   const receivedSeqs: number[] = []
   const request = createRequest(baseUrl, key)
   const requestSignal = () => AbortSignal.any([signal, AbortSignal.timeout(expectationTimeoutMs)])
   const hub = new HubClient({
-    url: `http://127.0.0.1:${proxy.port}`,
+    url: new URL(link.url).origin,
     token: key,
     reconnect: { maxMs: 500 },
     onConnected: () => logReceived(side, 'hub connected'),
@@ -65,7 +65,7 @@ export async function createDemoActor(
 
   return {
     side,
-    proxy,
+    link,
     hub,
     receivedSeqs,
     async makeRequest(call) {
@@ -121,7 +121,7 @@ export async function createDemoActor(
     },
     async close() {
       hub.close()
-      await proxy.close()
+      await link[Symbol.asyncDispose]()
     },
   }
 }

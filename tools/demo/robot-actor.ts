@@ -1,7 +1,7 @@
 import { ToRobotFrame } from '@wheelhouse/protocol'
 import { SimulatedRobot, type WebSocketConstructor } from '@wheelhouse/sdk'
 import { type ClientOptions, WebSocket } from 'ws'
-import { createLinkProxy, type LinkProxy } from './link-proxy.ts'
+import { createTcpProxy, type TcpProxy } from '../../test/support/network/tcp-proxy.ts'
 import type { Transcript } from './transcript.ts'
 
 /** Heartbeats are frequent; the transcript shows only the first ones. */
@@ -9,7 +9,7 @@ const HEARTBEATS_SHOWN = 2
 
 /** A simulated robot whose frames the transcript shows, on a link that can be cut. */
 export interface RobotActor {
-  readonly proxy: LinkProxy
+  readonly link: TcpProxy
   readonly robot: SimulatedRobot
 }
 
@@ -18,11 +18,10 @@ export async function createRobotActor(
   { controlUrl, token }: { controlUrl: string; token: string },
   transcript: Transcript,
 ): Promise<RobotActor> {
-  const target = new URL(controlUrl)
-  const proxy = await createLinkProxy(target)
+  const link = await createTcpProxy(controlUrl)
   let online = false
   const robot = new SimulatedRobot({
-    url: `ws://127.0.0.1:${proxy.port}${target.pathname}`,
+    url: link.url,
     token,
     reconnect: { maxMs: 500 },
     WebSocket: loggingSocket(transcript),
@@ -35,7 +34,7 @@ export async function createRobotActor(
       if (httpStatus ?? closeCode) transcript.logReceived('ROBOT', `gave up: ${reason}`)
     },
   })
-  return { proxy, robot }
+  return { link, robot }
 }
 
 /** The WebSocket of `ws`; logs each frame that the robot receives. */

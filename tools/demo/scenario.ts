@@ -54,7 +54,10 @@ async function connectRobot(userActors: UserActors, cleanups: Cleanups): Promise
   const { id, control_url, robot_token } = await register(owner, await certifiedType(operator))
   cleanups.push(() => owner.cleanUp('DELETE', `/api/client/robots/${id}`))
   const robot = await createRobotActor({ controlUrl: control_url, token: robot_token }, transcript)
-  cleanups.push(robot.proxy.close, () => robot.robot.close())
+  cleanups.push(
+    () => robot.link[Symbol.asyncDispose](),
+    () => robot.robot.close(),
+  )
 
   await owner.connect()
   transcript.logSent('OWNER', 'hub robots:watch')

@@ -55,7 +55,7 @@ async function loseRobotConnection(actors: Actors, sessionId: string): Promise<v
   const { transcript, operator, robot } = actors
   await transcript.step("The robot's connection breaks; the robot reconnects by itself")
   transcript.logFault('ROBOT', 'its link is cut')
-  robot.proxy.disconnect()
+  robot.link.cut()
   await transcript.waitFor('ROBOT', 'offline')
   const lostMs = await transcript.waitFor('OWNER', 'log robot.lost PAUSED (robot_lost)')
   transcript.recordLatency('connection breaks → owner is notified', lostMs)
@@ -71,7 +71,7 @@ async function loseRobotConnection(actors: Actors, sessionId: string): Promise<v
   })
 
   transcript.logFault('ROBOT', 'its link is restored')
-  robot.proxy.restore()
+  robot.link.restore()
   await transcript.waitFor('ROBOT', 'welcome, epoch 2, session PAUSED')
   await waitForBoth(actors, 'log robot.back PAUSED')
   await waitForBoth(actors, 'notification robot.back')
@@ -81,7 +81,7 @@ async function loseRobotConnection(actors: Actors, sessionId: string): Promise<v
 async function missEventsAsOwner({ transcript, owner, operator }: Actors, sessionId: string): Promise<void> {
   await transcript.step("The owner's connection breaks; the hub replays the missed events")
   transcript.logFault('OWNER', 'its link is cut')
-  owner.proxy.disconnect()
+  owner.link.cut()
   await transcript.waitFor('OWNER', 'hub disconnected')
   const receivedBefore = owner.receivedSeqs.length
   const missed: number[] = []
@@ -92,7 +92,7 @@ async function missEventsAsOwner({ transcript, owner, operator }: Actors, sessio
     throw new ExpectationError('OWNER received an event over a link that is cut')
 
   transcript.logFault('OWNER', 'its link is restored')
-  owner.proxy.restore()
+  owner.link.restore()
   await transcript.waitFor('OWNER', 'hub connected')
   await transcript.waitFor('OWNER', 'robots:watch lists IN_SESSION')
   const backMs = await transcript.waitFor('OWNER', 'log chat.message "I stop here."')

@@ -2,7 +2,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { formatTime } from '../views.ts'
 
-/** The caller's API keys, those that work unless all are asked for. */
+/** Prints the caller's API keys. Without `--all`, only those that work. */
 export async function run(cli: Context, { all }: { all?: true }): Promise<void> {
   const { api_keys } = await answerOf(cli.rest.GET('/api/auth/api-keys'))
   cli.out.list(
@@ -14,7 +14,7 @@ export async function run(cli: Context, { all }: { all?: true }): Promise<void> 
       { title: 'CREATED', value: ({ created_at }) => formatTime(created_at) },
       { title: 'LAST USED', value: ({ last_used_at }) => formatTime(last_used_at) },
       {
-        title: 'ENDS',
+        title: 'EXPIRES',
         value: ({ expires_at, revoked_at }) => (revoked_at ? 'revoked' : formatTime(expires_at)),
       },
     ],

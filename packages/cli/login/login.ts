@@ -16,12 +16,12 @@ interface Options {
   readonly open?: true
 }
 
-/** Signs in, and keeps the credential for the commands that follow. */
+/** Signs in and stores the credential for later commands. */
 export async function run(cli: Context, address: string | undefined, options: Options): Promise<void> {
   const server = address === undefined ? cli.server : originOf(address)
   const signIn = options.apiKey ? withApiKey(cli, server) : inBrowser(cli, server, options.open === true)
   const [credential, account] = await signIn.catch((cause) => {
-    if (cli.signal.aborted) throw cause // nothing to explain: the user ended it
+    if (cli.signal.aborted) throw cause // the user has interrupted the sign-in
     throw toFailure(cause, server)
   })
   const profileName = await cli.store.update((file) => {
@@ -33,7 +33,7 @@ export async function run(cli: Context, address: string | undefined, options: Op
   showAccount(cli.out, account, { server, profileName, credential })
 }
 
-/** The profile of that platform; else `default`, or the platform's name where another one is the default. */
+/** Returns the profile of the platform; else `default`, or the platform's host if `default` is in use. */
 function chooseProfileName(file: CredentialFile, server: string): string {
   const { current, profiles } = file
   if (current !== undefined && profiles[current]?.server === server) return current
@@ -43,7 +43,7 @@ function chooseProfileName(file: CredentialFile, server: string): string {
 
 async function withApiKey(cli: Context, server: string) {
   const key = await cli.prompts.secret('API key')
-  if (/[^\x21-\x7e]/.test(key)) throw new Failure('usage', 'That is no API key.')
+  if (/[^\x21-\x7e]/.test(key)) throw new Failure('usage', 'The input is not an API key.')
   const account = await accountOf(cli, server, key)
   return [{ kind: 'api_key', key } satisfies Credential, account] as const
 }
@@ -52,7 +52,7 @@ async function inBrowser(cli: Context, server: string, open: boolean) {
   const rest = restOf(cli, server)
   const client = await answerOf(rest.GET('/api/auth/cli')).catch((cause) => {
     if (!(cause instanceof ApiError && cause.status === 404)) throw cause
-    const next = `Make an API key in its console and sign in with: wheelhouse login ${server} --api-key`
+    const next = `Create an API key in its console and sign in with: wheelhouse login ${server} --api-key`
     throw new Failure('refused', `${server} has no sign-in for command lines. ${next}`, { cause })
   })
   const provider = await discover(client.issuer, server, cli.signal)
@@ -63,7 +63,7 @@ async function inBrowser(cli: Context, server: string, open: boolean) {
 
   const { issuer, client_id } = client
   const { token_endpoint } = provider
-  // Some providers' access tokens are for themselves alone, and the platform knows their ID tokens.
+  // Some providers issue access tokens only for themselves. The platform then accepts their ID tokens.
   for (const use of ['access_token', 'id_token'] as const) {
     if (tokens[use] === undefined) continue
     const credential = sessionCredential(tokens, {
@@ -79,7 +79,7 @@ async function inBrowser(cli: Context, server: string, open: boolean) {
       if (!(cause instanceof Failure && cause.outcome === 'not_signed_in')) throw cause
     }
   }
-  const why = 'it does not take what its identity provider gave'
+  const why = 'it does not accept the tokens of its identity provider'
   throw new Failure(
     'not_signed_in',
     `${server} refuses the sign-in: ${why}. Sign in with an API key: --api-key`,
@@ -87,10 +87,10 @@ async function inBrowser(cli: Context, server: string, open: boolean) {
 }
 
 function showCode({ out }: Context, device: Device): void {
-  out.notice('Open this address in a browser, and sign in there:')
+  out.notice('Open this address in a browser and sign in there:')
   out.notice('  ', styled('bold', device.verification_uri_complete ?? device.verification_uri))
   out.notice('It must show this code: ', styled('bold', device.user_code))
-  out.note(`Waiting for you, at most ${Math.ceil(device.expires_in / 60)} minutes. Ctrl-C gives up.`)
+  out.note(`Waiting for the sign-in, at most ${Math.ceil(device.expires_in / 60)} minutes. Ctrl-C cancels.`)
 }
 
 function restOf(cli: Context, server: string, token?: string) {
@@ -101,6 +101,6 @@ function restOf(cli: Context, server: string, token?: string) {
 async function accountOf(cli: Context, server: string, token: string): Promise<Schemas['Profile']> {
   return await answerOf(restOf(cli, server, token).GET('/api/auth/profile')).catch((cause) => {
     if (!(cause instanceof ApiError && cause.status === 401)) throw cause
-    throw new Failure('not_signed_in', `${server} does not know that credential.`, { cause })
+    throw new Failure('not_signed_in', `${server} does not accept the credential.`, { cause })
   })
 }

@@ -3,7 +3,7 @@ import type { Profile } from '../credentials/credential.ts'
 import { Failure } from '../failure.ts'
 import { revokeTokens } from './oidc-provider.ts'
 
-/** Forgets sign-ins, here and at the identity provider. API keys stay good: they may be used elsewhere too. */
+/** Removes sign-ins, here and at the identity provider. Does not revoke API keys: other programs may use them. */
 export async function run(cli: Context, { all }: { all?: true }): Promise<void> {
   const removed = await cli.store.update((file) => {
     const names = all ? Object.keys(file.profiles) : [cli.identity.profileName]
@@ -13,9 +13,9 @@ export async function run(cli: Context, { all }: { all?: true }): Promise<void> 
     })
     const left = Object.entries(file.profiles).filter(([name]) => !names.includes(name))
     const { current, ...rest } = file
-    const keeps = current !== undefined && !names.includes(current)
+    const keepsCurrent = current !== undefined && !names.includes(current)
     const profiles = Object.fromEntries(left)
-    return [{ ...rest, ...(keeps && { current }), profiles }, found] as const
+    return [{ ...rest, ...(keepsCurrent && { current }), profiles }, found] as const
   }, cli.signal)
   if (removed.length === 0 && !all) {
     throw new Failure(
@@ -29,10 +29,11 @@ export async function run(cli: Context, { all }: { all?: true }): Promise<void> 
       cli.out.note('Its API key still works. Revoke it in the console, or with: wheelhouse keys revoke')
     } else {
       const ended = await revokeTokens(credential, server, cli.signal).catch(() => false)
-      if (!ended) cli.out.note('The identity provider could not be told; the sign-in ends there by itself.')
+      if (!ended)
+        cli.out.note('The identity provider could not be reached. The sign-in expires there by itself.')
     }
   }
-  if (cli.identity.fromEnvironment) cli.out.note('WHEELHOUSE_API_KEY is still set, and counts.')
+  if (cli.identity.fromEnvironment) cli.out.note('WHEELHOUSE_API_KEY is still set and in effect.')
   if (cli.out.json)
     cli.out.document({ signed_out: removed.map(([name, { server }]) => ({ profile: name, server })) })
 }

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts'
 
 const ANSWER_LIMIT_MS = 15_000
 const DEFAULT_INTERVAL_S = 5
-/** By how much RFC 8628 slows a client down that is told to. */
+/** Increase of the interval after `slow_down`, from RFC 8628. */
 const SLOW_DOWN_S = 5
 const MAX_INTERVAL_S = 60
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -39,7 +39,7 @@ export type Tokens = z.infer<typeof Tokens>
 
 const Refusal = z.object({ error: z.string(), error_description: z.string().optional() })
 
-/** The provider's own words for a request that it refuses, RFC 6749 section 5.2. */
+/** The provider's error response, RFC 6749 section 5.2. */
 export class OidcError extends Error {
   readonly code: string
   constructor({ error, error_description }: z.infer<typeof Refusal>) {
@@ -48,27 +48,27 @@ export class OidcError extends Error {
   }
 }
 
-/** The provider's description. Tokens go unencrypted only to this machine, or to where the platform itself is. */
+/** Fetches the provider's metadata. Allows unencrypted endpoints only on this machine and on the platform's origin. */
 export async function discover(issuer: string, platform: string, signal: AbortSignal): Promise<OidcMetadata> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const metadata = Metadata.safeParse(await read(address, { signal }))
   if (!metadata.success || metadata.data.issuer !== issuer) {
     throw new Failure(
       'refused',
-      `${issuer} does not describe itself as an identity provider. Sign in with an API key: --api-key`,
+      `${issuer} has no valid metadata of an identity provider. Sign in with an API key: --api-key`,
     )
   }
   for (const url of [issuer, metadata.data.token_endpoint]) {
     const { protocol, hostname, origin } = new URL(url)
     const isLoopback = /^(([a-z0-9-]+\.)*localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
     if (protocol !== 'https:' && !isLoopback && origin !== platform) {
-      throw new Failure('refused', `The identity provider ${url} is not encrypted: nobody signs in there`)
+      throw new Failure('refused', `The identity provider ${url} does not use https. Ask its administrator.`)
     }
   }
   return metadata.data
 }
 
-/** Asks for a code that a person confirms in a browser. */
+/** Requests a device code that the user confirms in a browser. */
 export async function requestDevice(
   metadata: OidcMetadata,
   client: { client_id: string; audience: string; scopes: readonly string[] },
@@ -79,19 +79,19 @@ export async function requestDevice(
     throw new Failure('refused', `${metadata.issuer} has no device flow. Sign in with an API key: --api-key`)
   }
   const { client_id, audience, scopes } = client
-  // Auth0 and its like issue a JWT access token only for a named audience; others ignore the parameter.
+  // Auth0 and similar providers issue a JWT access token only for a named audience. Others ignore the parameter.
   const form = { client_id, scope: scopes.join(' '), ...(audience !== client_id && { audience }) }
   const device = Device.safeParse(await post(endpoint, form, signal))
   if (device.success) return device.data
   throw new Failure(
     'refused',
-    `${metadata.issuer} answered with no device code. Sign in with an API key: --api-key`,
+    `${metadata.issuer} returned no device code. Sign in with an API key: --api-key`,
   )
 }
 
 /**
- * Asks again and again, no faster than the provider wants, until the person has decided.
- * @throws Failure when the person refuses, and when the time is over
+ * Polls for tokens, at the provider's interval, until the user has decided.
+ * @throws Failure when the user refuses or the code expires
  */
 export async function pollForTokens(
   metadata: OidcMetadata,
@@ -99,7 +99,7 @@ export async function pollForTokens(
   device: Device,
   signal: AbortSignal,
 ): Promise<Tokens> {
-  // Not by the wall clock, which may be set while the person signs in.
+  // Monotonic, because the wall clock may change during the sign-in.
   const endsAt = performance.now() + device.expires_in * 1000
   let intervalS = device.interval ?? DEFAULT_INTERVAL_S
   for (;;) {
@@ -114,7 +114,7 @@ export async function pollForTokens(
       if (code === 'access_denied')
         throw new Failure('refused', 'The sign-in was refused in the browser.', { cause })
       if (code === 'expired_token' || code === 'invalid_grant') throw expiredCodeFailure(cause)
-      // A provider that does not answer may do so again before the code expires: RFC 8628 asks to wait longer.
+      // After a timeout, RFC 8628 requires a longer interval.
       const slower = code === 'slow_down' || (cause instanceof Failure && cause.outcome === 'unreachable')
       if (slower) intervalS = Math.min(intervalS + SLOW_DOWN_S, MAX_INTERVAL_S)
       else if (code !== 'authorization_pending') throw cause
@@ -123,21 +123,21 @@ export async function pollForTokens(
 }
 
 const expiredCodeFailure = (cause?: unknown) =>
-  new Failure('refused', 'The code has expired before it was confirmed. Try again: wheelhouse login', {
+  new Failure('refused', 'The code has expired before you confirmed it. Try again: wheelhouse login', {
     cause,
   })
 
-/** New tokens for a refresh token, which may be worth nothing afterwards. @throws ProviderRefusal, Failure */
+/** Exchanges a refresh token for new tokens, which may invalidate it. @throws OidcError, Failure */
 export async function refreshTokens(credential: SessionCredential): Promise<Tokens> {
   const { client_id, refresh_token = '', token_endpoint } = credential
-  // Not to be interrupted: the answer may be the only place where the next refresh token stands.
+  // Ignores Ctrl-C: the response may contain the only valid refresh token.
   const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
   return Tokens.parse(
     await post(token_endpoint, { grant_type: 'refresh_token', refresh_token, client_id }, limit),
   )
 }
 
-/** Makes a refresh token worth nothing. @returns whether the provider did */
+/** Revokes a refresh token. @returns whether the provider supports it */
 export async function revokeTokens(
   credential: SessionCredential,
   platform: string,

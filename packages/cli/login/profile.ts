@@ -8,7 +8,7 @@ export interface SignInDetails {
   readonly credential: Credential
 }
 
-/** What `login` and `whoami` print. Never the credential itself. */
+/** Prints the account for `login` and `whoami`, without the credential. */
 export function showAccount(out: Output, account: Schemas['Profile'], signIn: SignInDetails): void {
   const { server, profileName, credential } = signIn
   const kind = credential.kind === 'api_key' ? 'API key' : 'browser sign-in'

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 
-/** The stored sign-ins. Asks no platform. */
+/** Prints the stored sign-ins without requests to platforms. */
 export async function run(cli: Context): Promise<void> {
   const { current, profiles } = await cli.store.read()
   const rows = Object.entries(profiles).map(([name, { server, credential }]) => ({
@@ -18,6 +18,6 @@ export async function run(cli: Context): Promise<void> {
       { title: 'PLATFORM', value: ({ server }) => server, noTruncate: true },
       { title: 'BY', value: ({ credential }) => (credential === 'api_key' ? 'API key' : 'browser') },
     ],
-    'You are signed in nowhere. Sign in with: wheelhouse login',
+    'You have no sign-ins. Sign in with: wheelhouse login',
   )
 }

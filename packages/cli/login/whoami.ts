@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { showAccount } from './profile.ts'
 
-/** Who the platform takes the caller for. */
+/** Prints the caller's account. */
 export async function run(cli: Context): Promise<void> {
   const { server, identity } = cli
   const account = await answerOf(cli.rest.GET('/api/auth/profile'))

@@ -9,12 +9,12 @@ import {
 import { type ExitOutcome, outcomeOf } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 
-/** JSON-RPC leaves -32000 to -32099 to servers; this one says that the platform gave no answer of its own. */
+/** Error code for a request without a response of the platform. JSON-RPC reserves -32000 to -32099 for servers. */
 export const NO_ANSWER = -32000
 
 const MAX_QUOTED = 300
 
-/** What the client hears of a request that got no answer in the protocol: why, and what to do about it. */
+/** Returns the error response for a request that the platform did not answer: why, and what to do. */
 export function refusalOf(id: RequestId, cause: unknown, platform: string): JSONRPCErrorResponse {
   const reported = answerIn(cause)
   if (reported) return { ...reported, id }
@@ -22,7 +22,7 @@ export function refusalOf(id: RequestId, cause: unknown, platform: string): JSON
   return failure(id, errorMessage(cause, platform), status === 0 ? undefined : { status })
 }
 
-/** Returns what a refusal means for the exit code: `done` where the platform answered in the protocol. */
+/** Returns the outcome of a failed request; `done` if the platform returned a JSON-RPC error. */
 export function outcomeOfRefusal(cause: unknown): ExitOutcome {
   if (answerIn(cause)) return 'done'
   return cause instanceof Failure ? cause.outcome : outcomeOf(statusOf(cause))
@@ -32,7 +32,7 @@ export function failure(id: RequestId, message: string, data?: object): JSONRPCE
   return { jsonrpc: '2.0', id, error: { code: NO_ANSWER, message, ...(data && { data }) } }
 }
 
-/** The protocol's own error, where the platform sent one with a status that is no success. */
+/** Returns the JSON-RPC error in a failed HTTP response, if any. */
 function answerIn(cause: unknown): JSONRPCErrorResponse | undefined {
   if (!(cause instanceof SdkHttpError) || typeof cause.data.text !== 'string') return undefined
   try {
@@ -43,9 +43,9 @@ function answerIn(cause: unknown): JSONRPCErrorResponse | undefined {
   }
 }
 
-/** What went wrong between here and the platform, in words for people. */
+/** Returns a readable message for a failure of the connection to the platform. */
 export function errorMessage(cause: unknown, platform: string): string {
-  // Of the credential: it says what to do itself.
+  // A failure of the credential already says what to do.
   if (cause instanceof Failure) return cause.message
   const status = statusOf(cause)
   if (status === 401) return `${platform} refused the credential. Sign in again: wheelhouse login`
@@ -55,13 +55,13 @@ export function errorMessage(cause: unknown, platform: string): string {
   return `${platform} answered ${status}${errorText ? `: ${errorText}` : ''}`
 }
 
-/** The HTTP status; 0 when no answer came. */
+/** Returns the HTTP status; 0 without a response. */
 function statusOf(cause: unknown): number {
   if (cause instanceof UnauthorizedError) return 401
   return cause instanceof SdkHttpError ? cause.status : 0
 }
 
-/** The platform's `{"error": "…"}`. */
+/** Returns the message of the platform's `{"error": "…"}`. */
 function errorTextOf(text: unknown): string | undefined {
   try {
     const body: unknown = typeof text === 'string' ? JSON.parse(text) : null
@@ -72,7 +72,7 @@ function errorTextOf(text: unknown): string | undefined {
   }
 }
 
-/** `fetch failed` says little; its cause says more. */
+/** Returns the message of the cause, because `fetch failed` contains no details. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause).slice(0, MAX_QUOTED)
   const inner = cause.cause instanceof Error && cause.cause.message ? cause.cause.message : cause.message

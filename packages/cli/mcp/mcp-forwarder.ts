@@ -15,11 +15,11 @@ import {
 import type { ExitOutcome } from '../exit-codes.ts'
 import { errorMessage, failure, outcomeOfRefusal, refusalOf } from './mcp-errors.ts'
 
-/** More requests than this at a time are refused: nobody asks so much at once unless something runs wild. */
+/** Largest number of concurrent requests, against a client in a loop. */
 export const MAX_PENDING = 256
-/** A notification has no answer; one that hangs must not hold up what comes behind it. */
+/** Timeout of a notification, so that one that hangs does not block later messages. */
 const NOTIFICATION_TIMEOUT_MS = 10_000
-/** How long the platform may take for what the client has sent before its input ended. */
+/** Longest time to wait for responses after the client's input has ended. */
 const DRAIN_LIMIT_MS = 30_000
 
 export interface ForwarderOptions {
@@ -31,38 +31,38 @@ export interface ForwarderOptions {
   readonly remote: StreamableHTTPClientTransport
   /** Origin of the platform, for messages. */
   readonly platform: string
-  /** What went wrong beside an answer. */
+  /** Reports failures outside of responses. */
   readonly report: (text: string) => void
   /** Ends the work at once, without waiting for answers. */
   readonly signal: AbortSignal
   readonly drainLimitMs?: number
 }
 
-/** What became of the requests of a client. */
+/** Outcome of a client's requests. */
 export interface ForwardingResult {
-  /** Requests that the platform did not answer, and answers that could not be written. */
+  /** Number of requests that the platform did not answer, plus responses that could not be written. */
   readonly undelivered: number
-  /** The reason of the last one of them. */
+  /** Outcome of the last of them. */
   readonly outcome: ExitOutcome
 }
 
 interface Pending {
   readonly abort: AbortController
-  /** Every request names its protocol version; then ending its HTTP request is how it is cancelled there. */
+  /** The request names its protocol version. Aborting the HTTP request then cancels it on the platform. */
   readonly enveloped: boolean
   readonly initialize: boolean
 }
 
 /**
- * Passes MCP messages between a client and the platform as they are. Every request of the client is answered once:
- * by the platform, or with an error that says why the platform did not.
+ * Forwards MCP messages between a client and the platform, unchanged. Answers every request of the client once: with
+ * the platform's response, or with an error that says why the platform did not respond.
  */
 export class McpForwarder {
   readonly #options: ForwarderOptions
   readonly #pending = new Map<RequestId, Pending>()
-  /** Settles when the notifications so far have been passed on: what comes later may build on them. */
+  /** Settles when all notifications so far are sent, because later requests may depend on them. */
   #notificationsSent: Promise<void> = Promise.resolve()
-  /** Settles when every message so far has been written to the client, or could not be. */
+  /** Settles when the write of every message so far has succeeded or failed. */
   #written: Promise<unknown> = Promise.resolve()
   #undelivered = 0
   #outcome: ExitOutcome = 'done'
@@ -72,7 +72,7 @@ export class McpForwarder {
     this.#options = options
   }
 
-  /** Forwards until the client's input ends and every request that came before is answered, or the time is up. */
+  /** Forwards until the client's input has ended and every earlier request is answered, or until a timeout. */
   async run(): Promise<ForwardingResult> {
     const { local, remote, platform, report, signal } = this.#options
     const closed = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ export class McpForwarder {
     local.onerror = (cause) => report(cause.message)
     local.onclose = () => closed.resolve()
     remote.onmessage = (message) => this.#fromPlatform(message)
-    // Of every message and every stream that fails.
+    // Called for every message and every stream that fails.
     remote.onerror = (cause) => report(errorMessage(cause, platform))
     await remote.start()
     await local.start()
@@ -106,13 +106,13 @@ export class McpForwarder {
     if (signal.aborted) return
     const seconds = drainLimitMs / 1000
     for (const [id, { abort }] of this.#pending) {
-      this.#refuse(id, new Error(`no answer came within ${seconds} s after the input had ended`))
+      this.#refuse(id, new Error(`no response within ${seconds} s after the input had ended`))
       abort.abort()
     }
     await Promise.race([limitReached, this.#written])
   }
 
-  /** Forgets a request that has its answer. */
+  /** Removes an answered request. */
   #settle(id?: RequestId): void {
     if (id !== undefined) this.#pending.delete(id)
     if (this.#pending.size === 0) this.#drained?.()
@@ -126,7 +126,7 @@ export class McpForwarder {
 
   async #forwardRequest(request: JSONRPCRequest): Promise<void> {
     const { id } = request
-    if (this.#pending.size >= MAX_PENDING) return this.#answer(failure(id, 'Too many requests at a time'))
+    if (this.#pending.size >= MAX_PENDING) return this.#answer(failure(id, 'Too many concurrent requests. Wait for responses.'))
     const pending = {
       abort: new AbortController(),
       enveloped: request.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined,
@@ -140,7 +140,7 @@ export class McpForwarder {
       await this.#options.remote.send(request, {
         requestSignal: pending.abort.signal,
         onRequestStreamEnd: () => {
-          if (isOpen()) this.#refuse(id, new Error('the connection ended before the answer came'))
+          if (isOpen()) this.#refuse(id, new Error('the connection ended before the response'))
         },
       })
     } catch (cause) {
@@ -166,7 +166,7 @@ export class McpForwarder {
     if (cancelled) void this.#notificationsSent.then(() => cancelled.abort.abort())
   }
 
-  /** The request that is to be cancelled; it gets no answer any more. */
+  /** Removes the request that a notification cancels. It gets no response. @returns the request, if any */
   #cancelled({ method, params }: JSONRPCNotification): Pending | undefined {
     const id = method === 'notifications/cancelled' ? params?.requestId : undefined
     if (typeof id !== 'string' && typeof id !== 'number') return undefined
@@ -179,14 +179,14 @@ export class McpForwarder {
     const signal = () => AbortSignal.timeout(NOTIFICATION_TIMEOUT_MS)
     this.#notificationsSent = this.#notificationsSent
       .then(() => this.#options.remote.send(message, { requestSignal: signal() }))
-      .catch(() => {}) // onerror tells
+      .catch(() => {}) // reported through onerror
   }
 
   #fromPlatform(message: JSONRPCMessage): void {
     const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)
     if (isAnswer && message.id !== undefined) {
       const pending = this.#pending.get(message.id)
-      // Cancelled, or answered with an error meanwhile.
+      // The client has cancelled it, or has already received an error.
       if (!pending) return
       if (pending.initialize) this.#negotiated(message)
       this.#answer(message)
@@ -194,7 +194,7 @@ export class McpForwarder {
     } else this.#answer(message)
   }
 
-  /** From now on every request to the platform carries the version both have agreed on. */
+  /** Sets the negotiated protocol version for all later requests. */
   #negotiated(message: JSONRPCMessage): void {
     const version = isJSONRPCResultResponse(message) ? message.result.protocolVersion : undefined
     if (typeof version === 'string') this.#options.remote.setProtocolVersion(version)

@@ -11,16 +11,16 @@ import { Failure } from '../failure.ts'
 import { version } from '../version.ts'
 import { McpForwarder } from './mcp-forwarder.ts'
 
-/** The platform may be away when the client leaves: it is not waited for long. */
+/** Short, because the platform may be unreachable when the client exits. */
 const TERMINATE_TIMEOUT_MS = 2_000
 
 /**
- * Forwards MCP between standard input and output and the platform. When the input ends, what was read from it is still
- * carried out and answered: a stop that came through a pipe must not get lost.
- * @throws Failure when a request got no answer of the platform
+ * Forwards MCP between standard input and output and the platform. After the end of the input, still forwards and
+ * answers all requests that it has read: a stop that came through a pipe must not get lost.
+ * @throws Failure when the platform did not answer a request
  */
 export async function run(cli: Context): Promise<void> {
-  // Said before the protocol begins: a client shows it as the reason why its server has not started.
+  // Throws before the protocol begins: a client shows the message as the reason why its server has not started.
   cli.identity.required()
   const local = new StdioServerTransport()
   const remote = new StreamableHTTPClientTransport(new URL('/api/mcp', cli.server), {
@@ -29,7 +29,7 @@ export async function run(cli: Context): Promise<void> {
   })
   const interrupted = new AbortController()
   const leave = () => {
-    // A client that reads no more has still sent what it has sent.
+    // A client that has closed its output may still wait for its requests to be executed.
     const reads = !(cli.signal.reason instanceof CommandAborted && cli.signal.reason.outcome === 'done')
     if (reads) interrupted.abort(cli.signal.reason)
     void local.close()
@@ -45,7 +45,7 @@ export async function run(cli: Context): Promise<void> {
     const { undelivered, outcome } = await forwarder.run()
     await terminateSession(remote)
     interrupted.signal.throwIfAborted()
-    if (undelivered > 0) throw new Failure(outcome, `${undelivered} of the client's requests got no answer.`)
+    if (undelivered > 0) throw new Failure(outcome, `The platform did not answer ${undelivered} of the client's requests.`)
   } finally {
     cli.signal.removeEventListener('abort', leave)
     await remote.close()
@@ -60,7 +60,7 @@ function writeLine({ terminal }: Context, message: JSONRPCMessage): Promise<void
   )
 }
 
-/** The stored credential, renewed when the platform refuses it. */
+/** Returns a provider of the stored credential, which renews it when the platform refuses it. */
 function credentialOf({ token, identity }: Context): AuthProvider {
   let lastToken = ''
   return {
@@ -74,7 +74,7 @@ function credentialOf({ token, identity }: Context): AuthProvider {
   }
 }
 
-/** Tells the platform that its MCP session is over, where it has made one. */
+/** Terminates the MCP session on the platform, if one exists. */
 async function terminateSession(remote: StreamableHTTPClientTransport): Promise<void> {
   const { promise: timedOut, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, TERMINATE_TIMEOUT_MS)

@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { formatTime } from '../views.ts'
 
-/** The robots that the caller may take as an operator. */
+/** Prints the robots that are available to the caller as an operator. */
 export async function run(cli: Context): Promise<void> {
   const { robots } = await answerOf(cli.rest.GET('/api/operator/available-robots'))
   cli.out.list(

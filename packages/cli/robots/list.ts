@@ -11,7 +11,7 @@ interface Options {
   readonly offset?: number
 }
 
-/** The caller's robots, newest first. */
+/** Prints the caller's robots, newest first. */
 export async function run(cli: Context, options: Options): Promise<void> {
   const { limit, offset = 0, status, type, search } = options
   const filters = {
@@ -20,8 +20,8 @@ export async function run(cli: Context, options: Options): Promise<void> {
     ...(search !== undefined && { search }),
   }
   const robots = await ownRobots(cli, filters, { limit, offset })
-  const none = Object.keys(filters).length > 0 || offset > 0 ? 'No such robots.' : NONE
-  cli.out.list(robots, robotColumns, none)
+  const emptyText = Object.keys(filters).length > 0 || offset > 0 ? 'No matching robots.' : NO_ROBOTS
+  cli.out.list(robots, robotColumns, emptyText)
 }
 
-const NONE = 'No robots. Register one with: wheelhouse robots register'
+const NO_ROBOTS = 'No robots. Register one with: wheelhouse robots register'

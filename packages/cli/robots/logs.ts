@@ -17,7 +17,7 @@ interface Options {
   readonly limit: number
 }
 
-/** The newest lines of a robot's log, oldest first. */
+/** Prints the newest lines of a robot's log, oldest first. */
 export async function run(cli: Context, idOrName: string, { level, limit }: Options): Promise<void> {
   const id = await robotId(cli, idOrName)
   const lines: Schemas['RobotLogLine'][] = []
@@ -29,7 +29,7 @@ export async function run(cli: Context, idOrName: string, { level, limit }: Opti
     lines.push(...logs)
     if (logs.length < size) break
   }
-  if (lines.length === 0 && !cli.out.json) cli.out.note('The robot has logged nothing of that level lately.')
+  if (lines.length === 0 && !cli.out.json) cli.out.note('No recent log lines of that level.')
   for (const line of lines.reverse()) {
     if (cli.out.json) cli.out.entry(line)
     else

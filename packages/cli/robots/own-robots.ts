@@ -7,10 +7,10 @@ interface Filters {
   readonly search?: string
 }
 
-/** As many as one answer holds. */
+/** Size of one page. */
 const PAGE = 100
 
-/** The caller's robots, newest first, page by page. */
+/** Returns the caller's robots, newest first. */
 export async function ownRobots(
   cli: Pick<Context, 'rest'>,
   filters: Filters = {},

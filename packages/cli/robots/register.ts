@@ -11,7 +11,7 @@ interface Options {
   readonly requireCertification?: boolean
 }
 
-/** A new robot, with the token that it connects with. */
+/** Registers a robot and prints its token. */
 export async function run(cli: Context, name: string, options: Options): Promise<void> {
   const body = {
     name,

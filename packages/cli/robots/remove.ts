@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { robotId } from '../ids.ts'
 
-/** Removes a robot for good; refused while it is in an open session. */
+/** Removes a robot. The platform refuses while the robot is in an open session. */
 export async function run(cli: Context, idOrName: string): Promise<void> {
   const path = { id: await robotId(cli, idOrName) }
   const robot = await answerOf(cli.rest.GET('/api/client/robots/{id}', { params: { path } }))

@@ -17,7 +17,7 @@ interface Options {
   readonly logEvents?: Schemas['RobotDetail']['log_event_level']
 }
 
-/** Changes what is named, and nothing else. */
+/** Changes the given settings of a robot. */
 export async function run(cli: Context, idOrName: string, options: Options): Promise<void> {
   const {
     name,
@@ -44,7 +44,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...(logEvents !== undefined && { log_event_level: logEvents }),
   }
   if (Object.keys(body).length === 0) {
-    throw new Failure('usage', 'Say what to change. See: wheelhouse robots update --help')
+    throw new Failure('usage', 'Set at least one option. See: wheelhouse robots update --help')
   }
   const id = await robotId(cli, idOrName)
   const robot = await answerOf(cli.rest.PATCH('/api/client/robots/{id}', { params: { path: { id } }, body }))

@@ -35,9 +35,9 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     ['Latency limit', `${robot.latency_limit_ms} ms`],
     [
       'Your stops',
-      robot.stop_clear === 'owner' ? 'you or an admin clear them' : 'the operator may clear them',
+      robot.stop_clear === 'owner' ? 'you or an admin can clear them' : 'the operator can also clear them',
     ],
-    ['On hold', robot.on_hold ? 'no session can be started: robots update --no-hold releases it' : undefined],
+    ['On hold', robot.on_hold ? 'no new sessions; release it with robots update --no-hold' : undefined],
     [
       'Low battery',
       robot.low_battery_threshold === 0 ? 'never' : `below ${percent(robot.low_battery_threshold)}`,
@@ -47,19 +47,19 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
   ])
 }
 
-/** What a robot needs to connect, with a program that does it. */
+/** Prints the token of a robot and a program that connects with it. */
 export function showConnection(out: Output, robot: { control_url: string; robot_token: string }): void {
   const { control_url, robot_token } = robot
   out.line()
-  out.line(styled('bold', 'Its token, shown this once:'))
+  out.line(styled('bold', 'Robot token, shown only once:'))
   out.line(robot_token)
   out.line()
-  out.line(styled('bold', 'How it connects'), ', with @wheelhouse/sdk:')
+  out.line(styled('bold', 'Connect the robot'), ' with @wheelhouse/sdk:')
   for (const line of [
     "import { RobotLink } from '@wheelhouse/sdk'",
     'const link = new RobotLink({',
     `  url: '${control_url}',`,
-    '  token: robotToken, // the one above',
+    '  token: robotToken, // the token above',
     '  onControl: ({ seq, data }) => { drive(data); link.ack(seq) },',
     '  onStop: ({ reason }) => { brake(); link.stopped(reason) },',
     '})',

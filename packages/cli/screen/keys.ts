@@ -4,8 +4,8 @@ import type { Terminal } from '../terminal.ts'
 const CTRL_C = '\u0003'
 
 /**
- * Hands over what is typed, key by key where there is a terminal, and else as it comes.
- * @returns gives the keyboard back
+ * Reads typed text, key by key on a terminal, else in chunks.
+ * @returns a function that restores the keyboard
  */
 export function openKeys(
   { stdin }: Terminal,
@@ -15,7 +15,7 @@ export function openKeys(
   const raw = stdin.isTTY === true
   const onData = (bytes: Buffer | string) => {
     const text = typeof bytes === 'string' ? bytes : decoder.write(bytes)
-    // In raw mode Ctrl-C comes as a key.
+    // In raw mode the terminal sends Ctrl-C as a key.
     if (raw && text.includes(CTRL_C)) process.kill(process.pid, 'SIGINT')
     else if (text !== '') typed(text)
   }
@@ -31,7 +31,7 @@ export function openKeys(
     stdin.pause()
     if (raw) stdin.setRawMode(false)
   }
-  // However the program ends, the keyboard must be usable behind it.
+  // Restores the keyboard however the program ends.
   process.on('exit', close)
   return close
 }

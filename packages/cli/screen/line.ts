@@ -1,6 +1,6 @@
 import { type Piece, truncate, widthOf } from '../text.ts'
 
-/** As much of a line as there is room for. */
+/** Returns the part of a line that fits. */
 export function truncateLine(pieces: readonly Piece[], columns: number): Piece[] {
   const kept: Piece[] = []
   let left = columns

@@ -8,18 +8,18 @@ export interface ScreenSize {
   readonly rows: number
 }
 
-/** Lines from the top; what does not fit is cut. */
+/** Returns the lines from the top. The screen cuts the lines that do not fit. */
 export type Draw = (size: ScreenSize) => readonly (readonly Piece[])[]
 
 export interface LiveScreen {
-  /** Something to be shown has changed; it is drawn soon. */
+  /** Schedules a frame after a change of the content. */
   changed(): void
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): void
 }
 
 const FRAME_MS = 100
-/** Ages grow without anything changing. */
+/** Interval of frames without a change, because displayed ages grow. */
 const IDLE_FRAME_MS = 1_000
 
 const OPEN = '\u001b[?1049h\u001b[?25l'
@@ -28,12 +28,12 @@ const HOME = '\u001b[H'
 const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 
-/** Whether there is a terminal that a screen can be drawn on, with somebody at its keys. */
+/** Returns whether standard output is a terminal that can show a screen, and standard input its keyboard. */
 export function canDraw({ out, terminal, env }: Context): boolean {
   return out.terminal && terminal.stdin.isTTY === true && env.TERM !== 'dumb' && !out.json
 }
 
-/** Takes the whole terminal for a view that is drawn again when something changes, ten times a second at most. */
+/** Opens a full-screen view that is redrawn after changes, at most ten times per second. */
 export function openLiveScreen({ out, terminal }: Context, draw: Draw): LiveScreen {
   const stdout = terminal.stdout as typeof terminal.stdout & Partial<WriteStream>
   let timer: NodeJS.Timeout | undefined
@@ -44,7 +44,7 @@ export function openLiveScreen({ out, terminal }: Context, draw: Draw): LiveScre
   const drawFrame = () => {
     isScheduled = false
     lastMs = performance.now()
-    // A terminal that does not keep up gets the newest picture later, not all of them.
+    // Skips frames for a slow terminal.
     if (!stdout.writableNeedDrain) out.raw(renderFrame())
     scheduleFrame(IDLE_FRAME_MS)
   }
@@ -73,7 +73,7 @@ export function openLiveScreen({ out, terminal }: Context, draw: Draw): LiveScre
     out.raw(CLOSE)
   }
 
-  // However the program ends, the terminal must be usable behind it.
+  // Restores the terminal however the program ends.
   process.on('exit', close)
   stdout.on('resize', changed)
   out.raw(OPEN)

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { runSessionAction } from './session-action.ts'
 
-/** Gives the time that the client asks for. */
+/** Approves the extension that the client requests. */
 export async function run(cli: Context, session: string): Promise<void> {
   await runSessionAction(cli, session, 'approve_extension')
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { runSessionAction } from './session-action.ts'
 
-/** Refuses the time that the client asks for. */
+/** Declines the extension that the client requests. */
 export async function run(cli: Context, session: string): Promise<void> {
   await runSessionAction(cli, session, 'decline_extension')
 }

@@ -5,7 +5,7 @@ import { logLine } from '../views.ts'
 
 const PAGE = 200
 
-/** The log of a session up to now. */
+/** Prints the log of a session. */
 export async function run(cli: Context, idOrPrefix: string, options: { after: number }): Promise<void> {
   const id = await sessionId(cli, idOrPrefix)
   for (let after = options.after; ; ) {

@@ -13,19 +13,19 @@ interface Options {
   readonly limit: number
 }
 
-/** The caller's sessions, page by page. */
+/** Prints the caller's sessions. */
 export async function run(cli: Context, { robot, limit, ...filter }: Options): Promise<void> {
-  const on = robot === undefined ? {} : { robotId: await robotId(cli, robot) }
+  const robotFilter = robot === undefined ? {} : { robotId: await robotId(cli, robot) }
   const found = new Map<string, Schemas['Session']>()
   for (let offset = 0; found.size < limit; offset += PAGE) {
     const query = {
       ...filter,
-      ...on,
+      ...robotFilter,
       limit: Math.min(PAGE, limit - found.size),
       offset,
     }
     const { sessions } = await answerOf(cli.rest.GET('/api/sessions', { params: { query } }))
-    // One that began in between moves the others on: they come twice.
+    // A session created between two pages shifts the others, so a page may repeat sessions.
     for (const session of sessions) found.set(session.id, session)
     if (sessions.length < query.limit) break
   }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { sessionId } from '../ids.ts'
 import { showSession } from './view.ts'
 
-/** Stars for a completed session. */
+/** Rates a completed session. */
 export async function run(
   cli: Context,
   idOrPrefix: string,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { runSessionAction } from './session-action.ts'
 
-/** Goes on with a paused session. */
+/** Resumes a paused session. */
 export async function run(cli: Context, session: string): Promise<void> {
   await runSessionAction(cli, session, 'resume')
 }

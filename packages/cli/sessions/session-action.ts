@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { sessionId } from '../ids.ts'
 import { showSession } from './view.ts'
 
-/** One act on a session, and how the session stands after it. */
+/** Performs an action on a session and prints the session. */
 export async function runSessionAction(
   cli: Context,
   idOrPrefix: string,

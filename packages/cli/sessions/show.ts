@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { sessionId } from '../ids.ts'
 import { showSession } from './view.ts'
 
-/** One session with its details. */
+/** Prints one session with its details. */
 export async function run(cli: Context, idOrPrefix: string): Promise<void> {
   const id = await sessionId(cli, idOrPrefix)
   const session = await answerOf(cli.rest.GET('/api/sessions/{id}', { params: { path: { id } } }))

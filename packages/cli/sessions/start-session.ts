@@ -5,11 +5,11 @@ import { formatTime } from '../views.ts'
 
 export interface StartOptions {
   readonly operator?: string
-  /** The planned length. */
+  /** The planned duration. */
   readonly minutes?: number
 }
 
-/** Takes a robot, now or at a time. */
+/** Starts or schedules a session on a robot. */
 export async function startSession(
   cli: Context,
   idOrName: string,
@@ -24,6 +24,6 @@ export async function startSession(
   const session = await answerOf(cli.rest.POST('/api/sessions', { body }))
   cli.out.result(session, () => {
     cli.out.line(session.sessionId)
-    cli.out.note(at === undefined ? 'The session has begun.' : `Planned for ${formatTime(at)}.`)
+    cli.out.note(at === undefined ? 'The session has started.' : `Scheduled for ${formatTime(at)}.`)
   })
 }

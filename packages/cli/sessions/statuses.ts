@@ -2,7 +2,7 @@ import type { Schemas } from '@wheelhouse/sdk'
 
 type SessionStatus = Schemas['SessionStatus']
 
-/** How a session can stand, for commands that filter by it. */
+/** Statuses of a session, for filter options. */
 export const SESSION_STATUSES: readonly SessionStatus[] = [
   'PENDING',
   'ACTIVE',

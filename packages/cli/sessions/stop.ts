@@ -6,7 +6,7 @@ import { Failure } from '../failure.ts'
 import { findUnique, isFullId, openSessions } from '../ids.ts'
 import { styled } from '../text.ts'
 
-/** A stop that has got no answer by then is sent again; to send it twice does no harm. */
+/** Time without a response after which the command sends the stop again. Repeated stops are harmless. */
 const ANSWER_LIMIT_MS = 3_000
 const RETRY_MS = 300
 
@@ -17,7 +17,7 @@ interface Options {
 }
 type Stopped = Schemas['SessionDetail']
 
-/** Presses the emergency stop until the platform has recorded it. */
+/** Requests a remote stop until the platform has recorded it. */
 export async function run(cli: Context, idOrName: string | undefined, options: Options): Promise<void> {
   const limit = options.within === undefined ? undefined : AbortSignal.timeout(options.within * 1000)
   const until = limit ? AbortSignal.any([cli.signal, limit]) : cli.signal
@@ -53,7 +53,7 @@ async function resolveSessionIds(
   if (open.length === 0) throw new Failure('not_found', 'You have no open session.')
   if (open.length === 1 || all) return open.map(({ id }) => id)
   const ids = open.map(({ id, robot_name }) => `${id} (${robot_name})`).join(', ')
-  throw new Failure('usage', `Several sessions are open: ${ids}. Name one, or stop them with --all`)
+  throw new Failure('usage', `Several sessions are open: ${ids}. Name one, or stop all with --all`)
 }
 
 async function requestStop(cli: Context, id: string, { reason }: Options): Promise<Stopped> {
@@ -66,7 +66,7 @@ async function requestStop(cli: Context, id: string, { reason }: Options): Promi
   return session
 }
 
-/** Again and again while the platform is away, not ready or too busy. */
+/** Retries while the platform is unreachable, not ready or too busy. */
 async function retryUntil<T>(cli: Context, until: AbortSignal, work: () => Promise<T>): Promise<T> {
   let warned = false
   for (;;) {
@@ -88,4 +88,4 @@ async function retryUntil<T>(cli: Context, until: AbortSignal, work: () => Promi
 }
 
 const unconfirmedStopFailure = ({ server }: Context) =>
-  new Failure('unreachable', `${server} has not confirmed the stop: do not trust that the robot stands.`)
+  new Failure('unreachable', `${server} has not confirmed the stop. The robot may still move.`)

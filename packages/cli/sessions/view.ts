@@ -43,7 +43,7 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     [
       'Clearing',
       control.stop?.clear_requested_at
-        ? `asked for ${formatTime(control.stop.clear_requested_at)}`
+        ? `requested ${formatTime(control.stop.clear_requested_at)}`
         : undefined,
     ],
     ['Robot', `${session.robot_name} (${session.robot_type})`],
@@ -60,7 +60,7 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Planned minutes', session.planned_minutes ?? undefined],
     ['Planned end', formatTime(session.planned_end)],
     ['Paused', session.paused_seconds > 0 ? `${session.paused_seconds} s` : undefined],
-    ['Robot away', session.outage_seconds > 0 ? `${session.outage_seconds} s, not billed` : undefined],
+    ['Robot outage', session.outage_seconds > 0 ? `${session.outage_seconds} s, not billed` : undefined],
     [charged, formatMoney(centsOf(session))],
     ['Pending until', pendingUntil(session)],
     ['Rated', session.rating ?? undefined],
@@ -77,7 +77,7 @@ const isOpen = ({ status }: Schemas['SessionDetail']) => status === 'ACTIVE' || 
 const robotConnection = ({ control }: Schemas['SessionDetail']) =>
   control.connected ? styled('green', 'connected') : styled('red', 'not connected')
 
-/** Returns what the state of a session says of its operator: an ACTIVE session that loses its operator is paused. */
+/** Returns the operator's connection, from the status: the platform pauses an ACTIVE session that loses its operator. */
 function operatorConnection({ status, pause_reason, control }: Schemas['SessionDetail']) {
   if (!control.operator_joined) return 'not connected yet'
   if (status === 'ACTIVE') return styled('green', 'connected')

@@ -2,13 +2,13 @@ import { type Command, Option } from 'commander'
 import type { LazyAction } from '../lazy-action.ts'
 import { collectValues, integer, parseTime } from '../option-parsers.ts'
 
-const WEBHOOK = 'its id, the beginning of that, or its URL'
-const DELIVERY = 'its id, or the beginning of that'
-const TYPE = 'a type, or a family such as session.*; may be given several times'
+const WEBHOOK = 'its id, a prefix of the id, or its URL'
+const DELIVERY = 'its id, or a prefix of the id'
+const TYPE = 'an event type, or a family such as session.*; repeatable'
 
-/** `wheelhouse webhooks …`: where one's events are sent to. */
+/** Declares `wheelhouse webhooks …`. */
 export function addWebhooks(program: Command, lazyAction: LazyAction): void {
-  const webhooks = program.command('webhooks').description('where your events are sent to')
+  const webhooks = program.command('webhooks').description('your webhooks')
   addManagement(webhooks, lazyAction)
   addDeliveries(webhooks, lazyAction)
 }
@@ -25,8 +25,8 @@ function addManagement(webhooks: Command, lazyAction: LazyAction): void {
     .action(lazyAction(() => import('./show.ts')))
   webhooks
     .command('create')
-    .description('register a webhook; its secret is shown this once')
-    .argument('<url>', 'where the events are sent to')
+    .description('register a webhook and show its secret, only this once')
+    .argument('<url>', 'address that receives the events')
     .option('--type <filter>', `${TYPE} (default: all)`, collectValues)
     .option('--description <text>', 'what it is for')
     .action(lazyAction(() => import('./create.ts')))
@@ -34,11 +34,11 @@ function addManagement(webhooks: Command, lazyAction: LazyAction): void {
     .command('update')
     .description('change a webhook, or switch it on or off')
     .argument('<webhook>', WEBHOOK)
-    .option('--url <url>', 'where the events are sent to')
-    .option('--type <filter>', `instead of those it has: ${TYPE}`, collectValues)
-    .option('--description <text>', '"" for none')
-    .option('--enable', 'events are sent from now on')
-    .addOption(new Option('--disable', 'what waits is given up').conflicts('enable'))
+    .option('--url <url>', 'address that receives the events')
+    .option('--type <filter>', `${TYPE}; replaces all current filters`, collectValues)
+    .option('--description <text>', 'a description; "" for none')
+    .option('--enable', 'send events from now on')
+    .addOption(new Option('--disable', 'send no events, and drop pending deliveries').conflicts('enable'))
     .action(lazyAction(() => import('./update.ts')))
   webhooks
     .command('remove')
@@ -47,35 +47,41 @@ function addManagement(webhooks: Command, lazyAction: LazyAction): void {
     .action(lazyAction(() => import('./remove.ts')))
   webhooks
     .command('rotate-secret')
-    .description('replace the secret of a webhook; for a day the old one signs too')
+    .description('replace the secret of a webhook; the old secret also signs for a day')
     .argument('<webhook>', WEBHOOK)
-    .option('--drop-old', 'the old one signs no more: it has leaked')
+    .option('--drop-old', 'stop signing with the old secret at once, because it has leaked')
     .action(lazyAction(() => import('./rotate-secret.ts')))
 }
 
 function addDeliveries(webhooks: Command, lazyAction: LazyAction): void {
   webhooks
     .command('test')
-    .description('send a test event to a webhook, and show what came of it')
+    .description('send a test event to a webhook and show the outcome')
     .argument('<webhook>', WEBHOOK)
-    .option('--wait <seconds>', 'how long to wait for the outcome', integer(1, 600), 30)
+    .option('--wait <seconds>', 'longest time to wait for the outcome', integer(1, 600), 30)
     .action(lazyAction(() => import('./test.ts')))
   webhooks
     .command('deliveries')
-    .description('list what was sent to a webhook, newest first')
+    .description('list the deliveries of a webhook, newest first')
     .argument('<webhook>', WEBHOOK)
-    .addOption(new Option('--status <status>', 'only these').choices(['PENDING', 'DELIVERED', 'FAILED']))
-    .option('--limit <number>', 'at most so many', integer(1, 10_000), 50)
+    .addOption(
+      new Option('--status <status>', 'only deliveries with this status').choices([
+        'PENDING',
+        'DELIVERED',
+        'FAILED',
+      ]),
+    )
+    .option('--limit <number>', 'largest number of deliveries', integer(1, 10_000), 50)
     .action(lazyAction(() => import('./deliveries.ts')))
   webhooks
     .command('delivery')
-    .description('show a delivery with the event that it carries')
+    .description('show a delivery with its event')
     .argument('<webhook>', WEBHOOK)
     .argument('<delivery>', DELIVERY)
     .action(lazyAction(() => import('./delivery.ts')))
   webhooks
     .command('replay')
-    .description('send again: the event of a delivery, or all that did not arrive since a moment')
+    .description('repeat a delivery, or all failed deliveries since a time')
     .argument('<webhook>', WEBHOOK)
     .argument('[delivery]', DELIVERY)
     .option('--since <time>', 'such as 2026-11-20T09:00 or -2h', parseTime)

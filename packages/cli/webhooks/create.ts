@@ -8,10 +8,10 @@ interface Options {
   readonly description?: string
 }
 
-/** A new webhook, with the secret that signs what it is sent. */
+/** Registers a webhook and prints its signing secret. */
 export async function run(cli: Context, url: string, { type, description }: Options): Promise<void> {
   const body = { url, types: validateFilters(type) ?? ['*'], description: description ?? null }
   const webhook = await answerOf(cli.rest.POST('/api/webhooks', { body }))
-  const next = `Try it with: wheelhouse webhooks test ${webhook.id}`
+  const next = `Test it with: wheelhouse webhooks test ${webhook.id}`
   showSecret(cli.out, webhook, `Webhook ${webhook.id} is registered. ${next}`)
 }

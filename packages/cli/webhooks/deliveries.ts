@@ -11,7 +11,7 @@ interface Options {
   readonly limit: number
 }
 
-/** What was sent to a webhook, page by page. */
+/** Prints the deliveries of a webhook. */
 export async function run(cli: Context, idOrName: string, { status, limit }: Options): Promise<void> {
   const path = { id: await webhookId(cli, idOrName) }
   const found: Delivery[] = []
@@ -39,6 +39,6 @@ export async function run(cli: Context, idOrName: string, { status, limit }: Opt
       { title: 'ATTEMPTS', value: ({ attempts }) => attempts, right: true },
       { title: 'OUTCOME', value: deliveryOutcome },
     ],
-    'No such deliveries.',
+    'No matching deliveries.',
   )
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { showDelivery } from './view.ts'
 import { deliveryId, webhookId } from './webhook-lookup.ts'
 
-/** One delivery with the event that it carries. */
+/** Prints one delivery with its event. */
 export async function run(cli: Context, webhook: string, idOrPrefix: string): Promise<void> {
   const id = await webhookId(cli, webhook)
   const params = { path: { id, delivery_id: await deliveryId(cli, id, idOrPrefix) } }

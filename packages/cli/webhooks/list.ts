@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { formatTime } from '../views.ts'
 import { stateOf } from './view.ts'
 
-/** The caller's webhooks. */
+/** Prints the caller's webhooks. */
 export async function run(cli: Context): Promise<void> {
   const { webhooks } = await answerOf(cli.rest.GET('/api/webhooks'))
   cli.out.list(

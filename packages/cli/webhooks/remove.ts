@@ -2,7 +2,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { webhookOf } from './webhook-lookup.ts'
 
-/** Removes a webhook for good; what waits for it is not sent. */
+/** Removes a webhook and drops its pending deliveries. */
 export async function run(cli: Context, idOrName: string): Promise<void> {
   const { id, url } = await webhookOf(cli, idOrName)
   await cli.prompts.confirm(

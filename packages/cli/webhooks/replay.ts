@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { deliveryId, webhookId } from './webhook-lookup.ts'
 
-/** Sends again what a receiver has missed. It is under way then; the log of deliveries tells what comes of it. */
+/** Schedules deliveries that a receiver has missed. The log of deliveries shows the outcome. */
 export async function run(
   cli: Context,
   webhook: string,
@@ -13,7 +13,7 @@ export async function run(
   if ((delivery === undefined) === (since === undefined)) {
     throw new Failure(
       'usage',
-      'Name a delivery, or a moment with --since. See: wheelhouse webhooks replay --help',
+      'Name a delivery, or set a time with --since. See: wheelhouse webhooks replay --help',
     )
   }
   const id = await webhookId(cli, webhook)
@@ -22,8 +22,8 @@ export async function run(
       ? await replayMissed(cli, id, since ?? '')
       : await replayDelivery(cli, id, delivery)
   cli.out.result({ replayed }, () => {
-    cli.out.line(replayed === 1 ? 'One event is sent again.' : `${replayed} events are sent again.`)
-    if (replayed > 0) cli.out.note(`Look what comes of it with: wheelhouse webhooks deliveries ${id}`)
+    cli.out.line(replayed === 1 ? 'One event is scheduled again.' : `${replayed} events are scheduled again.`)
+    if (replayed > 0) cli.out.note(`See the outcome with: wheelhouse webhooks deliveries ${id}`)
   })
 }
 
@@ -33,7 +33,7 @@ async function replayDelivery(cli: Context, id: string, idOrPrefix: string): Pro
   return 1
 }
 
-/** The platform takes so many at a time. What is under way already is not taken again. */
+/** Replays failed deliveries in batches. The platform skips pending deliveries. */
 async function replayMissed(cli: Context, id: string, since: string): Promise<number> {
   for (let total = 0; ; ) {
     const request = cli.rest.POST('/api/webhooks/{id}/replay', { params: { path: { id } }, body: { since } })

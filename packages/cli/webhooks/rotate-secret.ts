@@ -4,12 +4,12 @@ import { formatTime } from '../views.ts'
 import { showSecret } from './view.ts'
 import { webhookOf } from './webhook-lookup.ts'
 
-/** A new secret. The old one signs beside it for a day, unless it has leaked. */
+/** Replaces the secret of a webhook. The old one also signs for a day, unless it has leaked. */
 export async function run(cli: Context, idOrName: string, { dropOld }: { dropOld?: true }): Promise<void> {
   const { id, url } = await webhookOf(cli, idOrName)
   const deadlineText = dropOld
-    ? 'The receiver needs the new one at once.'
-    : 'The receiver needs the new one within a day.'
+    ? 'The receiver needs the new secret at once.'
+    : 'The receiver needs the new secret within a day.'
   await cli.prompts.confirm(`Replace the secret of the webhook to ${url}? ${deadlineText}`)
   const params = { path: { id } }
   const body = { keep_old: dropOld !== true }
@@ -18,6 +18,6 @@ export async function run(cli: Context, idOrName: string, { dropOld }: { dropOld
   showSecret(
     cli.out,
     webhook,
-    until ? `The old secret signs too until ${until}.` : 'The old secret signs no more.',
+    until ? `The old secret also signs until ${until}.` : 'The old secret no longer signs.',
   )
 }

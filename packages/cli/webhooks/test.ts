@@ -7,7 +7,7 @@ import { webhookId } from './webhook-lookup.ts'
 
 const POLL_INTERVAL_MS = 250
 
-/** Sends a test event and waits for what comes of it. @throws Failure when it did not arrive */
+/** Sends a test event and waits for the outcome. @throws Failure when the delivery fails or is still pending */
 export async function run(cli: Context, idOrName: string, { wait }: { wait: number }): Promise<void> {
   const id = await webhookId(cli, idOrName)
   const untilMs = performance.now() + wait * 1_000
@@ -24,14 +24,14 @@ export async function run(cli: Context, idOrName: string, { wait }: { wait: numb
   if (delivery.status === 'FAILED') {
     throw new Failure(
       'refused',
-      `The receiver has not taken the test: ${deliveryOutcome(delivery) ?? 'no answer'}.`,
+      `The receiver did not accept the test event: ${deliveryOutcome(delivery) ?? 'no response'}.`,
     )
   }
   if (delivery.status === 'PENDING') {
     const nextCommand = `wheelhouse webhooks delivery ${id} ${delivery.id}`
     throw new Failure(
       'unreachable',
-      `Nothing came of the test within ${wait} s. Look later with: ${nextCommand}`,
+      `The test has no outcome after ${wait} s. Check later with: ${nextCommand}`,
     )
   }
 }

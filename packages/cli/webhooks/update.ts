@@ -13,7 +13,7 @@ interface Options {
   readonly disable?: true
 }
 
-/** Changes what is named, and nothing else. */
+/** Changes the given settings of a webhook. */
 export async function run(cli: Context, idOrName: string, options: Options): Promise<void> {
   const { url, type, description, enable, disable } = options
   const types = validateFilters(type)
@@ -24,7 +24,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...((enable || disable) && { enabled: enable === true }),
   }
   if (Object.keys(body).length === 0) {
-    throw new Failure('usage', 'Say what to change. See: wheelhouse webhooks update --help')
+    throw new Failure('usage', 'Set at least one option. See: wheelhouse webhooks update --help')
   }
   const params = { path: { id: await webhookId(cli, idOrName) } }
   const webhook = await answerOf(cli.rest.PATCH('/api/webhooks/{id}', { params, body }))

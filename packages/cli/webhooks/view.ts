@@ -6,7 +6,7 @@ import { formatTime, statusPiece } from '../views.ts'
 type Webhook = Schemas['Webhook']
 type Delivery = Schemas['WebhookDelivery']
 
-/** Whether it is on, and why not. */
+/** Returns whether a webhook is enabled, and why not. */
 export function stateOf({ enabled, disabled_reason, failing_since }: Webhook): Piece {
   if (!enabled) return styled('red', `off: ${disabled_reason ?? 'unknown'}`)
   return failing_since === null ? 'on' : styled('yellow', `failing since ${formatTime(failing_since)}`)
@@ -25,16 +25,16 @@ export function showWebhook(out: Output, webhook: Webhook): void {
   ])
 }
 
-/** The secret alone on standard output, so that it can be piped on. */
+/** Prints a webhook with its secret. Standard output contains only the secret, so that you can pipe it. */
 export function showSecret(out: Output, webhook: Schemas['WebhookWithSecret'], notice: string): void {
   out.result(webhook, () => {
     out.note(notice)
-    out.note(styled('bold', 'Its secret, shown this once:'))
+    out.note(styled('bold', 'Webhook secret, shown only once:'))
     out.line(webhook.secret)
   })
 }
 
-/** What the newest attempt came to. */
+/** Returns the outcome of the newest attempt. */
 export function deliveryOutcome({ response_status, error }: Delivery): string | undefined {
   if (error !== null) return error
   return response_status === null ? undefined : `answered ${response_status}`
@@ -51,9 +51,9 @@ export function showDelivery(out: Output, delivery: Delivery): void {
     ['Status', statusPiece(delivery.status)],
     ['Attempts', delivery.attempts],
     ['Outcome', deliveryOutcome(delivery)],
-    ['Answer', delivery.response_excerpt ?? undefined],
-    ['Took', duration_ms === null ? undefined : `${duration_ms} ms`],
+    ['Response', delivery.response_excerpt ?? undefined],
+    ['Duration', duration_ms === null ? undefined : `${duration_ms} ms`],
     ['Next attempt', next_attempt_at === null ? undefined : formatTime(next_attempt_at)],
-    ['Made', formatTime(delivery.created_at)],
+    ['Created', formatTime(delivery.created_at)],
   ])
 }

@@ -3,10 +3,10 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { findUnique, isFullId } from '../ids.ts'
 
-/** As many deliveries as one answer holds. */
+/** Size of one page of deliveries. */
 export const DELIVERY_PAGE = 100
 
-/** The id of one of the caller's webhooks, given by its id, the beginning of that, or its URL. */
+/** Returns the id of one of the caller's webhooks, from its id, a prefix of the id, or its URL. */
 export async function webhookId(cli: Context, idOrName: string): Promise<string> {
   if (isFullId(idOrName)) return idOrName.toLowerCase()
   const { webhooks } = await answerOf(cli.rest.GET('/api/webhooks'))
@@ -18,13 +18,13 @@ export async function webhookId(cli: Context, idOrName: string): Promise<string>
   ).id
 }
 
-/** One of the caller's webhooks. */
+/** Returns one of the caller's webhooks. */
 export async function webhookOf(cli: Context, idOrName: string): Promise<Schemas['Webhook']> {
   const path = { id: await webhookId(cli, idOrName) }
   return await answerOf(cli.rest.GET('/api/webhooks/{id}', { params: { path } }))
 }
 
-/** The id of one of its newest deliveries, given by its id or the beginning of that. */
+/** Returns the id of one of a webhook's newest deliveries, from its id or a prefix of the id. */
 export async function deliveryId(cli: Context, webhook: string, idOrName: string): Promise<string> {
   if (isFullId(idOrName)) return idOrName.toLowerCase()
   const params = { path: { id: webhook }, query: { limit: DELIVERY_PAGE } }
@@ -33,6 +33,6 @@ export async function deliveryId(cli: Context, webhook: string, idOrName: string
   if (deliveries.length < DELIVERY_PAGE) return found.id
   throw new Failure(
     'usage',
-    `There are more than ${DELIVERY_PAGE} deliveries: give the whole id, such as ${found.id}`,
+    `The webhook has more than ${DELIVERY_PAGE} deliveries. Type the full id, such as ${found.id}`,
   )
 }

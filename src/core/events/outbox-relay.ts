@@ -26,12 +26,12 @@ const SELECT_BATCH_SQL = `
   ) b where before < ${BATCH_BYTES} order by id`
 
 /**
- * Removes what has been told. What programs of others are to hear of moves on to `outbound_facts` in the same
+ * Removes what has been told. What programs of others are to hear of moves on to `outbound_events` in the same
  * statement. Only the leader writes there, one statement after another: so its numbers grow in the order of the commits.
  */
 const COMPLETE_BATCH_SQL = `
   with published as (delete from outbox where id = any($1::bigint[]) returning id, name, payload, created_at)
-  insert into outbound_facts (name, payload, created_at)
+  insert into outbound_events (name, payload, created_at)
   select name, payload, created_at from published where name = any($2::text[]) order by id`
 
 export type DomainEvent = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName]

@@ -25,10 +25,10 @@ export function measureGateway(
     'Log lines of robots dropped: too many at once, or the database was away for long',
     () => gateway.counts.logLinesDropped,
   )
-  gauge('wheelhouse_gateway_people', 'Operators and watchers connected', () => gateway.participants)
+  gauge('wheelhouse_gateway_participants', 'Operators and watchers connected', () => gateway.participants)
   gauge('wheelhouse_gateway_sessions', 'Open sessions of robots that are here', () => gateway.sessions)
   const controlCounters = {
-    passed: ['wheelhouse_control_passed_total', 'Control frames that went to a robot'],
+    passed: ['wheelhouse_control_relayed_total', 'Control frames that went to a robot'],
     dropped: ['wheelhouse_control_dropped_total', 'Control frames that did not, whatever the reason'],
     deadman: ['wheelhouse_deadman_stops_total', 'Robots stopped because control fell silent'],
     stops: ['wheelhouse_stops_total', 'Latched stops that came ahead of the database'],
@@ -69,6 +69,6 @@ export function measureHub(
     'Connections to this hub without a valid credential so far',
     () => hub.pendingHandshakes,
   )
-  counter('wheelhouse_relay_facts_total', 'Facts told by this process', () => hub.outboxRelay.published)
-  counter('wheelhouse_relay_batches_total', 'Batches read from the outbox', () => hub.outboxRelay.batches)
+  counter('wheelhouse_outbox_relay_events_total', 'Facts told by this process', () => hub.outboxRelay.published)
+  counter('wheelhouse_outbox_relay_batches_total', 'Batches read from the outbox', () => hub.outboxRelay.batches)
 }

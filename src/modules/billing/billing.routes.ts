@@ -33,7 +33,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       params: idParams('invoice'),
       query: InvoiceLinesQuery,
       response: [200, InvoiceDetail],
-      errors: { 404: 'when it is not yours' },
+      errors: { 404: { not_found: 'when the invoice does not exist or is not yours' } },
       run: async ({ caller, params, query }) => {
         const { invoice, lines } = await invoices.read(caller.userId, params.id, query)
         return { ...invoiceView(invoice), lines: lines.map(lineView) }
@@ -47,7 +47,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       params: idParams('client'),
       body: AssignPlan,
       response: [200, AssignedPlan],
-      errors: { 404: 'when there is no such client' },
+      errors: { 404: { not_found: 'when the client does not exist' } },
       run: async ({ caller, params, body }) => {
         await plans.assign(caller.userId, params.id, body.plan)
         return { client_id: params.id, plan: body.plan }

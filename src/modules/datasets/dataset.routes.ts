@@ -25,7 +25,7 @@ export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint
       params: idParams('dataset'),
       query: ListEpisodes,
       response: [200, z.object({ episodes: z.array(EpisodeView) })],
-      errors: { 404: 'when the dataset does not exist or is not yours' },
+      errors: { 404: { not_found: 'when the dataset does not exist or is not yours' } },
       run: async ({ caller, params, query }) => ({
         episodes: (await datasets.episodes(caller.userId, params.id, query)).map(episodeView),
       }),

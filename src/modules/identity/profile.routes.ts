@@ -49,7 +49,7 @@ function profileEndpoints({ users, baseUrl }: Deps): Endpoint[] {
       access: {},
       body: UpdateProfile,
       response: [200, ProfileView],
-      errors: { 403: 'when an admin has removed the role' },
+      errors: { 403: { role_removed: 'when an admin has removed the role' } },
       run: async ({ caller, body }) => view(await users.updateProfile(caller.userId, body)),
     }),
   ]
@@ -66,7 +66,9 @@ function providerEndpoints(deps: Deps): Endpoint[] {
         'Updates your account from the identity provider: e-mail, picture, and a name you did not choose',
       access: { sessionOnly: true },
       response: [200, ProfileView],
-      errors: { 502: 'when the identity provider fails to answer about the account' },
+      errors: {
+        502: { identity_provider_error: 'when the identity provider fails to answer about the account' },
+      },
       run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(deps, caller))),
     }),
     endpoint({

@@ -56,7 +56,11 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
       access,
       body: RequestCertification,
       response: [201, CertificationView],
-      errors: { 409: 'when a certification for this robot type is already pending or approved' },
+      errors: {
+        409: {
+          certification_exists: 'when a certification for this robot type is already pending or approved',
+        },
+      },
       run: async ({ caller, body }) => view(await certifications.request(caller.userId, body)),
     }),
     endpoint({
@@ -99,7 +103,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       params,
       response: [200, CertificationRequest],
       example: { status: 'APPROVED', decided_at: '2026-09-16T09:10:00.000Z' },
-      errors: { 409: 'when the request is already decided' },
+      errors: { 409: { certification_already_decided: 'when the request is already decided' } },
       run: async ({ caller, params }) =>
         requestView(await certifications.decide(caller.userId, params.id, { status: 'APPROVED' })),
     }),
@@ -112,7 +116,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       body: ReasonBody,
       response: [200, CertificationRequest],
       example: { status: 'REJECTED', decided_at: '2026-09-16T09:10:00.000Z', reason: 'No proof of training' },
-      errors: { 409: 'when the request is already decided' },
+      errors: { 409: { certification_already_decided: 'when the request is already decided' } },
       run: async ({ caller, params, body }) =>
         requestView(
           await certifications.decide(caller.userId, params.id, { status: 'REJECTED', reason: body.reason }),
@@ -131,7 +135,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
         decided_at: '2026-09-16T09:10:00.000Z',
         reason: 'The training has expired',
       },
-      errors: { 409: 'when the certification is not approved' },
+      errors: { 409: { certification_not_approved: 'when the certification is not approved' } },
       run: async ({ caller, params, body }) =>
         requestView(await certifications.revoke(caller.userId, params.id, body.reason)),
     }),

@@ -23,7 +23,7 @@ export function scheduleEndpoints(deps: { schedules: Schedules; availability: Av
       access,
       body: SaveSchedule,
       response: [200, ScheduleView],
-      errors: { 400: 'when neither the body nor your profile names a time zone' },
+      errors: { 400: { invalid_request: 'when neither the body nor your profile names a time zone' } },
       run: async ({ caller, body }) => schedules.replace(caller.userId, body),
     }),
     endpoint({

@@ -23,7 +23,7 @@ export async function bookInvoice(tx: Tx, stripeInvoice: StripeInvoice, at: Date
     .selectFrom('invoice_collections')
     .innerJoin('invoices', 'invoices.id', 'invoice_collections.invoice_id')
     .selectAll('invoices')
-    .where('provider_id', '=', stripeInvoice.id)
+    .where('stripe_id', '=', stripeInvoice.id)
     .forUpdate()
     .executeTakeFirst()
   if (!status || !known || known.status === 'PAID' || known.status === 'VOID') return

@@ -10,7 +10,7 @@ export type CollectionRow = Pick<
   Selectable<Tables['invoices']>,
   'id' | 'client_id' | 'month' | 'total_cents' | 'session_count' | 'created_at'
 > &
-  Pick<Selectable<Tables['invoice_collections']>, 'request_key' | 'provider_id' | 'attempts'> & {
+  Pick<Selectable<Tables['invoice_collections']>, 'request_key' | 'stripe_id' | 'attempts'> & {
     /** Whether the client has saved a payment method. */
     readonly chargeable: boolean
   }
@@ -51,7 +51,7 @@ export async function claimNext(db: Db, at: Date): Promise<CollectionRow | undef
         .returning([
           'invoice_collections.invoice_id',
           'invoice_collections.request_key',
-          'invoice_collections.provider_id',
+          'invoice_collections.stripe_id',
           'invoice_collections.attempts',
         ]),
     )
@@ -59,7 +59,7 @@ export async function claimNext(db: Db, at: Date): Promise<CollectionRow | undef
     .innerJoin('invoices', 'invoices.id', 'claimed.invoice_id')
     .leftJoin('client_profiles', 'client_profiles.user_id', 'invoices.client_id')
     .select(['invoices.id', 'invoices.client_id', 'month', 'total_cents', 'session_count'])
-    .select(['invoices.created_at', 'request_key', 'provider_id', 'attempts'])
+    .select(['invoices.created_at', 'request_key', 'stripe_id', 'attempts'])
     .select((eb) => eb('payment_method_at', 'is not', null).$castTo<boolean>().as('chargeable'))
     .executeTakeFirst()
 }

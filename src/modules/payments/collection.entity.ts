@@ -13,13 +13,13 @@ export const InvoiceCollection = defineEntity({
         'create index "invoice_collections_due" on "invoice_collections" ("try_at") where "try_at" is not null',
     },
   ],
-  uniques: [{ name: 'invoice_collections_provider_id', properties: ['providerId'] }],
+  uniques: [{ name: 'invoice_collections_stripe_id', properties: ['stripeId'] }],
   properties: {
     invoice: () => referenceTo('Invoice').primary().deleteRule('restrict'),
     /** Part of the idempotency keys of all that is asked for it. */
     requestKey: p.uuid(),
     /** What the provider calls it; null until it is made there. */
-    providerId: p.text().nullable(),
+    stripeId: p.text().nullable(),
     /** How often the next step was tried since the last one that worked. */
     attempts: p.integer().default(0),
     /** When it is to be worked on, or asked about, again; null when it is paid or withdrawn. */

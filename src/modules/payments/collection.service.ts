@@ -37,13 +37,13 @@ export function createCollections(deps: {
 
   /** Of several drafts, were there ever two, the one that is written down first is the invoice. */
   async function saveDraftId(invoice: CollectionRow, draftId: string): Promise<string> {
-    const { provider_id } = await db
+    const { stripe_id } = await db
       .updateTable('invoice_collections')
-      .set((eb) => ({ provider_id: eb.fn.coalesce('provider_id', eb.val(draftId)) }))
+      .set((eb) => ({ stripe_id: eb.fn.coalesce('stripe_id', eb.val(draftId)) }))
       .where('invoice_id', '=', invoice.id)
-      .returning('provider_id')
+      .returning('stripe_id')
       .executeTakeFirstOrThrow()
-    return provider_id as string
+    return stripe_id as string
   }
 
   /** Whatever is asked with the same keys would be answered the same, for a day. What is there is found without them. */
@@ -59,13 +59,13 @@ export function createCollections(deps: {
   const discardDraft = (invoice: CollectionRow, draftId: string) =>
     db
       .updateTable('invoice_collections')
-      .set({ provider_id: null })
+      .set({ stripe_id: null })
       .where('invoice_id', '=', invoice.id)
-      .where('provider_id', '=', draftId)
+      .where('stripe_id', '=', draftId)
       .execute()
 
   async function advance(invoice: CollectionRow): Promise<void> {
-    const providerId = invoice.provider_id ?? (await saveDraftId(invoice, await drafts.open(invoice)))
+    const providerId = invoice.stripe_id ?? (await saveDraftId(invoice, await drafts.open(invoice)))
     try {
       await drafts.issue(invoice, providerId)
     } catch (cause) {

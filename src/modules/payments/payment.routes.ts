@@ -15,10 +15,14 @@ import { notConfigured } from './stripe-client.ts'
 
 const clients = { role: 'client', sessionOnly: true } as const
 const operators = { role: 'operator', sessionOnly: true } as const
-const refusals: ErrorResponses = {
-  502: 'when the payment provider refuses what it is asked',
-  503: 'when payments are not set up here, or the payment provider does not answer',
-}
+const refusals = {
+  502: { payment_provider_error: 'when the payment provider rejects the request' },
+  503: {
+    payments_not_configured: 'when payments are not set up here',
+    payment_provider_unavailable: 'when the payment provider does not answer',
+    payment_request_running: 'when the same request is still running at the payment provider',
+  },
+} as const satisfies ErrorResponses
 
 /** Who pays and who is paid. Card and bank data go from the browser to the provider, and never through here. */
 export function paymentEndpoints({ payments }: { payments: Payments | undefined }): Endpoint[] {
@@ -70,7 +74,7 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       summary: 'Opens the provider’s page on which you set up your payout account',
       access: operators,
       response: [200, HostedPage],
-      errors: { ...refusals, 409: 'when your operator profile has no country' },
+      errors: { ...refusals, 409: { country_missing: 'when your operator profile has no country' } },
       run: ({ caller }) => configured().recipients.onboard(caller.userId),
     }),
     endpoint({
@@ -79,7 +83,7 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       summary: 'Returns what you can be paid, and your payouts',
       access: operators,
       response: [200, PayoutOverview],
-      errors: { 503: refusals[503] as string },
+      errors: { 503: refusals[503] },
       run: ({ caller }) => configured().payouts.overview(caller.userId),
     }),
     endpoint({
@@ -91,7 +95,12 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       response: [201, PayoutView],
       errors: {
         ...refusals,
-        409: 'when it is below the minimum, above what is available, or while your payout account is not ready',
+        409: {
+          payout_below_minimum: 'when the amount is below the minimum',
+          insufficient_balance: 'when the amount is above what is available',
+          payout_account_missing: 'when you have no payout account',
+          payout_account_not_ready: 'when your payout account is not ready',
+        },
       },
       run: ({ caller, body }) => configured().payouts.request(caller.userId, body.amountCents),
     }),
@@ -102,7 +111,10 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       access: 'public',
       body: StripeEventBody,
       response: [200, EventReceived],
-      errors: { 503: 'when payments are not set up here' },
+      errors: {
+        400: { signature_invalid: 'when the signature is missing, too old or made with another secret' },
+        503: { payments_not_configured: 'when payments are not set up here' },
+      },
       run: async ({ http }) => {
         const { rawBody = '' } = http.request // as it was signed, byte for byte
         await configured().webhook.receive(rawBody, http.get('Stripe-Signature'))

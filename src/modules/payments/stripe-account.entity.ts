@@ -12,9 +12,9 @@ export type StripeAccountKind = z.infer<typeof StripeAccountKind>
  * idempotency key, so that whoever repeats the request, and however often, makes one account.
  */
 export const StripeAccount = defineEntity({
-  name: 'ProviderAccount',
-  tableName: 'provider_accounts',
-  uniques: [{ name: 'provider_accounts_provider_id', properties: ['providerId'] }],
+  name: 'StripeAccount',
+  tableName: 'stripe_accounts',
+  uniques: [{ name: 'stripe_accounts_stripe_id', properties: ['stripeId'] }],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('restrict'),
     kind: p.enum(StripeAccountKind.options).primary(),
@@ -22,7 +22,7 @@ export const StripeAccount = defineEntity({
     /** What the provider is asked with, word for word: the same key with other words is refused. */
     request: p.json<unknown>(),
     /** Null until the provider has answered. */
-    providerId: p.text().nullable(),
+    stripeId: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })

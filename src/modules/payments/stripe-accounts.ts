@@ -13,15 +13,15 @@ import { isCachedResponse, requireText } from './stripe-client.ts'
 export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
   const find = (kind: StripeAccountKind, userId: string) =>
     db
-      .selectFrom('provider_accounts')
-      .select(['request_key', 'request', 'provider_id'])
+      .selectFrom('stripe_accounts')
+      .select(['request_key', 'request', 'stripe_id'])
       .where('user_id', '=', userId)
       .where('kind', '=', kind)
       .executeTakeFirst()
 
   async function claimRequest(kind: StripeAccountKind, userId: string, request: object) {
     await db
-      .insertInto('provider_accounts')
+      .insertInto('stripe_accounts')
       .values({
         user_id: userId,
         kind,
@@ -37,25 +37,25 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
   /** What cannot succeed with this key is asked anew, with a new one. */
   const discardRequest = (kind: StripeAccountKind, userId: string, requestKey: string) =>
     db
-      .deleteFrom('provider_accounts')
+      .deleteFrom('stripe_accounts')
       .where('user_id', '=', userId)
       .where('kind', '=', kind)
       .where('request_key', '=', requestKey)
-      .where('provider_id', 'is', null)
+      .where('stripe_id', 'is', null)
       .execute()
 
   return {
     /** The account's id at the provider; undefined while there is none. */
     find: async (kind: StripeAccountKind, userId: string): Promise<string | undefined> =>
-      (await find(kind, userId))?.provider_id ?? undefined,
+      (await find(kind, userId))?.stripe_id ?? undefined,
 
     /** Whose account this is. */
     async userOf(kind: StripeAccountKind, providerId: string, from: Db = db): Promise<string | undefined> {
       const row = await from
-        .selectFrom('provider_accounts')
+        .selectFrom('stripe_accounts')
         .select('user_id')
         .where('kind', '=', kind)
-        .where('provider_id', '=', providerId)
+        .where('stripe_id', '=', providerId)
         .executeTakeFirst()
       return row?.user_id
     },
@@ -73,7 +73,7 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
       const known = (await find(kind, userId)) ?? (await claimRequest(kind, userId, await request()))
       if (!known)
         throw unavailable('payment_request_running', 'The account is being created again. Try again shortly.')
-      if (known.provider_id !== null) return known.provider_id
+      if (known.stripe_id !== null) return known.stripe_id
       const { request_key: key } = known
       let id: string
       try {
@@ -85,8 +85,8 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
         throw cause
       }
       await db
-        .updateTable('provider_accounts')
-        .set({ provider_id: id })
+        .updateTable('stripe_accounts')
+        .set({ stripe_id: id })
         .where('user_id', '=', userId)
         .where('kind', '=', kind)
         .where('request_key', '=', key)
@@ -97,10 +97,10 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
     /** The account is gone at the provider: the next `ensure` makes another one. */
     async forget(kind: StripeAccountKind, userId: string, providerId: string, from: Db = db): Promise<void> {
       await from
-        .deleteFrom('provider_accounts')
+        .deleteFrom('stripe_accounts')
         .where('user_id', '=', userId)
         .where('kind', '=', kind)
-        .where('provider_id', '=', providerId)
+        .where('stripe_id', '=', providerId)
         .execute()
     },
   }

@@ -3,9 +3,9 @@ import type { TablesOf } from '../../core/database/tables.ts'
 
 /** An event of the payment provider that was carried out. It is told of again and again until we have said so. */
 export const StripeEvent = defineEntity({
-  name: 'ProviderEvent',
-  tableName: 'provider_events',
-  indexes: [{ name: 'provider_events_by_age', properties: ['at'] }],
+  name: 'StripeEvent',
+  tableName: 'stripe_events',
+  indexes: [{ name: 'stripe_events_by_age', properties: ['at'] }],
   properties: {
     id: p.text().primary(),
     type: p.text(),
@@ -16,8 +16,8 @@ export type StripeEvent = InferEntity<typeof StripeEvent>
 
 /** An object at the payment provider, and when it was asked for what we know of it. */
 export const StripeObject = defineEntity({
-  name: 'ProviderObject',
-  tableName: 'provider_objects',
+  name: 'StripeObject',
+  tableName: 'stripe_objects',
   properties: {
     id: p.text().primary(),
     /** By the database's clock: several processes ask. */

@@ -23,7 +23,7 @@ export function createStripeSync({ db, transact }: { db: Db; transact: Transact 
     /** Whether an event was carried out already. */
     async isKnown(eventId: string): Promise<boolean> {
       const row = await db
-        .selectFrom('provider_events')
+        .selectFrom('stripe_events')
         .select('id')
         .where('id', '=', eventId)
         .executeTakeFirst()
@@ -53,8 +53,8 @@ export function createStripeSync({ db, transact }: { db: Db; transact: Transact 
 
     /** Forgets events that do not come any more, and objects of which no older answer can still arrive. */
     async removeExpired(): Promise<void> {
-      await sql`delete from provider_events where at < now() - ${EVENTS_KEPT}::interval`.execute(db)
-      await sql`delete from provider_objects where asked_at < now() - ${OBJECTS_KEPT}::interval`.execute(db)
+      await sql`delete from stripe_events where at < now() - ${EVENTS_KEPT}::interval`.execute(db)
+      await sql`delete from stripe_objects where asked_at < now() - ${OBJECTS_KEPT}::interval`.execute(db)
     },
   }
 }
@@ -63,7 +63,7 @@ export type StripeSync = ReturnType<typeof createStripeSync>
 /** False when the event was carried out by somebody else. */
 async function claimEvent(tx: Tx, event: StripeEventRef): Promise<boolean> {
   const claimed = await tx.db
-    .insertInto('provider_events')
+    .insertInto('stripe_events')
     .values({ id: event.id, type: event.type })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
@@ -74,9 +74,9 @@ async function claimEvent(tx: Tx, event: StripeEventRef): Promise<boolean> {
 /** False when what is known of the object is newer. Holds others back until the end of the transaction. */
 async function claimObject(tx: Tx, id: string, askedAt: string): Promise<boolean> {
   const { rows } = await sql`
-    insert into provider_objects (id, asked_at) values (${id}, ${askedAt}::timestamptz)
+    insert into stripe_objects (id, asked_at) values (${id}, ${askedAt}::timestamptz)
     on conflict (id) do update set asked_at = excluded.asked_at
-    where provider_objects.asked_at < excluded.asked_at
+    where stripe_objects.asked_at < excluded.asked_at
     returning id`.execute(tx.db)
   return rows.length > 0
 }

@@ -25,7 +25,7 @@ export function robotModelEndpoints({ db }: { db: Db }): Endpoint[] {
       access: 'public',
       params: ModelParams,
       response: [200, RobotModelView],
-      errors: { 404: 'when no supported model has this id' },
+      errors: { 404: { not_found: 'when no supported model has this id' } },
       run: async ({ params }) => {
         const model = await db
           .selectFrom('robot_models')

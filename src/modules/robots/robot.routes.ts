@@ -40,7 +40,7 @@ export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens
       access,
       body: RegisterRobot,
       response: [201, RegisteredRobot],
-      errors: { 409: 'when another robot has this hardware_id' },
+      errors: { 409: { hardware_id_taken: 'when another robot has this hardware_id' } },
       run: async ({ caller, body }) => {
         const row = await robots.register(caller.userId, body)
         const token = tokens.issue({ robotId: row.id, tokenVersion: row.token_version })
@@ -74,7 +74,7 @@ export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens
       access,
       params: idParams('robot'),
       response: [204],
-      errors: { 409: 'when the robot is in an open session' },
+      errors: { 409: { robot_in_session: 'when the robot is in an open session' } },
       run: ({ caller, params }) => robots.remove(caller.userId, params.id),
     }),
     endpoint({

@@ -7,8 +7,8 @@ import type { TablesOf } from '../../core/database/tables.ts'
  * writes here, so the order of the ids is that of the commits.
  */
 export const OutboundEvent = defineEntity({
-  name: 'OutboundFact',
-  tableName: 'outbound_facts',
+  name: 'OutboundEvent',
+  tableName: 'outbound_events',
   properties: {
     id: p.bigint('number').primary().autoincrement(),
     name: p.text(),

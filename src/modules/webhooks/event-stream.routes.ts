@@ -88,7 +88,11 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
       }),
       response: [200, EventPage],
       errors: {
-        410: 'when events after the cursor are no longer kept, or the cursor is none of this stream',
+        410: {
+          cursor_gone:
+            'when the events after the cursor are no longer kept, or the stream has no such cursor',
+        },
+        429: { too_many_concurrent_requests: 'when too many of your requests wait for events' },
       },
       run: async ({ caller, http, query }) => {
         const { after: from, types, limit, wait } = query

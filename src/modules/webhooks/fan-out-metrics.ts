@@ -34,11 +34,11 @@ export function registerFanOutMetrics(
   }
   const { gauge } = metrics
   gauge(
-    'wheelhouse_event_waits',
+    'wheelhouse_long_polls',
     'Requests of this process that wait for events',
     () => longPolling.waitingRequests,
   )
-  gauge('wheelhouse_outbound_facts', `Facts to be dealt out (counted up to ${COUNT_LIMIT})`, async () => {
+  gauge('wheelhouse_outbound_events', `Facts to be dealt out (counted up to ${COUNT_LIMIT})`, async () => {
     return (await backlog())?.events
   })
   gauge('wheelhouse_outbound_lag_seconds', 'Age of the oldest fact to be dealt out', async () => {
@@ -57,9 +57,9 @@ export function registerFanOutMetrics(
 async function readBacklog(db: Db, at: Date) {
   const { rows } = await sql<{ events: number; lag: number; due: number; webhook_lag: number }>`
     select events, coalesce(lag, 0)::float8 as lag, due, coalesce(webhook_lag, 0)::float8 as webhook_lag from
-      (select count(*)::int as events from (select from outbound_facts limit ${COUNT_LIMIT}) as counted) as f,
+      (select count(*)::int as events from (select from outbound_events limit ${COUNT_LIMIT}) as counted) as f,
       (select greatest(0, extract(epoch from now() - min(created_at))) as lag
-        from (select created_at from outbound_facts order by id limit 1) as first) as l,
+        from (select created_at from outbound_events order by id limit 1) as first) as l,
       (select count(*)::int as due, extract(epoch from ${at}::timestamptz - min(due_at)) as webhook_lag from webhooks
         where due_at <= ${at}::timestamptz and (paused_until is null or paused_until <= ${at}::timestamptz)) as w
   `.execute(db)

@@ -30,7 +30,7 @@ export function createFanOut(deps: { db: Db; transact: Transact; bus: Bus; log: 
 
   /** Asked four times a second, so without a transaction. */
   const hasPending = async () =>
-    (await db.selectFrom('outbound_facts').select('id').limit(1).executeTakeFirst()) !== undefined
+    (await db.selectFrom('outbound_events').select('id').limit(1).executeTakeFirst()) !== undefined
 
   /** One fact that is not as it should be must not keep all others back. */
   function toUserEvents(domainEvent: StoredDomainEvent, parties: Parties): NewUserEvent[] {
@@ -79,10 +79,10 @@ async function acquireLock({ db }: Tx): Promise<boolean> {
 /** In order, as many as are no more than a batch; the first one however large it is. */
 async function takeOutboundEvents({ db }: Tx): Promise<StoredDomainEvent[]> {
   const { rows } = await sql<StoredDomainEvent & { id: number }>`
-    delete from outbound_facts where id in (
+    delete from outbound_events where id in (
       select id from (
         select id, sum(pg_column_size(payload)) over (order by id) - pg_column_size(payload) as before
-        from outbound_facts order by id limit ${BATCH_LIMIT}
+        from outbound_events order by id limit ${BATCH_LIMIT}
       ) as batch where before < ${BATCH_BYTES})
     returning id, name, payload, created_at`.execute(db)
   return rows.toSorted((a, b) => a.id - b.id)

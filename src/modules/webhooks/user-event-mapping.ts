@@ -1,7 +1,7 @@
 import { SessionLogEvent } from '@wheelhouse/protocol'
 import { catalog } from '../../core/events/catalog.ts'
 
-/** A fact as it lies in `outbound_facts`. */
+/** A fact as it lies in `outbound_events`. */
 export interface StoredDomainEvent {
   readonly name: string
   readonly payload: unknown

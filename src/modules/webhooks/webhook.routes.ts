@@ -20,7 +20,7 @@ const WEBHOOKS = '/api/webhooks'
 const DELIVERIES = `${WEBHOOKS}/{id}/deliveries`
 
 const deliveryParams = z.strictObject({ id: idOf('webhook'), delivery_id: idOf('delivery') })
-const disabledConflict = 'when the webhook is disabled'
+const disabledConflict = { webhook_disabled: 'when the webhook is disabled' } as const
 
 interface WebhookRouteDeps {
   readonly webhooks: Webhooks
@@ -48,7 +48,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
       access: {},
       body: CreateWebhook,
       response: [201, WebhookWithSecret],
-      errors: { 409: 'when there are as many webhooks as an account may have' },
+      errors: { 409: { webhook_limit_reached: 'when the account has as many webhooks as it may have' } },
       run: async ({ caller, body }) => {
         const { row, secret } = await webhooks.create(caller.userId, body)
         return { ...view(row), secret }
@@ -109,7 +109,7 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
       access: {},
       params: idParams('webhook'),
       response: [202, DeliveryView],
-      errors: { 409: `${disabledConflict}, or several tests are waiting already` },
+      errors: { 409: { ...disabledConflict, webhook_test_limit_reached: 'when several tests already wait' } },
       run: async ({ caller, params }) => deliveryView(await deliveries.test(caller.userId, params.id)),
     }),
     endpoint({
@@ -164,7 +164,7 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
       access: {},
       params: deliveryParams,
       response: [202, DeliveryView],
-      errors: { 409: `${disabledConflict}, or the delivery is still under way` },
+      errors: { 409: { ...disabledConflict, delivery_pending: 'when the delivery is still under way' } },
       run: async ({ caller, params }) =>
         deliveryView(await deliveries.replay(caller.userId, params.id, params.delivery_id)),
     }),

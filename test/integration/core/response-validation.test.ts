@@ -23,10 +23,13 @@ const routes: Endpoint[] = [
     return valid
   }),
   item('undeclared-refusal', async () => {
-    throw conflict('because')
+    throw conflict('robot_offline', 'because')
+  }),
+  item('undeclared-code', async () => {
+    throw new AppError(502, 'identity_provider_error', 'because')
   }),
   item('declared-refusal', async () => {
-    throw new AppError(502, 'because')
+    throw new AppError(502, 'payment_provider_error', 'because')
   }),
   item(
     'alternative',
@@ -103,7 +106,7 @@ function item(
     summary: name,
     access: 'public',
     response: [200, Item],
-    errors: { 502: 'when told to' },
+    errors: { 502: { payment_provider_error: 'when told to' } },
     ...(alternative && { otherResponses: { [alternative[0]]: ['when told to', alternative[1]] } }),
     run: ({ http }) => run(http),
   })
@@ -153,6 +156,7 @@ test.each([
   ['/extra-key-within', /what no schema describes: parts\.0\.secret/],
   ['/other-status', /answers 202 with a status that it does not declare/],
   ['/undeclared-refusal', /refuses with 409, which it does not declare/],
+  ['/undeclared-code', /refuses with 502 identity_provider_error, which it does not declare/],
   ['/other-alternative', /answers 202 with .*later/s],
   ['/body', /answers 204 with a body of application\/json/],
   ['/as-html', /a body of text\/html, which it does not declare/],

@@ -71,13 +71,13 @@ test('what nobody can hear of late any more is forgotten, and nothing else', asy
       { id: `evt_${id}`, type: 'transfer.reversed' },
     )
   for (const id of ['tr_old', 'tr_new']) await refresh(id)
-  await sql`update provider_objects set asked_at = asked_at - interval '25 hours' where id = 'tr_old'`.execute(
+  await sql`update stripe_objects set asked_at = asked_at - interval '25 hours' where id = 'tr_old'`.execute(
     db,
   )
-  await sql`update provider_events set at = at - interval '41 days' where id = 'evt_tr_old'`.execute(db)
+  await sql`update stripe_events set at = at - interval '41 days' where id = 'evt_tr_old'`.execute(db)
   await payments!.stripeSync.removeExpired()
-  const ids = async (table: 'provider_objects' | 'provider_events') =>
+  const ids = async (table: 'stripe_objects' | 'stripe_events') =>
     (await db.selectFrom(table).select('id').execute()).map(({ id }) => id)
-  expect(await ids('provider_objects')).toEqual(['tr_new'])
-  expect(await ids('provider_events')).toEqual(['evt_tr_new'])
+  expect(await ids('stripe_objects')).toEqual(['tr_new'])
+  expect(await ids('stripe_events')).toEqual(['evt_tr_new'])
 })

@@ -21,24 +21,24 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => await world?.[Symbol.asyncDispose]())
 
-const ask = (path: string, headers: Record<string, string> = {}) => fetch(world.baseUrl + path, { headers })
+const get = (path: string, headers: Record<string, string> = {}) => fetch(world.baseUrl + path, { headers })
 
 test.each(['/dashboard', '/dashboard/', '/dashboard/settings', '/dashboard/robots/anything'])(
-  '%s is the page, which nobody keeps',
+  '%s serves the page with no-store',
   async (path) => {
-    const answer = await ask(path)
+    const answer = await get(path)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('Cache-Control')).toBe('no-store')
     expect(await answer.text()).toContain('<div id="root">')
   },
 )
 
-test('an asset is kept for good, and comes as small as the browser can read', async () => {
+test('an asset is immutable and served in the best accepted encoding', async () => {
   const name = readdirSync(built).find((file) => /^index-.*\.js$/.test(file))
   const sizes = []
   const texts = new Set<string>()
   for (const encoding of ['br', 'gzip', 'identity']) {
-    const answer = await ask(`/dashboard/assets/${name}`, { 'Accept-Encoding': encoding })
+    const answer = await get(`/dashboard/assets/${name}`, { 'Accept-Encoding': encoding })
     expect(answer.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
     expect(answer.headers.get('Content-Encoding') ?? 'identity').toBe(encoding)
     expect(answer.headers.get('Vary')).toContain('Accept-Encoding')
@@ -50,17 +50,17 @@ test('an asset is kept for good, and comes as small as the browser can read', as
   expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
 })
 
-test('an asset of another build, and anything beside the assets, is not found', async () => {
+test('assets of another build and files outside of the assets folder are not found', async () => {
   for (const name of ['index-00000000.js', '..%2fstamp', '%2e%2e/stamp', '.hidden', '']) {
-    const answer = await ask(`/dashboard/assets/${name}`)
+    const answer = await get(`/dashboard/assets/${name}`)
     const text = await answer.text()
-    // A path that climbs is another path by the time it is sent, and then the page.
+    // The client normalizes a path with "..", which then serves the page.
     expect(text.includes('<div id="root">') || answer.status === 404, `${name}: ${text}`).toBe(true)
   }
-  expect((await ask('/dashboard/assets/index-00000000.js')).status).toBe(404)
+  expect((await get('/dashboard/assets/index-00000000.js')).status).toBe(404)
 })
 
-test('without a build the page says how to make one', async () => {
+test('without a build the page explains how to build the console', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'wheelhouse-console-'))
   const server = createServer(new Koa().use(consolePage(empty)).callback()).listen(0, '127.0.0.1')
   try {

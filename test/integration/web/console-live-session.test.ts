@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await world?.[Symbol.asyncDispose]())
 
-/** An active session, and what the console of its operator would know through a hub client of its own. */
+/** Starts a session and creates the session rooms of its operator's console. */
 async function fixture() {
   const [owner, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
   const { id } = (await operator.post('/api/operator/certifications', { robot_type: 'testbot' })).body
@@ -24,7 +24,7 @@ async function fixture() {
   return { owner, operator, sessionId: started.body.sessionId as string, hub, rooms, invalidateQueries }
 }
 
-test('a session in the console: its log in order, chat until the log has it, acts, how it stands', async () => {
+test('a session room keeps the log in order, tracks outgoing chat, performs actions and follows the status', async () => {
   const { owner, sessionId, hub, rooms, invalidateQueries } = await fixture()
   try {
     const room = rooms.enter(sessionId)
@@ -55,7 +55,7 @@ test('a session in the console: its log in order, chat until the log has it, act
   }
 })
 
-test('a session that two parts of the page look at is watched once, until both have left', async () => {
+test('two components share one watch of a session until both have left', async () => {
   const { owner, sessionId, hub, rooms } = await fixture()
   try {
     await hub.connect()

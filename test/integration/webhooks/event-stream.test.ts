@@ -30,7 +30,7 @@ const read = async (user: TestUser, query = '') => {
 const fannedOut = async () => {
   await world.drained()
   await vi.waitFor(async () => {
-    const left = await world.platform.core.db.selectFrom('outbound_facts').select('name').execute()
+    const left = await world.platform.core.db.selectFrom('outbound_events').select('name').execute()
     expect(left).toEqual([])
   }, 10_000)
 }
@@ -313,7 +313,7 @@ test('whatever is committed at once, in whatever order: who follows the cursor m
           expect([...names].sort()).toEqual([...(committed[index < 2 ? 0 : 1] as string[])].sort())
           expect(events.map(({ seq }) => seq)).toEqual(events.map((_, location) => location + 1))
         }
-        expect(await db.selectFrom('outbound_facts').select('id').execute()).toEqual([])
+        expect(await db.selectFrom('outbound_events').select('id').execute()).toEqual([])
       },
     ),
     { numRuns: 4 },

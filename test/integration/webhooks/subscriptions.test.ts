@@ -20,7 +20,7 @@ test('attempts are counted, and what waits is measured', async () => {
   const metrics = await (await fetch(`${world.baseUrl}/metrics`)).text()
   expect(metrics).toMatch(/^wheelhouse_webhook_attempts_total\{outcome="delivered"\} [1-9]/m)
   for (const name of [
-    'outbound_facts',
+    'outbound_events',
     'outbound_lag_seconds',
     'webhooks_due',
     'webhook_lag_seconds',

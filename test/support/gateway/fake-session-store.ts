@@ -145,7 +145,7 @@ export function createSessionBook(parts: {
     if (current?.robotLost && connected) note(current, 'robot.back', { robotLost: false })
   }
 
-  const driving: ControlPersistence = {
+  const controlPersistence: ControlPersistence = {
     recordStop: ({ sessionId, userId }, reason = 'emergency_stop') =>
       call(() => {
         const current = page(sessionId)
@@ -222,7 +222,7 @@ export function createSessionBook(parts: {
   }
 
   return {
-    driving,
+    controlPersistence,
     store,
     presence,
     pages,
@@ -231,7 +231,7 @@ export function createSessionBook(parts: {
     ticketStore: { verdictOf: () => call(() => 'valid' as const) },
     accounts: {
       apiKeys: { revokedWithin: () => call((): string[] => []) },
-      users: { rightsChangedWithin: () => call((): { id: string; rights_version: number }[] => []) },
+      users: { permissionsChangedWithin: () => call((): { id: string; permissions_version: number }[] => []) },
     },
     bus: {
       publish: hint,

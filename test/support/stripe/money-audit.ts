@@ -80,13 +80,13 @@ export async function auditSettledMoney(db: Db, books: StripeBooks, pair: Pair):
   const invoices = await db
     .selectFrom('invoices')
     .leftJoin('invoice_collections', 'invoice_id', 'invoices.id')
-    .select(['invoices.id', 'status', 'total_cents', 'provider_id', 'failure'])
+    .select(['invoices.id', 'status', 'total_cents', 'stripe_id', 'failure'])
     .where('client_id', '=', pair.clientId)
     .where('total_cents', '>', 0)
     .execute()
   let received = 0
-  for (const { id, status, total_cents, provider_id, failure } of invoices) {
-    const stripeInvoice = books.invoices.all.get(provider_id ?? '')
+  for (const { id, status, total_cents, stripe_id, failure } of invoices) {
+    const stripeInvoice = books.invoices.all.get(stripe_id ?? '')
     expect(stripeInvoice?.metadata.invoice_id, `the provider has the invoice (${failure})`).toBe(id)
     expect(
       stripeInvoice?.lines.reduce((sum, { amount }) => sum + amount, 0),

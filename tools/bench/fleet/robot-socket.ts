@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { connectRaw } from './raw-socket.ts'
 import { ackTimeMs, type FrameKind, kindOf, upgradeRequest, walkFrames } from './wire.ts'
 
 export interface RobotIdentity {
@@ -22,9 +23,6 @@ export interface RobotCallbacks {
   ponged(robot: RobotSocket): void
 }
 
-const READ_BYTES = 64 * 1024
-/** Shared by all: every read is processed before the next one begins. */
-const readBuffer = Buffer.alloc(READ_BYTES)
 const HEADERS_END = '\r\n\r\n'
 
 /** One robot of the load generator: a raw TCP socket that implements a minimum of WebSocket. */
@@ -50,16 +48,7 @@ export class RobotSocket {
     this.id = identity.id
     this.callbacks = callbacks
     this.readyOn = to.readyOn
-    const onread = {
-      buffer: readBuffer,
-      callback: (bytes: number) => {
-        this.read(readBuffer.subarray(0, bytes))
-        return true
-      },
-    }
-    const { port, localAddress } = to
-    this.socket = connect({ host: '127.0.0.1', port, ...(localAddress && { localAddress }), onread })
-    this.socket.setNoDelay(true)
+    this.socket = connectRaw(to, (data) => this.read(data))
     this.socket.on('connect', () =>
       this.socket.write(upgradeRequest(`/robots/${identity.id}/control`, identity.token)),
     )

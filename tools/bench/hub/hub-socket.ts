@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { connectRaw } from '../fleet/raw-socket.ts'
 import {
   maskedFrame,
   OPCODE_CLOSE,
@@ -16,7 +17,7 @@ export interface HubAddress {
   readonly speaks: 'Socket.IO' | 'WebSocket'
   /** The `auth` of a Socket.IO handshake. */
   readonly auth?: unknown
-  /** Headers of a plain WebSocket. */
+  /** Path of a plain WebSocket. */
   readonly path?: string
 }
 
@@ -30,9 +31,6 @@ export interface HubListener {
 const SOCKET_IO_PATH = '/socket.io/?EIO=4&transport=websocket'
 const HEADERS_END = '\r\n\r\n'
 const PONG = maskedFrame(OPCODE_TEXT, Buffer.from('3'))
-const READ_BYTES = 256 * 1024
-/** Shared by all: every read is processed before the next one begins. */
-const readBuffer = Buffer.alloc(READ_BYTES)
 
 /**
  * A client of a hub, on a raw TCP socket: the minimum of Socket.IO 4 that connects, emits and listens, so that
@@ -53,14 +51,7 @@ export class HubSocket {
   private constructor(address: HubAddress, listener: HubListener) {
     this.address = address
     this.listener = listener
-    const onread = {
-      buffer: readBuffer,
-      callback: (bytes: number) => {
-        this.read(readBuffer.subarray(0, bytes))
-        return true
-      },
-    }
-    this.socket = connect({ host: '127.0.0.1', port: address.port, onread, noDelay: true })
+    this.socket = connectRaw(address, (data) => this.read(data))
     const path = address.speaks === 'Socket.IO' ? SOCKET_IO_PATH : (address.path ?? '/')
     this.socket.on('connect', () => this.socket.write(upgradeRequest(path)))
     this.socket.on('error', (cause) => {

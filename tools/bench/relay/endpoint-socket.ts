@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { connectRaw } from '../fleet/raw-socket.ts'
 import type { PauseWatch } from './pauses.ts'
 import { createMqttWire } from './wires/mqtt.ts'
 import { createNatsWire } from './wires/nats.ts'
@@ -10,7 +11,7 @@ import type { End, Wire } from './wires/wire.ts'
 export interface RelayAddress {
   readonly port: number
   readonly speaks: 'WebSocket' | 'Socket.IO' | 'MQTT' | 'NATS'
-  /** Path and headers of a WebSocket. */
+  /** When a WebSocket server has admitted a client. Default: upgrade. */
   readonly readyOn?: ReadyOn
 }
 
@@ -30,10 +31,6 @@ export interface EndListener {
   closed(why: string): void
 }
 
-const READ_BYTES = 256 * 1024
-/** Shared by all: every read is processed before the next one begins. */
-const readBuffer = Buffer.alloc(READ_BYTES)
-
 /** A connection of the load generator: a raw TCP socket that implements a minimum of a relay's protocol. */
 export class EndSocket {
   open = false
@@ -49,15 +46,7 @@ export class EndSocket {
     this.wire = wires[address.speaks](end, address)
     this.clock = clock
     this.listener = listener
-    const onread = {
-      buffer: readBuffer,
-      callback: (bytes: number) => {
-        this.read(readBuffer.subarray(0, bytes))
-        return true
-      },
-    }
-    this.socket = connect({ host: '127.0.0.1', port: address.port, onread })
-    this.socket.setNoDelay(true)
+    this.socket = connectRaw(address, (data) => this.read(data))
     this.socket.on('connect', () => this.socket.write(this.wire.hello()))
     this.socket.on('error', (cause) => {
       this.why = cause.message

@@ -1,25 +1,13 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readOptions, usage } from './options.ts'
+import { print, runProgram } from '../program.ts'
+import { type FuzzOptions, readOptions, usage } from './options.ts'
 import { describeFindings, runFuzz } from './run.ts'
 
 // `npm run fuzz`: sends malformed and extreme inputs to gateway and hub. See docs/chaos.md.
 
-const print = (text: string) => void process.stdout.write(`${text}\n`)
-
-async function main(): Promise<number> {
-  let options: ReturnType<typeof readOptions>
-  try {
-    options = readOptions(process.argv.slice(2))
-  } catch (cause) {
-    process.stderr.write(`${cause instanceof Error ? cause.message : cause}\n\n${usage}`)
-    return 2
-  }
-  if (options === 'help') {
-    print(usage)
-    return 0
-  }
+async function run(options: FuzzOptions): Promise<boolean> {
   const { seed, minutes, checkout } = options
   print(`seed ${seed}, ${minutes} minutes, the platform of ${checkout}`)
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-fuzz-'))
@@ -41,13 +29,7 @@ async function main(): Promise<number> {
     if (found) print(`Data and logs: ${dataDir}`)
     else await rm(dataDir, { recursive: true, force: true })
   }
-  return found ? 1 : 0
+  return !found
 }
 
-main().then(
-  (code) => process.exit(code),
-  (cause: unknown) => {
-    process.stderr.write(`\n${cause instanceof Error ? cause.stack : String(cause)}\n`)
-    process.exit(2)
-  },
-)
+runProgram(usage, readOptions, run)

@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { parseMinutes, parseSeed } from '../program.ts'
 
 export interface FuzzOptions {
   readonly minutes: number
@@ -10,7 +10,6 @@ export interface FuzzOptions {
   readonly checkout: string
 }
 
-const MAX_SEED = 2 ** 31 - 1
 const MOST_MINUTES = 24 * 60
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -40,11 +39,9 @@ export function readOptions(args: string[]): FuzzOptions | 'help' {
     },
   })
   if (values.help) return 'help'
-  const minutes = Number(values.minutes)
-  if (!(minutes > 0 && minutes <= MOST_MINUTES))
-    throw new Error(`--minutes must be above 0 and at most ${MOST_MINUTES}`)
-  const seed = values.seed === undefined ? randomInt(MAX_SEED) : Number(values.seed)
-  if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED)
-    throw new Error(`--seed must be a whole number from 0 to ${MAX_SEED}`)
-  return { minutes, seed, checkout: resolve(values.checkout) }
+  return {
+    minutes: parseMinutes(values.minutes, MOST_MINUTES),
+    seed: parseSeed(values.seed),
+    checkout: resolve(values.checkout),
+  }
 }

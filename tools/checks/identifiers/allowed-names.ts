@@ -8,7 +8,11 @@ export interface AllowedName {
 
 export const allowedNames: readonly AllowedName[] = [
   { name: 'company_name', reason: 'published field of the client profile' },
-  { name: 'companyName', under: 'src/modules/clients/', reason: 'column of the published field company_name' },
+  {
+    name: 'companyName',
+    under: 'src/modules/clients/',
+    reason: 'column of the published field company_name',
+  },
 ]
 
 /** Folders whose names are history: a migration keeps the words of its time. */

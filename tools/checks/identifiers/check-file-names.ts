@@ -24,14 +24,16 @@ function checkName(path: string): Finding[] {
   const parts = path.split('/')
   for (const part of parts) {
     const banned = bannedPartOf(part)
-    if (banned) return finding('banned-file-name', `"${part}" contains "${banned.words}": use ${banned.instead}`)
+    if (banned)
+      return finding('banned-file-name', `"${part}" contains "${banned.words}": use ${banned.instead}`)
   }
   if (!/\.(?:tsx?|mjs)$/.test(path) || GENERATED_FILES.has(path)) return []
   const [name = '', ...dotted] = (parts.at(-1) as string).split('.').slice(0, -1)
   if (!KEBAB_CASE.test(name)) return finding('kebab-case', 'write the file name in kebab-case')
   const suffixes = dotted.filter((suffix) => suffix !== 'test')
   const isKnown = (suffix: string) =>
-    SUFFIXES.includes(suffix) || SPECIAL.some((special) => special.suffix === suffix && special.pattern.test(path))
+    SUFFIXES.includes(suffix) ||
+    SPECIAL.some((special) => special.suffix === suffix && special.pattern.test(path))
   if (suffixes.length > 1 || !suffixes.every(isKnown))
     return finding(
       'file-suffix',
@@ -41,7 +43,9 @@ function checkName(path: string): Finding[] {
 }
 
 function checkFolders(paths: readonly string[]): Finding[] {
-  const top = new Set(paths.filter((path) => /^[^./][^/]*\//.test(path)).map((path) => path.split('/')[0] as string))
+  const top = new Set(
+    paths.filter((path) => /^[^./][^/]*\//.test(path)).map((path) => path.split('/')[0] as string),
+  )
   const misplaced = paths.filter((path) => /^src\/(?!(?:app|core|web|modules\/[^/]+)\/|main\.ts$)/.test(path))
   return [
     ...(top.size > MAX_TOP_FOLDERS

@@ -20,7 +20,9 @@ export function checkIdentifiers(
       declaredNames(source).flatMap(({ name, line }) => {
         const banned = bannedPartOf(name)
         if (!banned) return []
-        const exception = allowed.find((entry) => entry.name === name && source.path.startsWith(entry.under ?? ''))
+        const exception = allowed.find(
+          (entry) => entry.name === name && source.path.startsWith(entry.under ?? ''),
+        )
         if (exception) {
           used.add(exception)
           return []

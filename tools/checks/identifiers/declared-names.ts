@@ -37,11 +37,13 @@ export function declaredNames(source: SourceFile): DeclaredName[] {
     if (property && node.computed !== true) add(node[property])
     if (node.type === 'VariableDeclarator') for (const name of bound(node.id)) add(name)
     if (node.type === 'CatchClause') for (const name of bound(node.param)) add(name)
-    if (isFunction(node)) for (const parameter of nodesIn(node.params)) for (const name of bound(parameter)) add(name)
+    if (isFunction(node))
+      for (const parameter of nodesIn(node.params)) for (const name of bound(parameter)) add(name)
     // The key of a pattern refers to a property that is declared elsewhere.
     if (node.type === 'Property' && parent?.type === 'ObjectExpression' && !node.computed && !node.shorthand)
       add(node.key)
-    if (/^Import(?:Specifier|DefaultSpecifier|NamespaceSpecifier)$/.test(node.type) && isRenamed(node)) add(node.local)
+    if (/^Import(?:Specifier|DefaultSpecifier|NamespaceSpecifier)$/.test(node.type) && isRenamed(node))
+      add(node.local)
     if (node.type === 'ExportSpecifier' && nameOf(node.exported) !== nameOf(node.local)) add(node.exported)
   })
   return found

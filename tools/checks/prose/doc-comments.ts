@@ -8,7 +8,7 @@ export interface WeakDocComment extends Passage {
 
 /** Words with a final `s` that are no verbs. */
 const NO_VERBS = new Set(
-  'Its This His Hers Ours Theirs Always Perhaps Less Thus As Is Was Has Does Yes Units Numbers Names Ids Milliseconds Seconds Minutes Hours Days Bytes Robots Sessions Operators Observers Clients Users Frames Events Messages Fields Rows Files Tests Options Tokens Keys Statuses Status Access Address Process Various Previous'.split(
+  'Its This His Hers Ours Theirs Always Perhaps Less Thus As Is Was Has Does Yes Units Ids Milliseconds Seconds Minutes Hours Days Bytes Robots Sessions Operators Observers Clients Users Frames Events Messages Fields Rows Files Tests Options Tokens Keys Statuses Status Access Address Process Various Previous'.split(
     ' ',
   ),
 )
@@ -38,7 +38,7 @@ export function weakDocComments(source: SourceFile): WeakDocComment[] {
 }
 
 function isVerb(word: string): boolean {
-  if (FINE.has(word) || word.startsWith('@') || word.startsWith('{')) return true
+  if (FINE.has(word) || /^[@{`]/.test(word)) return true
   return /^[A-Z][a-z-]*s$/.test(word) && !NO_VERBS.has(word)
 }
 

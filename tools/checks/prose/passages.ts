@@ -18,7 +18,11 @@ export function comments(source: SourceFile): Passage[] {
       .join('\n')
     const previous = passages.at(-1)
     if (comment.type === 'Line' && previous?.lastLine === line - 1 && isOwnLine(source, comment.start))
-      passages[passages.length - 1] = { line: previous.line, text: `${previous.text}\n${text}`, lastLine: line }
+      passages[passages.length - 1] = {
+        line: previous.line,
+        text: `${previous.text}\n${text}`,
+        lastLine: line,
+      }
     else passages.push({ line, text, lastLine: comment.type === 'Line' ? line : -1 })
   }
   return passages

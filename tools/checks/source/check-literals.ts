@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.ts'
-import { type Node, nodesIn, walk } from './source-file.ts'
 import type { Repository } from './repository.ts'
+import { type Node, nodesIn, walk } from './source-file.ts'
 
 /** Finds literals that spread a fresh literal: `{ ...{ a }, b }` and `[...[a], b]`. */
 export function checkLiterals(repository: Repository): Finding[] {

@@ -36,7 +36,9 @@ export function checkTableWriters(
       const writer = moduleOf(source.path)
       const home = homes.get(table)
       if (home === undefined)
-        return [{ ...at, rule: 'unknown-table', message: `no entity defines the table ${table}: correct the name` }]
+        return [
+          { ...at, rule: 'unknown-table', message: `no entity defines the table ${table}: correct the name` },
+        ]
       if (home === writer) return []
       const exception = exceptions.find((entry) => entry.table === table && entry.writer === writer)
       if (exception) {
@@ -48,17 +50,25 @@ export function checkTableWriters(
     }),
   )
   const unused = [
-    ...exceptions.filter((entry) => !used.has(entry)).map(({ table, writer }) => `${writer} does not write ${table}`),
+    ...exceptions
+      .filter((entry) => !used.has(entry))
+      .map(({ table, writer }) => `${writer} does not write ${table}`),
     ...Object.keys(dynamic)
       .filter((path) => !usedDynamic.has(path))
       .map((path) => `${path} writes no table that is a parameter`),
-  ].map((message) => ({ file: EXCEPTIONS_FILE, rule: 'unused-exception', message: `${message}: remove the entry` }))
+  ].map((message) => ({
+    file: EXCEPTIONS_FILE,
+    rule: 'unused-exception',
+    message: `${message}: remove the entry`,
+  }))
   return [...findings, ...unused]
 }
 
 /** Names the unit that owns tables: a module, core, or a top folder. */
 function moduleOf(path: string): string {
   return (
-    /^src\/modules\/([^/]+)\//.exec(path)?.[1] ?? /^src\/([^/]+)\//.exec(path)?.[1] ?? (path.split('/')[0] as string)
+    /^src\/modules\/([^/]+)\//.exec(path)?.[1] ??
+    /^src\/([^/]+)\//.exec(path)?.[1] ??
+    (path.split('/')[0] as string)
   )
 }

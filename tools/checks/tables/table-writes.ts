@@ -60,7 +60,8 @@ export function tableWrites(source: SourceFile, entities: ReadonlyMap<string, st
         add(stringOf(argument)?.split(' ')[0], node.start)
       }
       const entity = nameOf(argument)
-      if (method && ORM_WRITES.has(method) && entity && entities.has(entity)) add(entities.get(entity), node.start)
+      if (method && ORM_WRITES.has(method) && entity && entities.has(entity))
+        add(entities.get(entity), node.start)
     }
     const text = textOf(node)
     if (text !== undefined)

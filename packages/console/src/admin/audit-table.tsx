@@ -37,7 +37,7 @@ const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
         'Platform'
       ) : (
         <LinkAnchor to="/admin/audit" search={{ ...search, actor: entry.actor_id }}>
-          {entry.actor_name ?? 'Deleted user'}
+          {entry.actor_name ?? 'Unknown user'}
         </LinkAnchor>
       )}
     </Table.Td>

@@ -42,7 +42,7 @@ const reasonSuffix = (data: Data) => {
   return reason && `: ${reason}`
 }
 
-/** Returns the outageSuffix before an entry, which is neither billed nor paid. */
+/** Returns the outage before an entry, which is neither billed nor paid. */
 const outageSuffix = ({ outage_seconds: seconds }: Data) =>
   typeof seconds === 'number' && seconds > 0 ? ` (robot offline for ${seconds.toFixed(1)} s, not billed)` : ''
 
@@ -66,7 +66,7 @@ const texts: Record<SessionEventType, (actor: string, data: Data) => string> = {
   'extension.declined': (actor, data) => `${actor} declined ${minutes(data.additional_minutes)} more`,
   'robot.lost': (_, data) => `The robot lost its connection${outageSuffix(data)}`,
   'robot.back': () => 'The robot reconnected',
-  'chat.message': (_, { sender_name, body }) => `${text(sender_name) ?? 'Deleted user'} wrote: ${body}`,
+  'chat.message': (_, { sender_name, body }) => `${text(sender_name) ?? 'Unknown user'} wrote: ${body}`,
 }
 
 /** Returns a log entry as a sentence. An unknown type becomes words. */

@@ -6,13 +6,18 @@ import type { Webhook } from './queries.ts'
 /** Shows whether a webhook is enabled, disabled or failing. */
 export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   if (!webhook.enabled) return <Badge color="gray.7">Disabled</Badge>
-  return webhook.failing_since ? <Badge color="orange.9">Failing</Badge> : <Badge color="teal.9">Enabled</Badge>
+  return webhook.failing_since ? (
+    <Badge color="orange.9">Failing</Badge>
+  ) : (
+    <Badge color="teal.9">Enabled</Badge>
+  )
 }
 
 /** Describes the status of a webhook. */
 export function WebhookStatusText({ webhook }: { webhook: Webhook }) {
   const { enabled, disabled_reason, failing_since, last_success_at } = webhook
-  if (!enabled) return `${webhookOffTexts[disabled_reason ?? 'user']} No events are sent while it is disabled.`
+  if (!enabled)
+    return `${webhookOffTexts[disabled_reason ?? 'user']} No events are sent while it is disabled.`
   if (failing_since) {
     return (
       <>

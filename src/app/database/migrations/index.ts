@@ -24,6 +24,7 @@ import { Migration0023RobotLists } from './0023-robot-lists.ts'
 import { Migration0024PeopleFields } from './0024-people-fields.ts'
 import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 import { Migration0026RobotHold } from './0026-robot-hold.ts'
+import { Migration0027Vocabulary } from './0027-vocabulary.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -53,4 +54,5 @@ export const migrations = [
   { name: '0024_people_fields', class: Migration0024PeopleFields },
   { name: '0025_ticket_limits', class: Migration0025TicketLimits },
   { name: '0026_robot_hold', class: Migration0026RobotHold },
+  { name: '0027_vocabulary', class: Migration0027Vocabulary },
 ]

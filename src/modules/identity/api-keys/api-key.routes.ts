@@ -24,7 +24,7 @@ export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
       access,
       body: CreateApiKey,
       response: [201, CreatedApiKey],
-      errors: { 409: 'when there are as many keys as an account may have' },
+      errors: { 409: { api_key_limit_reached: 'when the account has as many keys as it may have' } },
       run: async ({ caller, body }) => {
         const created = await apiKeys.create(caller.userId, body)
         return { ...view(created), key: created.key }

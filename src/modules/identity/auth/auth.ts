@@ -34,7 +34,7 @@ export function createAuth(deps: {
         userId: holder.userId,
         displayName: holder.display_name,
         roles: users.rolesOf(holder),
-        permissionsVersion: holder.rights_version,
+        permissionsVersion: holder.permissions_version,
         credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at },
       }
     }
@@ -44,7 +44,7 @@ export function createAuth(deps: {
       userId: user.id,
       displayName: user.display_name,
       roles: users.rolesOf(user),
-      permissionsVersion: user.rights_version,
+      permissionsVersion: user.permissions_version,
       credential: { kind: 'session', expiresAt: claims.expiresAt, token: raw, fromCookie: false },
     }
   }

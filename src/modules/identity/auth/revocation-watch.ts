@@ -26,7 +26,7 @@ export function watchRevocations(
   deps: RevocationSources & { monotonicMs?: () => number },
   on: {
     keyRevoked: (apiKeyId: string) => void
-    permissionsChanged: (user: { id: string; rights_version: number }) => void
+    permissionsChanged: (user: { id: string; permissions_version: number }) => void
   },
 ): { close(): void } {
   const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = deps

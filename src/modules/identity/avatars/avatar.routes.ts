@@ -29,11 +29,20 @@ export function avatarEndpoints(deps: { avatars: Avatars; baseUrl: string }): En
       upload,
       response: [200, UploadedAvatar],
       errors: {
-        400: 'when there is not exactly one file in the field avatar, or the image is damaged',
-        408: 'when the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second',
-        413: 'when the file or the image is too large',
-        415: 'when the body is no multipart form, or the file no PNG, JPEG or WebP image',
-        503: 'when too many pictures are being uploaded',
+        400: {
+          invalid_request: 'when there is not exactly one file in the field avatar, or the image is damaged',
+        },
+        408: {
+          request_timeout:
+            'when the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second',
+        },
+        413: { payload_too_large: 'when the file or the image is too large' },
+        415: {
+          unsupported_media_type:
+            'when the body is not a multipart form, or the file not a PNG, JPEG or WebP image',
+        },
+        429: { too_many_concurrent_requests: 'when you upload several pictures at the same time' },
+        503: { overloaded: 'when too many pictures are being uploaded' },
       },
       run: async ({ caller, http }) => {
         const name = await avatars.replace(caller.userId, () => readUpload(http.req, upload))
@@ -48,7 +57,7 @@ export function avatarEndpoints(deps: { avatars: Avatars; baseUrl: string }): En
       params: z.strictObject({ name: z.string() }),
       response: [200],
       media: ['image/webp'],
-      errors: { 404: 'when there is no such avatar, or not any more' },
+      errors: { 404: { not_found: 'when the avatar does not exist, or was replaced' } },
       otherResponses: { 304: ['when it is still what the ETag in If-None-Match names'] },
       run: async ({ params, http }) => {
         const image = await avatars.find(params.name)

@@ -18,8 +18,8 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       params: z.strictObject({ role }),
       response: [204],
       errors: {
-        404: 'when you do not have the role',
-        409: 'when you have sessions in it that are open or scheduled, or robots',
+        404: { not_found: 'when you do not have the role' },
+        409: { role_in_use: 'when you have open or scheduled sessions in the role, or robots' },
       },
       run: ({ caller, params }) => roles.drop(caller.userId, params.role),
     }),
@@ -30,7 +30,7 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       access: admin,
       params: ofUser,
       response: [204],
-      errors: { 404: 'when there is no such user, or they do not have the role' },
+      errors: { 404: { not_found: 'when the user does not exist, or does not have the role' } },
       run: ({ caller, params }) => roles.remove(caller.userId, params.id, params.role),
     }),
     endpoint({
@@ -40,7 +40,7 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       access: admin,
       params: ofUser,
       response: [204],
-      errors: { 404: 'when there is no such user, or the role was not removed' },
+      errors: { 404: { not_found: 'when the user does not exist, or the role was not removed' } },
       run: ({ caller, params }) => roles.restore(caller.userId, params.id, params.role),
     }),
   ]

@@ -14,9 +14,9 @@ export const User = defineEntity({
       expression: 'create index "users_operators" on "users" ("id") where "is_operator"',
     },
     {
-      name: 'users_rights_changed',
+      name: 'users_permissions_changed',
       expression:
-        'create index "users_rights_changed" on "users" ("rights_changed_at") where "rights_changed_at" is not null',
+        'create index "users_permissions_changed" on "users" ("permissions_changed_at") where "permissions_changed_at" is not null',
     },
   ],
   properties: {
@@ -42,9 +42,9 @@ export const User = defineEntity({
     /** What the user pays as a client; null = the default plan, whichever that is. */
     plan: () => referenceTo('PricingPlan').nullable().deleteRule('restrict'),
     /** Counts the changes of what the user may do: roles, address, certifications. Kept by triggers. */
-    rightsVersion: p.integer().default(0),
+    permissionsVersion: p.integer().default(0),
     /** When that was last, by the database's clock. */
-    rightsChangedAt: p.datetime(3).nullable(),
+    permissionsChangedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })

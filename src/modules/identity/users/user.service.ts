@@ -169,8 +169,8 @@ export function createUsers(deps: {
     permissionsChangedWithin: (ms: number) =>
       db
         .selectFrom('users')
-        .select(['id', 'rights_version'])
-        .where('rights_changed_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
+        .select(['id', 'permissions_version'])
+        .where('permissions_changed_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
         .execute(),
 
     /** Whether somebody with this id may operate robots. */

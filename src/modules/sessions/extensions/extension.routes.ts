@@ -13,10 +13,13 @@ export function extensionEndpoints({ extensions }: { extensions: Extensions }): 
       body: ExtendSession,
       response: [200, ExtensionReceipt],
       errors: {
-        403: 'when you are not the client of the session',
-        409:
-          'when the session is not ACTIVE, a request is already waiting, or another session on the robot or of the ' +
-          'operator is planned for a part of those minutes',
+        403: { session_owner_required: 'when you are not the client of the session' },
+        409: {
+          session_not_active: 'when the session is not ACTIVE',
+          extension_pending: 'when a request already waits for the operator',
+          booking_overlap:
+            'when another session on the robot or of the operator is planned for a part of those minutes',
+        },
       },
       run: async ({ caller, params, body }) => {
         const minutes = body.additionalMinutes

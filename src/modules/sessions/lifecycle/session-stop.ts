@@ -40,7 +40,7 @@ export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
 export async function findActiveStop(tx: Tx, sessionId: string) {
   return await tx.db
     .selectFrom('sessions')
-    .select(['stop_reason', 'stop_at', 'stop_by_id', 'stop_by_role', 'stop_by_owner', 'stop_presses'])
+    .select(['stop_reason', 'stop_at', 'stop_by_id', 'stop_by_role', 'stop_by_owner', 'stop_requests'])
     .where('id', '=', sessionId)
     .where('stop_at', 'is not', null)
     .executeTakeFirst()
@@ -61,7 +61,7 @@ async function recordRepeatedStop(
   const escalated = await tx.db
     .updateTable('sessions')
     .set((eb) => ({
-      stop_presses: eb('stop_presses', '+', 1),
+      stop_requests: eb('stop_requests', '+', 1),
       event_seq: eb('event_seq', '+', 1),
       stop_by_owner: true,
     }))
@@ -77,7 +77,7 @@ async function recordRepeatedStop(
   }
   return await tx.db
     .updateTable('sessions')
-    .set((eb) => ({ stop_presses: eb('stop_presses', '+', 1) }))
+    .set((eb) => ({ stop_requests: eb('stop_requests', '+', 1) }))
     .where('id', '=', sessionId)
     .where('stop_at', 'is not', null)
     .returningAll()
@@ -112,7 +112,7 @@ export async function latchStop(
     stop_at: context.at,
     stop_by_id: context.actorId ?? null,
     ...requesterColumns(context.actorId),
-    stop_presses: sql<number>`stop_presses + 1`,
+    stop_requests: sql<number>`stop_requests + 1`,
     paused_at: sql<Date>`coalesce(paused_at, ${context.at}::timestamptz)`,
     pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
   } as const

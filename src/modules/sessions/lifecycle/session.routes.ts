@@ -26,6 +26,15 @@ export interface SessionRouteDeps {
   readonly now: () => Date
 }
 
+/** Why a session on a robot cannot start now. */
+const robotConflicts = {
+  robot_offline: 'when the robot is offline',
+  robot_in_session: 'when the robot is in another session',
+  robot_on_hold: 'when the owner holds the robot back',
+  robot_out_of_service: 'when the owner of the robot has left the platform',
+  operator_busy: 'when the operator already has an open session',
+} as const
+
 export function sessionEndpoints(deps: SessionRouteDeps): Endpoint[] {
   return [...lifecycleEndpoints(deps), ...logEndpoints(deps)]
 }
@@ -71,11 +80,17 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
       body: CreateSession,
       response: [201, CreatedSession],
       errors: {
-        403: 'when you are no operator, name another one, or lack a certification that the robot asks for',
-        404: 'when there is no such robot',
-        409:
-          'when the robot is not AVAILABLE, the operator already has an open session, or another session of either ' +
-          'is planned for a part of that time',
+        403: {
+          role_required: 'when you, or the operator you name, lack the operator role',
+          other_operator_not_allowed: 'when you name another operator and are not an admin',
+          certification_required: 'when the robot requires a certification that the operator lacks',
+        },
+        404: { not_found: 'when the robot does not exist' },
+        409: {
+          ...robotConflicts,
+          booking_overlap:
+            'when another session of the robot or the operator is planned for a part of that time',
+        },
       },
       run: async ({ caller, body }) => {
         const operatorId = await operatorFor(deps, caller, body.operatorId)
@@ -104,12 +119,26 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
       body: PerformSessionAction,
       response: [200, SessionDetail],
       errors: {
-        403:
-          'when the action is not for your side of the session to take, or the robot asks for a certification ' +
-          'that its operator does not have any more',
-        409:
-          'when the status of the session, the robot or the operator does not allow the action, or another session ' +
-          'is planned for a part of the time that an extension or an early start would take',
+        403: {
+          action_not_allowed: 'when your part in the session does not include the action',
+          stop_clear_not_allowed: 'when only the owner or an admin may clear the stop',
+          role_required: 'when the operator no longer has the operator role',
+          certification_required: 'when the robot requires a certification that the operator no longer has',
+        },
+        409: {
+          session_not_scheduled: 'when the session to start or cancel is not PENDING',
+          session_not_active: 'when the session to pause is not ACTIVE',
+          session_not_paused: 'when the session to resume is not PAUSED',
+          session_not_open: 'when the session to end, stop or extend is not ACTIVE or PAUSED',
+          ...robotConflicts,
+          stop_in_force: 'when a stop prevents the session from being resumed',
+          no_stop_in_force: 'when there is no stop to clear',
+          stop_repeated: 'when another stop arrived while you cleared the first one',
+          stop_clearable: 'when you request that a stop is cleared which you can clear yourself',
+          no_extension_pending: 'when no extension request waits',
+          booking_overlap:
+            'when another session is planned for a part of the time that an extension or an early start would take',
+        },
       },
       run: async ({ caller, params, body }) => {
         const row = await lifecycle.performAction(caller, params.id, body.action, body.reason)
@@ -141,7 +170,7 @@ function logEndpoints({ queries, messages }: SessionRouteDeps): Endpoint[] {
       params: idParams('session'),
       body: SendMessage,
       response: [201, ChatMessage],
-      errors: { 422: 'when the clientMessageId was used for another message' },
+      errors: { 422: { client_message_id_reused: 'when the clientMessageId was used for another message' } },
       run: async ({ caller, params, body }) =>
         (await messages.send(caller, params.id, body.body, body.clientMessageId)).message,
     }),

@@ -26,7 +26,7 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
     .set((eb) => ({ ...clearedStopColumns, event_seq: eb('event_seq', '+', 1) }))
     .where('id', '=', session.id)
     .where('stop_at', 'is not', null)
-    .where('stop_presses', '=', session.stop_presses)
+    .where('stop_requests', '=', session.stop_requests)
     .$if(!context.asAdmin, (query) =>
       query.where((eb) =>
         eb.or([
@@ -45,7 +45,7 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
     .returningAll()
     .executeTakeFirst()
   if (!before) throw conflict('no_stop_in_force', 'No stop is in force. Resume the session if it is paused.')
-  if (!cleared && before.stop_presses !== session.stop_presses) {
+  if (!cleared && before.stop_requests !== session.stop_requests) {
     throw conflict(
       'stop_repeated',
       'The robot was stopped again just now. Look at the robot, then clear the stop.',

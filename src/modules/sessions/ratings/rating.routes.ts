@@ -16,8 +16,14 @@ export function ratingEndpoints(deps: { ratings: Ratings; now: () => Date }): En
       body: RateSession,
       response: [200, SessionDetail],
       errors: {
-        403: 'when you are not the client of the session, or drove it yourself',
-        409: 'when the session is not COMPLETED, or already rated',
+        403: {
+          session_owner_required: 'when you are not the client of the session',
+          own_session_not_rateable: 'when you operated the session yourself',
+        },
+        409: {
+          session_not_completed: 'when the session is not COMPLETED',
+          session_already_rated: 'when the session is already rated',
+        },
       },
       run: async ({ caller, params, body }) =>
         sessionDetail(await ratings.rate(caller, params.id, body), caller, now()),

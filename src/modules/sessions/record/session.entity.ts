@@ -193,7 +193,7 @@ export const Session = defineEntity({
     /** When the operator last asked the owner to clear the stop. */
     stopClearRequestedAt: p.datetime(3).nullable(),
     /** Number of stop requests, including repeated ones. A clear must not clear a stop that was requested after its read. */
-    stopPresses: p.integer().default(0),
+    stopRequests: p.integer().default(0),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
     /** Latest time until which the earnings are pending; null before the end and after the earnings are available. */

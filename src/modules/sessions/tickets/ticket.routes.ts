@@ -38,8 +38,14 @@ export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTic
       body: RequestTicket,
       response: [201, TicketView],
       errors: {
-        403: 'when control is asked for by anybody but the operator of the session, or without the operator role',
-        409: 'when the session is not ACTIVE or PAUSED, or its robot is offline',
+        403: {
+          session_operator_required: 'when you request control and are not the operator of the session',
+          role_required: 'when you request control without the operator role',
+        },
+        409: {
+          session_not_open: 'when the session is not ACTIVE or PAUSED',
+          robot_offline: 'when the robot is offline',
+        },
       },
       run: async ({ caller, params, body, http }) => {
         const { url, ticket, expiresAt } = await sessionTickets.issue(caller, params.id, body.part)

@@ -37,7 +37,7 @@ export function createTicketStore({ db }: { db: Db }) {
             where k.id = ticket.key_id and k.user_id = ticket.user_id
               and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
           ) as key_works,
-          u.rights_version is not distinct from ticket.version as unchanged,
+          u.permissions_version is not distinct from ticket.version as unchanged,
           coalesce(c.issued, 0) - ticket.number < ${MAX_VALID_TICKETS} as recent
         from unnest(
           ${tickets.map(({ userId }) => userId)}::uuid[],

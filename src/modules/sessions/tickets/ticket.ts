@@ -16,7 +16,7 @@ export interface TicketClaims {
   readonly part: TicketPart
   /** The API key that asked for the ticket, if one did: what was opened with it ends with the key. */
   readonly apiKeyId?: string
-  /** `users.rights_version` when it was issued: a later change of the user's permissions ends it. */
+  /** `users.permissions_version` when it was issued: a later change of the user's permissions ends it. */
   readonly permissionsVersion: number
   /** Which of its user's tickets it is, counted from 1: only the newest ones are valid. */
   readonly number: number

@@ -4,7 +4,7 @@ export type Side = 'operator' | 'robot' | 'watcher'
 export interface End {
   readonly pair: number
   readonly side: Side
-  /** Path and headers of a WebSocket. */
+  /** Path of a WebSocket, and its credential. */
   readonly path?: string
   readonly token?: string
 }

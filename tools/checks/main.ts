@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The parts of `npm run check`, the slowest first. Each is a program that exits with 1 when it has findings. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  imports: ['tools/checks/dependencies/main.ts'],
+  source: ['tools/checks/source/main.ts'],
+  unused: ['node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'],
+  types: ['node_modules/typescript/bin/tsc', '--noEmit'],
+  'console types': ['node_modules/typescript/bin/tsc', '--noEmit', '--project', 'packages/console'],
+  format: ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
+}
+const PARALLEL = 3
+
+interface Outcome {
+  readonly name: string
+  readonly passed: boolean
+  readonly seconds: number
+}
+
+function run(name: string, command: readonly string[]): Promise<Outcome> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text))
+  return new Promise((resolve) => {
+    child.on('error', (error) => (output += error.message))
+    child.on('close', (code) => {
+      const passed = code === 0
+      if (!passed) console.log(`── ${name} ──\n${output.trim()}\n`)
+      resolve({ name, passed, seconds: (performance.now() - startedAt) / 1000 })
+    })
+  })
+}
+
+// `npm run check [part …]`: runs the named parts, or all of them, several at a time.
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !(name in parts))
+if (unknown.length > 0)
+  throw new Error(`Unknown part ${unknown.join(', ')}. Use ${Object.keys(parts).join(', ')}.`)
+
+const queue = Object.entries(parts).filter(([name]) => names.length === 0 || names.includes(name))
+const outcomes: Outcome[] = []
+const runNext = async () => {
+  for (let next = queue.shift(); next; next = queue.shift()) outcomes.push(await run(...next))
+}
+await Promise.all(Array.from({ length: PARALLEL }, runNext))
+
+for (const { name, passed, seconds } of outcomes)
+  console.log(`${passed ? 'passed' : 'FAILED'}  ${name} (${seconds.toFixed(1)} s)`)
+if (outcomes.some(({ passed }) => !passed)) process.exitCode = 1
