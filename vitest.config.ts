@@ -1,9 +1,9 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/runner/longest-first.ts'
 
-const everything = '{src,gateway,hub,packages,tools,test}/**/*.test.ts'
+const allTests = '{src,gateway,hub,packages,tools,test}/**/*.test.ts'
 
-/** Files that replace a module or the clock, and so need a process of their own. */
+/** Files that mock a module or the clock, and therefore need a separate process. */
 const isolated = [
   'test/integration/identity/tokens',
   'test/integration/payments/payments-model',
@@ -22,18 +22,18 @@ export default defineConfig({
     hookTimeout: 60_000,
     retry: 0,
     restoreMocks: true,
-    // A forgotten .only would let everything else pass unseen.
+    // A forgotten .only would skip all other tests unnoticed.
     allowOnly: !process.env.CI,
     reporters: ['default', './test/support/runner/plain-reporter.ts'],
-    // Every world has a database, a Redis prefix and ports of its own, so that the files can share their processes:
-    // loading the platform anew for each of them took a third of the time.
+    // Every world has its own database, Redis prefix and ports, so that the files can share processes: loading the
+    // platform for each file took a third of the time.
     projects: [
       {
         extends: true,
         test: {
           name: 'shared',
           isolate: false,
-          include: [everything],
+          include: [allTests],
           exclude: [...configDefaults.exclude, ...isolated],
         },
       },

@@ -247,8 +247,8 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
     guard.every('timer:repeat-stops', MAINTENANCE_MS, controlService.repeatStops),
     guard.every('timer:admissions', MAINTENANCE_MS, controlService.retryAdmissions),
     guard.every('timer:silence', MAINTENANCE_MS, controlService.terminateSilent),
-    guard.every('timer:writer', MAINTENANCE_MS, controlService.startWrites),
-    guard.every('timer:waiting', MAINTENANCE_MS, robots.expirePendingAdmissions),
+    guard.every('timer:session-writer', MAINTENANCE_MS, controlService.startWrites),
+    guard.every('timer:pending-admissions', MAINTENANCE_MS, robots.expirePendingAdmissions),
     guard.every('timer:blocked', MAINTENANCE_MS, closeBlocked),
     guard.every('timer:latency', measureMs / MEASURE_SLOTS, controlService.measure),
     guard.every('timer:housekeeping', HOUSEKEEPING_MS, housekeep),
@@ -302,7 +302,7 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
       for (const stop of stopListening) stop()
       controlService.haltAll('gateway_draining') // in case the drain did not finish
       server.close()
-      await store.removeNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
+      await store.removeNode(nodeId).catch(() => {}) // otherwise the sweep removes the row
     },
   }
 }

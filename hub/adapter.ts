@@ -5,32 +5,32 @@ import type { Server, Socket } from 'socket.io'
 import type { Guard } from '../src/core/process/guard.ts'
 import type { HubRedis } from '../src/core/redis.ts'
 
-/** Messages on their way to Redis; beyond this they are dropped, and the other hubs' clients resume. */
+/** Messages in flight to Redis. Beyond it messages are dropped, and the clients of the other hubs resume. */
 const MAX_IN_FLIGHT = 10_000
-/** From so many on, the relay waits: one fact may be a message for each of two thousand robots. */
+/** From this number on the outbox relay waits: one event may cause a message for each of two thousand robots. */
 const BACKPRESSURE_LIMIT = 1_000
-/** A Redis that has taken nothing for so long is not waited for. */
+/** The outbox relay does not wait for a Redis that has accepted nothing for this long. */
 const MAX_STALL_MS = 2_000
-/** Spreads the return of clients after an outage of Redis. */
+/** Staggers the reconnects of clients after an outage of Redis. */
 const RESUME_SPREAD_MS = 1_000
-/** What one hub tells the others when messages of its own did not reach them. */
+/** A hub sends this to the others after messages of its own did not reach them. */
 const MISSED = 'hub:missed'
-/** What a hub tells the others when it may have told older statuses of robots after newer ones. */
+/** A hub sends this to the others after it may have published older statuses of robots after newer ones. */
 const DISORDERED = 'hub:disordered'
 
 export interface HubCluster {
-  /** Whether Redis takes less than it is given; never so while it is away. */
+  /** Whether Redis accepts messages too slowly; false while Redis is unavailable. */
   isBehind(): boolean
-  /** Has everybody who watches robots, at every hub, look at all of them again. Everything else is numbered. */
+  /** Makes the clients that watch robots, at every hub, read all statuses again. All other events are numbered. */
   onDisorder(): void
 }
 
 /**
- * Joins this hub to the others through Redis.
+ * Connects this hub to the others through Redis.
  *
- * One static channel: with a channel per room, a message published between joining a room and Redis knowing
- * of it would be lost without a gap that the client could see. In a cluster the classic adapter, whose channels every
- * node knows, and whose subscription to all rooms is static as well.
+ * All rooms share one static channel. With a channel per room, a message that is published after a socket joins a room
+ * and before Redis has the subscription would be lost without a gap that the client can see. A Redis cluster uses the
+ * classic adapter, whose subscription to all rooms is static as well.
  */
 export function joinCluster(io: Server, redis: HubRedis, guard: Guard): HubCluster {
   const { subscriber, isCluster } = redis
@@ -55,7 +55,7 @@ export function joinCluster(io: Server, redis: HubRedis, guard: Guard): HubClust
   return {
     isBehind: sender.isBehind,
     onDisorder() {
-      // Behind whatever is still on its way.
+      // Sent after all messages in flight.
       io.serverSideEmit(DISORDERED)
       cutOffClients(isWatchingRobots)
     },
@@ -63,9 +63,9 @@ export function joinCluster(io: Server, redis: HubRedis, guard: Guard): HubClust
 }
 
 /**
- * A publisher that never holds anybody up: the adapter delivers to its own sockets only after publishing, so
- * with Redis slow or away even clients of this very node would wait. What it had to drop the other hubs did
- * not hear; they are told so as soon as they can be reached.
+ * Creates a publisher that never waits. The adapter delivers to the sockets of this node only after publishing, so a slow
+ * or unavailable Redis would delay them too. If the publisher drops messages, it notifies the other hubs as soon as they
+ * can be reached.
  */
 function createNonBlockingPublisher(
   { publisher, isCluster }: HubRedis,
@@ -77,12 +77,12 @@ function createNonBlockingPublisher(
   let lastAcceptedMs = 0
   const reportLoss = () => {
     if (!dropped || inFlight > 0 || publisher.status !== 'ready') return
-    dropped = false // set again when the telling itself is lost
+    dropped = false // set again if the notification itself is lost
     notifyPeers()
   }
   guard.on(publisher, 'ready', 'redis:publisher-ready', reportLoss)
   guard.on(publisher, 'close', 'redis:publisher-close', () => {
-    // A node that dies may have taken messages and not have passed them on.
+    // A cluster node that fails may have accepted messages without delivering them.
     if (isCluster) dropped = true
   })
 
@@ -115,17 +115,17 @@ function createNonBlockingPublisher(
       performance.now() - lastAcceptedMs < MAX_STALL_MS,
     spublish: (channel: string, payload: string | Buffer) => send(() => publisher.spublish(channel, payload)),
     publish: (channel: string, payload: string | Buffer) => send(() => publisher.publish(channel, payload)),
-    // The classic adapter would only like to warn that errors are not handled.
+    // The classic adapter only uses them to warn about unhandled errors.
     on() {},
     off() {},
   }
 }
 
-/** The adapter waits for none of these; one that fails, as at the end without Redis, must not end the process. */
+/** Ignores failed subscriptions: the adapter does not await them, and a rejection must not end the process. */
 function createSafeSubscriber(subscriber: Redis, guard: Guard) {
   type Listener = (...values: unknown[]) => void
-  /** As they were registered, and as they were guarded. */
-  const listeners = new WeakMap<Listener, Listener>()
+  /** The guarded version of each listener. */
+  const guardedListeners = new WeakMap<Listener, Listener>()
   const ignoreErrors = (work: Promise<unknown>): Promise<number> =>
     work.then(
       () => 0,
@@ -134,10 +134,11 @@ function createSafeSubscriber(subscriber: Redis, guard: Guard) {
   return {
     on(event: string, listener: Listener) {
       const guarded = guard.handler(`adapter:${event}`, listener)
-      listeners.set(listener, guarded)
+      guardedListeners.set(listener, guarded)
       return subscriber.on(event, guarded)
     },
-    off: (event: string, listener: Listener) => subscriber.off(event, listeners.get(listener) ?? listener),
+    off: (event: string, listener: Listener) =>
+      subscriber.off(event, guardedListeners.get(listener) ?? listener),
     ssubscribe: (channel: string) => ignoreErrors(subscriber.ssubscribe(channel)),
     sunsubscribe: (channel: string | string[]) => ignoreErrors(subscriber.sunsubscribe(...[channel].flat())),
     subscribe: (channels: string[]) => ignoreErrors(subscriber.subscribe(...channels)),
@@ -148,11 +149,11 @@ function createSafeSubscriber(subscriber: Redis, guard: Guard) {
 }
 
 /**
- * What other hubs published meanwhile is lost to this one. Its clients are cut off, as a network would do it:
- * each comes back by itself and asks for what it missed.
+ * Returns a function that closes the connections of clients after this hub has missed messages of other hubs. It closes
+ * them as a network failure does: each client reconnects by itself and requests the events that it missed.
  */
 function createClientCutter(io: Server, guard: Guard): (filter?: (socket: Socket) => boolean) => void {
-  const scheduleCutOff = guard.timer('timer:resume', (socket: Socket) => socket.conn.close())
+  const scheduleCutOff = guard.timer('timer:cut-off', (socket: Socket) => socket.conn.close())
   return (filter = () => true) => {
     for (const socket of io.sockets.sockets.values()) {
       if (filter(socket)) scheduleCutOff(Math.random() * RESUME_SPREAD_MS, socket).unref()
@@ -161,6 +162,6 @@ function createClientCutter(io: Server, guard: Guard): (filter?: (socket: Socket
 }
 
 function isWatchingRobots(socket: Socket): boolean {
-  const ofRobots = [rooms.ownRobots(''), rooms.robotType(''), rooms.openRobots]
-  return [...socket.rooms].some((room) => ofRobots.some((start) => room.startsWith(start)))
+  const prefixes = [rooms.ownRobots(''), rooms.robotType(''), rooms.openRobots]
+  return [...socket.rooms].some((room) => prefixes.some((prefix) => room.startsWith(prefix)))
 }

@@ -29,7 +29,7 @@ import { createDirectStop, watchedRobots } from './direct-stop.ts'
 import { createTokenBucket } from './token-bucket.ts'
 import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'
 
-/** Log entries one answer holds; a client asks again until it has reached `head`. */
+/** Log entries in one answer. A client repeats the command until it has reached `head`. */
 const EVENTS_PER_PAGE = 200
 
 export interface CommandDeps {
@@ -38,7 +38,7 @@ export interface CommandDeps {
   readonly messages: Messages
   readonly notifications: Notifications
   readonly robotWatch: RobotWatch
-  /** The caller as of now: roles and credential are looked up again for every command. */
+  /** Returns the caller with the present roles; rejects if the credential is no longer valid. */
   readonly currentCaller: (caller: Caller) => Promise<Caller>
   readonly now: () => Date
   readonly bus: Bus
@@ -54,7 +54,7 @@ type Handlers = {
   ) => Promise<HubAnswers[N]>
 }
 
-/** What each command does. Every one of them checks anew that the caller may. */
+/** Creates the handler of each command. Every handler checks the permissions of the caller. */
 function createHandlers(deps: CommandDeps): Handlers {
   const { queries, lifecycle, messages, notifications, robotWatch, now } = deps
   return {
@@ -67,10 +67,11 @@ function createHandlers(deps: CommandDeps): Handlers {
       if (others.length >= MAX_WATCHED_SESSIONS) {
         throw new AppError(
           429,
-          'subscription_limit_reached', `A connection watches at most ${MAX_WATCHED_SESSIONS} sessions. Unwatch one first.`,
+          'subscription_limit_reached',
+          `A connection watches at most ${MAX_WATCHED_SESSIONS} sessions. Unwatch one first.`,
         )
       }
-      // Joined before the log is read: what happens in between arrives live, so nothing falls through.
+      // Joined before the log is read: events in between arrive live, so none is missed.
       await socket.join(room)
       watchedRobots(socket).set(session_id, robot_id)
       const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE)
@@ -111,20 +112,20 @@ function createHandlers(deps: CommandDeps): Handlers {
   }
 }
 
-/** Lets a socket send commands, each answered through its acknowledgement. */
+/** Returns a function that accepts the commands of a socket. Each is answered through its acknowledgement. */
 export function registerCommands(deps: CommandDeps) {
   const handlers = createHandlers(deps)
   const directStop = createDirectStop(deps.bus)
   return (socket: Socket, caller: Caller): void => {
     const commandBucket = createTokenBucket()
-    const actionBucket = createTokenBucket() // of its own, so that a busy program can still stop a robot
+    const actionBucket = createTokenBucket() // separate, so that a busy client can still stop a robot
     const urgentStops = createUrgentStops<HubAck<HubCommandName>>()
     for (const name of Object.keys(hubCommands) as HubCommandName[]) {
       const command = async (...args: unknown[]) => {
         const reply = args.at(-1)
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
         const limits = { tokenBucket: name === 'session:action' ? actionBucket : commandBucket, urgentStops }
-        const raw = args[0] === answer ? undefined : args[0] // without a payload the acknowledgement comes first
+        const raw = args[0] === answer ? undefined : args[0] // without a payload the acknowledgement is the first argument
         const ack = await handleCommand(name, raw, socket, caller, limits).catch((cause) =>
           refusal(cause, deps.log),
         )
@@ -143,7 +144,8 @@ export function registerCommands(deps: CommandDeps) {
   ): Promise<HubAck<HubCommandName>> {
     const isWithinLimit = limits.tokenBucket.take()
     if (!isWithinLimit && name !== 'session:action') throw tooManyCommands()
-    if (isValueNestedTooDeep(raw)) throw badRequest(`Nested deeper than ${MAX_FRAME_DEPTH} levels`)
+    if (isValueNestedTooDeep(raw))
+      throw badRequest(`The payload is nested deeper than ${MAX_FRAME_DEPTH} levels`)
     const input = hubCommands[name].parse(raw ?? {}, parseOptions)
     const execute = () => executeCommand(name, input, socket, caller)
     if (isWithinLimit) return await execute()
@@ -154,7 +156,7 @@ export function registerCommands(deps: CommandDeps) {
     })
   }
 
-  /** Whether a stop is never too many: by a participant. Whoever watches the session has proven it. */
+  /** Returns whether the rate limit exempts a stop: that of a participant. A socket that watches was checked before. */
   async function mayStop(socket: Socket, caller: Caller, sessionId: string): Promise<boolean> {
     if (watchedRobots(socket).has(sessionId)) return true
     return await deps.queries.isParticipant(await deps.currentCaller(caller), sessionId)
@@ -171,7 +173,7 @@ export function registerCommands(deps: CommandDeps) {
       input: unknown,
       socket: Socket,
     ) => Promise<HubAnswers[HubCommandName]>
-    const work = deps.currentCaller(caller).then((now) => handler(now, input, socket))
+    const work = deps.currentCaller(caller).then((current) => handler(current, input, socket))
     const answer = await (isStop(input) ? directStop(socket, caller, input, work) : work)
     return { ok: true, ...answer } as HubAck<HubCommandName>
   }

@@ -5,7 +5,7 @@ import type { DomainEvent } from '../src/core/events/outbox-relay.ts'
 
 type EventBroadcasters = { [N in EventName]: (io: Server, payload: EventPayload<N>) => void }
 
-/** Which rooms hear of a fact, and in which words. */
+/** Emits each kind of domain event to the rooms that it concerns. */
 const broadcasters: EventBroadcasters = {
   'session.event': (io, event) => {
     io.to(rooms.session(event.session_id)).emit('session:event', event)
@@ -28,11 +28,11 @@ const broadcasters: EventBroadcasters = {
     }
   },
   'robots.log': () => {},
-  'robots.battery_low': () => {}, // its notifications are live
+  'robots.battery_low': () => {}, // clients receive its notifications instead
 }
 
-/** Publishes a fact from the outbox to everybody it concerns, on every hub node. */
+/** Publishes a domain event of the outbox to the sockets that it concerns, on every hub node. */
 export function publishEvent(io: Server, event: DomainEvent): void {
   const broadcast = broadcasters[event.name] as ((io: Server, payload: unknown) => void) | undefined
-  broadcast?.(io, event.payload) // a newer process may write facts that this one does not know
+  broadcast?.(io, event.payload) // a newer process may write events that this one does not know
 }

@@ -5,24 +5,24 @@ import { requestNetwork } from '../src/core/http/client-address.ts'
 import type { Guard } from '../src/core/process/guard.ts'
 
 const WINDOW_MS = 60_000
-/** Networks that are counted at a time; of more than that the oldest is forgotten. */
+/** Networks that are counted at a time. Beyond it the oldest one is forgotten. */
 const MAX_NETWORKS = 20_000
-/** Connections of one hub that have not shown a valid credential yet, from all networks together. */
+/** Connections of one hub that are not authenticated yet, from all networks together. */
 const MAX_PENDING = 10_000
-/** How long a connection stays open after its credential was refused, so that the answer arrives. */
+/** How long a connection stays open after its credential was refused, so that the client receives the error. */
 const CLOSE_AFTER_MS = 1_000
 
-/** Why a handshake failed, as the metric counts it. */
+/** Why a handshake failed: a label of the metric. */
 export type AuthFailure = 'missing' | 'invalid_api_key' | 'invalid_session' | 'rate_limited'
 
 /**
- * Limits handshakes without a valid credential for each network: connections that show none, and credentials that are
- * refused. A handshake counts when it begins and is taken off the count once its credential proves valid.
+ * Limits handshakes without a valid credential for each network. A handshake counts when it begins, and no longer counts
+ * once its credential proves valid.
  */
 export function limitHandshakes(
   io: Server,
   deps: {
-    /** For each network; 0 is no limit. */
+    /** The limit for each network; 0 disables it. */
     perMinute: number
     trustedProxies: number
     guard: Guard
@@ -31,7 +31,7 @@ export function limitHandshakes(
 ) {
   const { perMinute, trustedProxies, guard, failed } = deps
   const counts = createNetworkCounts()
-  /** Connections whose first credential is still to come: the handshake was counted for it. */
+  /** Connections that have not sent a credential yet: their handshake counts for the first one. */
   const alreadyCounted = new WeakSet<object>()
   const authenticated = new WeakSet<object>()
   const networkOf = (request: IncomingMessage) => requestNetwork(request, trustedProxies)
@@ -45,27 +45,31 @@ export function limitHandshakes(
   })
 
   return {
-    /** Connections that have not shown a valid credential. */
+    /** The number of connections that are not authenticated yet. */
     get pending() {
       return pending()
     },
 
-    /** Counts a new connection; answers why it is refused, or undefined. */
+    /** Counts a new connection; returns why it is refused, or undefined. */
     problemOf(request: IncomingMessage): string | undefined {
-      if (pending() >= MAX_PENDING) return 'Too many connections at once: try again shortly'
+      if (pending() >= MAX_PENDING) return 'Too many connections at once. Try again shortly.'
       if (!isTooMany(networkOf(request))) return undefined
       failed('rate_limited')
-      return 'Too many connections without a valid credential from your network: try again in a minute'
+      return 'Too many connections without a valid credential from your network. Try again in a minute.'
     },
 
     /** Counts a further credential on a connection. @throws 429 */
     beforeCredential({ conn, request }: Socket): void {
       if (alreadyCounted.delete(conn) || !isTooMany(networkOf(request))) return
       failed('rate_limited')
-      throw new AppError(429, 'rate_limited', 'Too many invalid credentials from your network: try again in a minute')
+      throw new AppError(
+        429,
+        'rate_limited',
+        'Too many invalid credentials from your network. Try again in a minute.',
+      )
     },
 
-    /** Takes a valid credential off the count. */
+    /** Removes the handshake of a valid credential from the count. */
     accepted({ conn, request }: Socket): void {
       authenticated.add(conn)
       counts.remove(networkOf(request))
@@ -89,16 +93,16 @@ function createNetworkCounts() {
     const nowMs = performance.now()
     const known = windows.get(network)
     if (known && known.endsAtMs > nowMs) return known
-    windows.delete(network) // begun again it becomes the newest
+    windows.delete(network) // to become the newest entry
     const oldest = windows.keys().next()
     if (windows.size >= MAX_NETWORKS && !oldest.done) windows.delete(oldest.value)
-    const begun = { count: 0, endsAtMs: nowMs + WINDOW_MS }
-    windows.set(network, begun)
-    return begun
+    const window = { count: 0, endsAtMs: nowMs + WINDOW_MS }
+    windows.set(network, window)
+    return window
   }
 
   return {
-    /** Counts one more, up to just above the limit: a flood must not outlast valid credentials that are taken off. */
+    /** Counts one handshake, up to just above the limit, so that a flood does not outweigh later removals. */
     add(network: string, limit: number): number {
       const window = windowOf(network)
       window.count = Math.min(window.count + 1, limit + 1)

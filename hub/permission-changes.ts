@@ -4,9 +4,8 @@ import type { Caller } from '../src/core/http/endpoint.ts'
 import { type RevocationSources, watchRevocations } from '../src/modules/identity/index.ts'
 
 /**
- * Ends what was opened with permissions that are gone. Sockets of a revoked API key are sent away. Sockets of a user
- * whose permissions have changed are cut off, as a network would do it: they come back and get what their user may
- * see now, which commands decide anew; so no room has to be looked through here.
+ * Closes the sockets of revoked API keys, and of users whose permissions have changed. The latter reconnect, as after a
+ * network failure, and their commands are authorized again; so no room has to be checked here.
  */
 export function watchPermissionChanges(
   io: Server,
@@ -18,7 +17,7 @@ export function watchPermissionChanges(
   })
 }
 
-/** Cuts off the user's sockets that were let in before the change. */
+/** Closes the connections of the user's sockets that were admitted before the change. */
 function cutOffOutdated(
   io: Server,
   { id, permissions_version }: { id: string; permissions_version: number },

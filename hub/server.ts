@@ -25,9 +25,9 @@ import { guardSlowClients } from './slow-clients.ts'
 import { trackUserPresence } from './user-presence-tracker.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024
-/** Timers hold at most about 24 days; longer-lived tokens are looked at again at reconnect. */
+/** The longest delay of a timer, about 24 days. A token that lives longer is checked again at the next connect. */
 const MAX_TIMER_MS = 2 ** 31 - 1
-/** How long a connection may take to show a valid credential: as long as a slow database may take to check it. */
+/** How long a connection may take to authenticate; a slow database may need most of it. */
 const AUTHENTICATION_LIMIT_MS = 20_000
 
 export interface HubDeps extends CommandDeps {
@@ -40,22 +40,22 @@ export interface HubDeps extends CommandDeps {
   readonly redis: HubRedis | undefined
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: number
-  /** Handshakes without a valid credential that a network may begin in a minute; 0 is no limit. */
+  /** Handshakes without a valid credential that a network may begin in a minute; 0 disables the limit. */
   readonly handshakesPerMinute: number
-  /** Told of credentials that were refused. */
+  /** Called for each refused credential. */
   readonly authFailed: (reason: AuthFailure) => void
   readonly log: Log
   readonly guard: Guard
 }
 
 export interface Hub {
-  /** Sockets of users. */
+  /** The number of authenticated sockets. */
   readonly connections: number
-  /** Connections that have not shown a valid credential yet. */
+  /** The number of connections that are not authenticated yet. */
   readonly pendingHandshakes: number
-  /** What this node's relay has told. */
+  /** What the outbox relay of this node has published. */
   readonly outboxRelay: Pick<OutboxRelay, 'published' | 'batches'>
-  /** Stops relaying and tells every client to reconnect. */
+  /** Stops the outbox relay and closes all connections; the clients reconnect. */
   close(): Promise<void>
 }
 
@@ -72,7 +72,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
       'socket:request',
       (request: IncomingMessage, decide: (problem: string | undefined, isAllowed: boolean) => void) => {
         const problem = draining
-          ? 'This hub is ending: connect again'
+          ? 'This hub is shutting down. Connect again.'
           : (problemOf(request, { allowedOrigins, isClustered: redis !== undefined }) ??
             handshakes.problemOf(request))
         decide(problem, problem === undefined)
@@ -121,7 +121,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
     'socket:connection',
     (socket: Socket) => {
       const caller = socket.data.caller as Caller
-      // A connection that has left the namespace would stay open without a credential.
+      // A connection that leaves the namespace would stay open without a credential.
       guard.on(socket, 'disconnect', 'socket:left', () => socket.conn.close())
       socket.join(rooms.user(caller.userId))
       presenceTracker.markPresent(caller.userId)
@@ -154,8 +154,8 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
       draining = true
       permissionChanges.close()
       clearInterval(slowClients)
-      // Closing the transport, not the session: clients reconnect to another hub by themselves. Nobody waits for the
-      // database for that.
+      // Closes the transport, not the Socket.IO session: clients reconnect to another hub by themselves. The database
+      // is not needed for this.
       const sockets = [...io.sockets.sockets.values()]
       const disconnectAll = stagger(sockets, (socket) => socket.conn.close())
       await Promise.all([disconnectAll, presenceTracker.close(), outboxRelay.close()])
@@ -164,22 +164,22 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
   }
 }
 
-/** Why a connection is not even begun; undefined for a good one. */
+/** Returns why a connection is refused before its handshake; undefined if it is accepted. */
 function problemOf(
   { headers: { origin }, url = '' }: IncomingMessage,
   hub: { allowedOrigins: readonly string[]; isClustered: boolean },
 ): string | undefined {
   // CORS does not stop WebSockets from foreign pages; this does.
   if (origin !== undefined && !hub.allowedOrigins.includes(origin))
-    return 'Pages of this origin are not allowed'
-  // Each request of a long-polling client may reach another hub, which would not know it.
+    return 'Connections from this Origin are not allowed. An administrator can allow it.'
+  // Each request of a long-polling client may reach another hub, which does not know its session.
   const usesPolling = new URLSearchParams(url.split('?')[1]).get('transport') === 'polling'
   if (usesPolling && hub.isClustered)
-    return "Several hubs share this address: connect with transports: ['websocket']"
+    return "Several hubs share this address. Connect with transports: ['websocket']."
   return undefined
 }
 
-/** The credential of a handshake: `auth.token`, the Authorization header, or the dashboard's cookie. */
+/** Returns the credential of a handshake: `auth.token`, the Authorization header, or the session cookie. */
 function credentialOf(auth: Auth, { handshake }: Socket): string | undefined {
   const { auth: authPayload, headers } = handshake
   if (typeof authPayload.token === 'string') return authPayload.token
@@ -187,7 +187,7 @@ function credentialOf(auth: Auth, { handshake }: Socket): string | undefined {
   return bearer ?? auth.readSessionCookie(headers.cookie)
 }
 
-/** The user behind a credential. @throws 401; 429 when a network has tried too many */
+/** Authenticates a credential. @throws 401; 429 after too many invalid credentials of a network */
 async function authenticate(
   auth: Auth,
   handshakes: ReturnType<typeof limitHandshakes>,
@@ -196,7 +196,10 @@ async function authenticate(
 ): Promise<Caller> {
   handshakes.beforeCredential(socket)
   if (!credential)
-    throw unauthorized('unauthenticated', 'A token is required: auth.token, an Authorization header or the session cookie')
+    throw unauthorized(
+      'unauthenticated',
+      'A token is required. Send it as auth.token, in the Authorization header or in the session cookie.',
+    )
   return await auth.authenticateToken(credential)
 }
 
@@ -205,13 +208,13 @@ function failureOf(credential: string | undefined): AuthFailure {
   return credential.startsWith(API_KEY_PREFIX) ? 'invalid_api_key' : 'invalid_session'
 }
 
-/** The shape socket.io hands to the client's `connect_error`. */
+/** Returns the error that socket.io sends to the client's `connect_error`. */
 function handshakeError(cause: unknown): Error & { data: { error: string; status: number } } {
   const { status, message } = toAppError(cause)
   return Object.assign(new Error(message), { data: { error: message, status } })
 }
 
-/** Breaks a connection as a network would: its client comes back and asks for what it missed. */
+/** Closes a connection as a network failure does: its client reconnects and requests the events that it missed. */
 function cutOff(socket: Socket): void {
   socket.conn.close()
 }

@@ -3,27 +3,27 @@ import type { Log } from '../src/core/log.ts'
 import type { Guard } from '../src/core/process/guard.ts'
 
 const CHECK_MS = 1_000
-/** Packets one client may have waiting: a burst of ten thousand robots fits, an endless backlog does not. */
+/** Packets that may wait for one client: a burst of ten thousand robots fits. */
 const MAX_WAITING_PACKETS = 50_000
-/** Characters one client may have waiting; several pages of a session's log fit. */
+/** Characters that may wait for one client: several pages of a session's log fit. */
 const MAX_WAITING_LENGTH = 8 * 1024 * 1024
-/** How long packets may wait without the transport taking any. */
+/** How many checks in a row may find that the transport accepts no packet. */
 const MAX_BLOCKED_CHECKS = 10
 
-/** Cuts off clients that read too slowly; they come back and ask for what they missed. */
+/** Closes clients that read too slowly. They reconnect and request the events that they missed. */
 export function guardSlowClients(io: Server, { guard, log }: { guard: Guard; log: Log }): NodeJS.Timeout {
   const blockedChecks = new WeakMap<object, number>()
   return guard.every('timer:slow-clients', CHECK_MS, () => {
     for (const socket of io.sockets.sockets.values()) {
       const { conn } = socket
-      // Typed as private, yet the only measure there is of what a client has not taken.
+      // Typed as private, but there is no other measure of the packets that wait for a client.
       const { writeBuffer } = conn as unknown as { writeBuffer: { data?: unknown }[] }
       const waiting = writeBuffer.length
       const blocked = waiting > 0 && !conn.transport.writable ? (blockedChecks.get(conn) ?? 0) + 1 : 0
       blockedChecks.set(conn, blocked)
       if (waiting <= MAX_WAITING_PACKETS && blocked < MAX_BLOCKED_CHECKS && !isLong(writeBuffer)) continue
-      log.info({ userId: socket.data.caller?.userId, waiting }, 'slow client cut off')
-      conn.close(true) // discards what waits: it would only be late
+      log.info({ userId: socket.data.caller?.userId, waiting }, 'closed a slow client')
+      conn.close(true) // discards the waiting packets
     }
   })
 }

@@ -1,12 +1,12 @@
 const COMMANDS_PER_SECOND = 30
 const BURST = 60
 
-/** A token bucket: how many commands one socket may send. */
+/** Creates a token bucket, which limits the commands of one socket. */
 export function createTokenBucket(monotonicMs: () => number = () => performance.now()) {
   let tokens = BURST
   let refilledMs = monotonicMs()
   return {
-    /** Takes one command out of the allowance; false when it is used up. */
+    /** Takes a token; returns false if none is left. */
     take(): boolean {
       const nowMs = monotonicMs()
       tokens = Math.min(BURST, tokens + ((nowMs - refilledMs) / 1_000) * COMMANDS_PER_SECOND)

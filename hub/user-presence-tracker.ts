@@ -5,12 +5,12 @@ import type { Log } from '../src/core/log.ts'
 import type { Guard } from '../src/core/process/guard.ts'
 import type { UserPresenceRecorder } from '../src/modules/identity/index.ts'
 
-/** A person counts as absent once three rounds have passed without them. */
+/** A user counts as absent after three rounds without a connection. */
 const ROUND_MS = 5_000
 
 /**
- * Keeps written down who is at this hub: newcomers at once, everybody every five seconds. A hub that dies takes
- * nothing back; its people are simply not seen again, unless at another hub.
+ * Records which users are connected to this hub: new ones at once, all of them every five seconds. A hub that fails needs
+ * no cleanup: its users expire unless they connect to another hub.
  */
 export function trackUserPresence(
   io: Server,
@@ -20,7 +20,7 @@ export function trackUserPresence(
   const pendingUserIds = new Set<string>()
   let failing = false
 
-  /** While one statement runs, further newcomers gather for the next. */
+  /** Users who connect while a statement runs are recorded by the next one. */
   const write = singleFlight(async () => {
     try {
       while (pendingUserIds.size > 0) {
@@ -30,12 +30,12 @@ export function trackUserPresence(
       }
       failing = false
     } catch (cause) {
-      if (!failing) log.warn({ err: cause }, 'people at the hub not written down')
+      if (!failing) log.warn({ err: cause }, 'failed to record the presence of users')
       failing = true
     }
   })
 
-  const round = guard.every('timer:attendance', ROUND_MS, () => {
+  const round = guard.every('timer:user-presence', ROUND_MS, () => {
     for (const { data } of io.sockets.sockets.values()) pendingUserIds.add((data.caller as Caller).userId)
     void write()
   })
@@ -45,7 +45,7 @@ export function trackUserPresence(
       pendingUserIds.add(userId)
       void write()
     },
-    /** Settles when nothing is being written any more. */
+    /** Stops recording; settles after the last statement. */
     async close(): Promise<void> {
       clearInterval(round)
       pendingUserIds.clear()

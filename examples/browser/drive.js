@@ -4,9 +4,9 @@ const SEND_EVERY_MS = 50
 const PING_EVERY_MS = 1_000
 const LINEAR_MPS = 0.6
 const ANGULAR_RADPS = 1.2
-/** A stop that the gateway has not confirmed by then takes the other way as well. */
+/** Without a confirmation of the gateway after this time, the page also sends the stop over REST. */
 const STOP_CONFIRM_MS = 1_000
-/** What each key adds: [forward, left]. */
+/** Contribution of each key: [forward, left]. */
 const KEYS = {
   ArrowUp: [1, 0],
   KeyW: [1, 0],
@@ -19,7 +19,7 @@ const KEYS = {
 }
 
 const element = (id) => document.getElementById(id)
-// textContent everywhere: names, reasons and telemetry are written by others.
+// Always textContent: other users write names, reasons and telemetry.
 const show = (id, text) => {
   element(id).textContent = text
 }
@@ -31,10 +31,10 @@ let seq = 0
 let acknowledged = 0
 let ownPingMs = null
 let latched = false
-/** From the first key on, commands flow, zeros too, so that the robot knows that somebody holds the wheel. */
+/** After the first key, the page sends commands continuously, also zeros, so that the deadman does not stop the robot. */
 let driving = false
 
-/** Calls the REST API with what was typed in. An error is final when asking again would not help. */
+/** Calls the REST API with the entered credential. An error is final if a repetition would fail too. */
 async function call(method, path, body) {
   const response = await fetch(`${element('api').value.replace(/\/$/, '')}${path}`, {
     method,
@@ -47,14 +47,14 @@ async function call(method, path, body) {
   const answer = await response.json()
   if (response.ok) return answer
   const { status } = response
-  // 409: the robot is offline, or the session over; 429 and 5xx: later.
+  // Transient: 409 (the robot is offline or the session is over), 429 and 5xx.
   const final = status < 500 && status !== 429 && status !== 409
   throw Object.assign(new Error(`${status} ${answer.error}`), { final })
 }
 
 const sessionPath = () => `/api/sessions/${encodeURIComponent(element('session').value.trim())}`
 
-/** A ticket is good once: every connection takes a new one, or the one that was pasted. */
+/** Returns a new ticket, or the pasted one. A ticket is valid for one connection. */
 async function admission() {
   if (element('credential').value !== '') {
     const { url, ticket } = await call('POST', `${sessionPath()}/ticket`, { part })
@@ -62,14 +62,14 @@ async function admission() {
   }
   const token = element('ticket').value.trim()
   element('ticket').value = ''
-  if (token === '') throw Object.assign(new Error('a new ticket is needed'), { final: true })
+  if (token === '') throw Object.assign(new Error('enter a new ticket'), { final: true })
   return { url: element('url').value.trim(), token }
 }
 
 function onFrame(frame) {
   if (frame.type === 'state') {
     show('status', frame.status)
-    show('robot', frame.robot_connected ? 'connected' : 'away')
+    show('robot', frame.robot_connected ? 'connected' : 'offline')
     const { stop } = frame
     latched = stop?.latched === true
     const kind = stop?.latched ? 'latched, until it is cleared' : 'until the next command'
@@ -93,7 +93,7 @@ function onFrame(frame) {
   }
 }
 
-/** One command: what the held keys say together. */
+/** Sends one command for the held keys. */
 function command() {
   if (!driving || part !== 'control' || !link) return
   const [forward, left] = [...held].reduce(([f, l], key) => [f + KEYS[key][0], l + KEYS[key][1]], [0, 0])
@@ -102,26 +102,26 @@ function command() {
   link.send({ type: 'control', seq: ++seq, t: nowMs(), data })
 }
 
-/** Hands off the wheel: one last zero, then silence. */
-function letGo() {
+/** Releases the controls: sends one last zero, then no more commands. */
+function release() {
   held.clear()
   command()
   driving = false
 }
 
 async function stop() {
-  letGo()
+  release()
   const reason = 'stopped from the page'
   if (link?.send({ type: 'stop', reason })) {
-    // A connection may be dead without anybody knowing yet.
+    // The connection may be dead without a close event yet.
     await new Promise((resolve) => setTimeout(resolve, STOP_CONFIRM_MS))
     if (latched) return
   }
-  // The other way takes longer and needs a credential.
-  await act('emergency_stop', reason)
+  // REST takes longer and needs a credential.
+  await performAction('emergency_stop', reason)
 }
 
-async function act(action, reason) {
+async function performAction(action, reason) {
   try {
     await call('PATCH', sessionPath(), { action, ...(reason && { reason }) })
     show('problem', '')
@@ -139,13 +139,13 @@ element('connect').addEventListener('submit', (event) => {
   link = openLink({ admission, onFrame, onState: (state) => show('connection', state) })
 })
 element('disconnect').addEventListener('click', () => {
-  letGo()
+  release()
   link?.close()
   link = null
 })
 element('stop').addEventListener('click', stop)
-element('clear').addEventListener('click', () => act('clear_stop'))
-element('resume').addEventListener('click', () => act('resume'))
+element('clear').addEventListener('click', () => performAction('clear_stop'))
+element('resume').addEventListener('click', () => performAction('resume'))
 
 const isTyping = (event) => event.target instanceof HTMLInputElement && event.target.type !== 'radio'
 addEventListener('keydown', (event) => {
@@ -163,10 +163,10 @@ addEventListener('keydown', (event) => {
 addEventListener('keyup', (event) => {
   if (held.delete(event.code)) command()
 })
-// A page that is not looked at must not drive: it hears no keyup, and browsers slow its timers down.
-addEventListener('blur', letGo)
+// A page without focus must not drive: it gets no keyup, and browsers slow down its timers.
+addEventListener('blur', release)
 document.addEventListener('visibilitychange', () => {
-  if (document.hidden) letGo()
+  if (document.hidden) release()
 })
 setInterval(command, SEND_EVERY_MS)
 setInterval(() => link?.send({ type: 'ping', t: nowMs() }), PING_EVERY_MS)

@@ -1,19 +1,18 @@
-// One WebSocket of the gateway that comes back when that makes sense. docs/protocol.md describes the wire.
+// A WebSocket to the gateway that reconnects. docs/protocol.md describes the wire.
 
-/** Close codes after which a new connection makes sense. */
-const COME_BACK = new Set([1006, 4008, 4009, 4408, 4500, 4503])
+/** Close codes after which a client should reconnect. */
+const RECONNECT_CODES = new Set([1006, 4008, 4009, 4408, 4500, 4503])
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 10_000
 const CONNECT_LIMIT_MS = 10_000
 
-/** A clock that never jumps, in milliseconds of Unix time or nearly so. */
+/** Returns a monotonic time in milliseconds, close to Unix time. */
 export const nowMs = () => performance.timeOrigin + performance.now()
 
 /**
- * Connects with what `admission()` resolves to, `{url, token}`, and connects again after losses. `admission` may
- * throw; an error with `final: true` ends the attempts. `silenceMs`: without any frame for so long the connection
- * counts as lost.
- * @returns `send(frame)`, true when it was handed to an open socket that keeps up; `expectFrames(forMs)`; `close()`
+ * Connects with the `{url, token}` that `admission()` resolves to, and reconnects after losses. `admission` may throw;
+ * an error with `final: true` ends the attempts. After `silenceMs` without a frame, the connection counts as lost.
+ * @returns `send(frame)`, true if an open socket without a backlog accepted the frame; `expectFrames(forMs)`; `close()`
  */
 export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenceMs = 5_000 }) {
   let socket = null
@@ -32,7 +31,7 @@ export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenc
       ended = true
       return
     }
-    // Full jitter: those who lost a gateway together do not come back together.
+    // Full jitter spreads the reconnects of clients that lost the same gateway.
     const ceilingMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures++)
     retry = setTimeout(dial, Math.random() * ceilingMs)
   }
@@ -46,14 +45,14 @@ export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenc
       return lost(problem.message, problem.final === true)
     }
     if (ended) return
-    // The gateway picks the first entry, so the token does not travel back.
-    const mine = new WebSocket(admitted.url, ['wheelhouse.v1', `bearer.${admitted.token}`])
-    mine.binaryType = 'arraybuffer'
-    socket = mine
-    // close() of a dead connection takes its time; nobody has to wait for it.
+    // The gateway selects the first entry, so it does not send the token back.
+    const attempt = new WebSocket(admitted.url, ['wheelhouse.v1', `bearer.${admitted.token}`])
+    attempt.binaryType = 'arraybuffer'
+    socket = attempt
+    // close() of a dead connection takes long, so the link does not wait for its close event.
     const giveUp = (why) => {
-      if (mine !== socket) return
-      mine.close()
+      if (attempt !== socket) return
+      attempt.close()
       lost(why, false)
     }
     const listen = (forMs) => {
@@ -61,28 +60,28 @@ export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenc
       silence = setTimeout(() => giveUp('silence'), forMs)
     }
     listen(CONNECT_LIMIT_MS)
-    mine.onopen = () => {
-      if (mine !== socket) return
+    attempt.onopen = () => {
+      if (attempt !== socket) return
       listen(limitMs)
       onOpen?.()
       onState('connected')
     }
-    mine.onmessage = ({ data }) => {
-      if (mine !== socket) return
+    attempt.onmessage = ({ data }) => {
+      if (attempt !== socket) return
       failures = 0
       listen(limitMs)
       if (typeof data === 'string') onFrame(JSON.parse(data))
       else onBinary?.(new DataView(data))
     }
-    mine.onclose = ({ code, reason }) => {
-      if (mine !== socket) return
-      lost(`${code} ${reason}`.trim(), !COME_BACK.has(code))
+    attempt.onclose = ({ code, reason }) => {
+      if (attempt !== socket) return
+      lost(`${code} ${reason}`.trim(), !RECONNECT_CODES.has(code))
     }
   }
 
   dial()
   return {
-    /** From the next frame on, `forMs` without one means that the connection is lost. */
+    /** Sets the silence after which the connection counts as lost, from the next frame on. */
     expectFrames(forMs) {
       limitMs = forMs
     },

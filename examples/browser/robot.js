@@ -2,10 +2,10 @@ import { nowMs, openLink } from './link.js'
 
 const STEP_MS = 20
 const TELEMETRY_EVERY_MS = 100
-/** Beyond the gateway's own deadman, which is given the first word. */
+/** Added to the gateway's deadman, so that the gateway's own stop arrives first. */
 const WATCHDOG_MARGIN_MS = 100
-/** Clocks drift: the smallest offset seen may grow by 0.2 ms a second. */
-const CREEP = 0.0002
+/** The smallest offset may grow by 0.2 ms per second, because clocks drift. */
+const CLOCK_DRIFT = 0.0002
 const METRE_PX = 40
 const MAX_LINEAR_MPS = 1
 const MAX_ANGULAR_RADPS = 2
@@ -15,53 +15,53 @@ const show = (id, text) => {
   element(id).textContent = text
 }
 const round = (value) => Math.round(value * 10_000) / 10_000
-const clamp = (value, most) => Math.max(-most, Math.min(most, value))
+const clamp = (value, limit) => Math.max(-limit, Math.min(limit, value))
 
 const pose = { x: 0, y: 0, heading: 0 }
-const still = { linear: 0, angular: 0 }
-let wanted = still
+const halted = { linear: 0, angular: 0 }
+let wanted = halted
 let wantedAtMs = 0
 let link = null
 let welcome = null
 let session = null
 let latched = false
-let beats
+let heartbeatTimer
 let smallestMs = null
 let smallestAtMs = 0
 let lastSeq = -1
 
-/** How much later than usual a frame arrives by its sender's clock. */
+/** Returns how much later than usual a frame arrives by its sender's clock. */
 function ageMs(seq, t) {
-  if (seq <= lastSeq) smallestMs = null // a new link, perhaps another clock
+  if (seq <= lastSeq) smallestMs = null // a new link, which may have another clock
   lastSeq = seq
   const offset = nowMs() - t
-  const crept = smallestMs === null ? offset : smallestMs + (nowMs() - smallestAtMs) * CREEP
-  smallestMs = Math.min(offset, crept)
+  const drifted = smallestMs === null ? offset : smallestMs + (nowMs() - smallestAtMs) * CLOCK_DRIFT
+  smallestMs = Math.min(offset, drifted)
   smallestAtMs = nowMs()
   return offset - smallestMs
 }
 
-function takeSession(next) {
+function applySession(next) {
   if (next?.session_id !== session?.session_id) smallestMs = null
   session = next
-  if (session?.status !== 'ACTIVE') wanted = still
+  if (session?.status !== 'ACTIVE') wanted = halted
   show('session', session ? `${session.status} with ${session.operator_name}` : 'none')
 }
 
-function takeStop({ reason, latched: isLatched }) {
-  wanted = still
+function applyStop({ reason, latched: isLatched }) {
+  wanted = halted
   latched ||= isLatched
   show('in-force', `${reason}${latched ? ' (latched)' : ''}`)
-  // This one stands as soon as it wants to. Yours may have to brake before it says so.
+  // This robot halts at once. Yours may have to brake before it sends `stopped`.
   link.send({ type: 'stopped', reason: reason.slice(0, 500) })
 }
 
-function takeControl({ session_id, seq, t, ttl_ms, data }) {
+function applyControl({ session_id, seq, t, ttl_ms, data }) {
   const late = ageMs(seq, t) > ttl_ms
   if (late || latched || session?.status !== 'ACTIVE' || session.session_id !== session_id) return
   const { linear_mps = 0, angular_radps = 0 } = data ?? {}
   if (!Number.isFinite(linear_mps) || !Number.isFinite(angular_radps)) {
-    wanted = still // what cannot be read must not keep the last motion alive
+    wanted = halted // a malformed command must not extend the last motion
     return
   }
   wanted = {
@@ -77,19 +77,19 @@ function onFrame(frame) {
   if (frame.type === 'welcome') {
     welcome = frame
     let seq = 0
-    const beat = () => link?.send({ type: 'heartbeat', seq: seq++ })
-    clearInterval(beats)
-    beats = setInterval(beat, frame.heartbeat_interval_ms)
+    const sendHeartbeat = () => link?.send({ type: 'heartbeat', seq: seq++ })
+    clearInterval(heartbeatTimer)
+    heartbeatTimer = setInterval(sendHeartbeat, frame.heartbeat_interval_ms)
     link.expectFrames(frame.heartbeat_timeout_ms) // heartbeats are acknowledged
-    smallestMs = null // another way through the network
-    latched = false // a welcome without a stop: it was cleared while we were away
+    smallestMs = null // the network path may be another
+    latched = false // a participant may have cleared the stop while this robot was offline
     show('in-force', 'none')
-    takeSession(frame.session)
-    if (frame.stop) takeStop(frame.stop)
-    beat()
-  } else if (frame.type === 'session') takeSession(frame)
-  else if (frame.type === 'stop') takeStop(frame)
-  else if (frame.type === 'control') takeControl(frame)
+    applySession(frame.session)
+    if (frame.stop) applyStop(frame.stop)
+    sendHeartbeat()
+  } else if (frame.type === 'session') applySession(frame)
+  else if (frame.type === 'stop') applyStop(frame)
+  else if (frame.type === 'control') applyControl(frame)
   else if (frame.type === 'stop_cleared') {
     latched = false
     show('in-force', 'none')
@@ -97,8 +97,8 @@ function onFrame(frame) {
 }
 
 function step() {
-  // The watchdog: the gateway's stop may be the very frame that the network has lost.
-  if (welcome && nowMs() - wantedAtMs > welcome.deadman_ms + WATCHDOG_MARGIN_MS) wanted = still
+  // The watchdog: the network may have lost the gateway's stop.
+  if (welcome && nowMs() - wantedAtMs > welcome.deadman_ms + WATCHDOG_MARGIN_MS) wanted = halted
   pose.heading += (wanted.angular * STEP_MS) / 1000
   pose.x += (Math.cos(pose.heading) * wanted.linear * STEP_MS) / 1000
   pose.y += (Math.sin(pose.heading) * wanted.linear * STEP_MS) / 1000
@@ -130,8 +130,8 @@ element('connect').addEventListener('submit', (event) => {
     onFrame,
     onState(state) {
       if (state !== 'connected') {
-        wanted = still // nobody can stop a robot that is out of reach
-        clearInterval(beats)
+        wanted = halted // no participant can stop an offline robot
+        clearInterval(heartbeatTimer)
       }
       show('connection', state)
     },

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A whole robot for Wheelhouse in one file, to copy and to change. Replace `Motors` with your own.
+"""A complete robot for Wheelhouse in one file, to copy and change. Replace `Motors` with your own.
 
 Needs Python 3.9 and `websockets` 10 or newer (Debian: apt-get install python3-websockets).
-Takes CONTROL_URL and ROBOT_TOKEN from the environment. docs/protocol.md describes every frame.
+Reads CONTROL_URL and ROBOT_TOKEN from the environment. docs/protocol.md describes every frame.
 """
 import asyncio
 import json
@@ -16,68 +16,68 @@ import time
 
 import websockets
 
-COME_BACK = {1006, 4008, 4009, 4500, 4503}  # close codes after which a new connection makes sense
-NEVER = {401, 403, 404}  # refusals that another attempt would not change
-WATCHDOG_MARGIN_MS = 100  # beyond the gateway's own deadman, which is given the first word
-CLOCK_CREEP = 0.0002  # clocks drift: the smallest offset seen may grow by 0.2 ms a second
-FULL_BYTES = 32 * 1024  # above so many unsent bytes, samples and acknowledgements are dropped
+RECONNECT_CODES = {1006, 4008, 4009, 4500, 4503}  # close codes after which a robot should reconnect
+FINAL_STATUSES = {401, 403, 404}  # refusals that another attempt would not change
+WATCHDOG_MARGIN_MS = 100  # added to the gateway's deadman, so that the gateway's own stop arrives first
+CLOCK_DRIFT = 0.0002  # the smallest offset may grow by 0.2 ms per second, because clocks drift
+MAX_UNSENT_BYTES = 32 * 1024  # above this many unsent bytes, samples and acknowledgements are dropped
 STEP_S, TELEMETRY_S = 0.02, 0.1
 MAX_LINEAR_MPS, MAX_ANGULAR_RADPS, MAX_CHANGE_PER_S = 1.0, 2.0, 4.0
 
 
 def now_ms():
-    """A clock that never jumps; Python's time.time() may."""
+    """Returns a monotonic time; time.time() may jump."""
     return time.monotonic() * 1000
 
 
-def clamp(value, most):
-    return max(-most, min(most, value))
+def clamp(value, limit):
+    return max(-limit, min(limit, value))
 
 
 class Motors:
-    """Stands in for hardware: two speeds that follow what is wanted, and the pose that comes of it."""
+    """Simulates hardware: two speeds that follow the requested ones, and the resulting pose."""
 
     def __init__(self):
         self.x = self.y = self.heading = self.linear = self.angular = 0.0
         self.battery = 0.9  # 0 to 1
 
     def step(self, linear, angular, seconds):
-        most = MAX_CHANGE_PER_S * seconds
-        self.linear += clamp(linear - self.linear, most)
-        self.angular += clamp(angular - self.angular, most)
+        limit = MAX_CHANGE_PER_S * seconds
+        self.linear += clamp(linear - self.linear, limit)
+        self.angular += clamp(angular - self.angular, limit)
         self.heading += self.angular * seconds
         self.x += math.cos(self.heading) * self.linear * seconds
         self.y += math.sin(self.heading) * self.linear * seconds
-        self.battery = max(0.0, self.battery - (0.00001 if self.standing else 0.0003) * seconds)
+        self.battery = max(0.0, self.battery - (0.00001 if self.halted else 0.0003) * seconds)
 
     @property
-    def standing(self):
+    def halted(self):
         return abs(self.linear) < 0.001 and abs(self.angular) < 0.001
 
     def sample(self):
         x, y, heading, linear, angular = (
             round(value, 4) for value in (self.x, self.y, self.heading, self.linear, self.angular))
         return {"pose": {"x_m": x, "y_m": y, "heading_rad": heading},
-                "velocity": {"linear_mps": linear, "angular_radps": angular}, "standing": self.standing}
+                "velocity": {"linear_mps": linear, "angular_radps": angular}, "standing": self.halted}
 
 
 class Freshness:
-    """How much later than usual a frame arrives. The sender's clock need not agree with ours, only run as fast."""
+    """Measures how much later than usual a frame arrives. The clocks need the same speed, but not the same time."""
 
     def __init__(self):
-        self.usual, self.seen_at, self.seq = math.inf, 0.0, -1
+        self.smallest, self.seen_at, self.seq = math.inf, 0.0, -1
 
     def age_ms(self, seq, t):
-        if seq <= self.seq:  # numbers begin again: a new link of the operator's, perhaps another clock
-            self.usual = math.inf
+        if seq <= self.seq:  # seq restarts with a new link of the operator, which may have another clock
+            self.smallest = math.inf
         now, self.seq = now_ms(), seq
-        self.usual = min(self.usual + (now - self.seen_at) * CLOCK_CREEP, now - t)
+        self.smallest = min(self.smallest + (now - self.seen_at) * CLOCK_DRIFT, now - t)
         self.seen_at = now
-        return now - t - self.usual
+        return now - t - self.smallest
 
 
 class Pilot:
-    """Decides what the motors may do: they move on a fresh command of an ACTIVE session over a living link."""
+    """Decides which motion is allowed: only a fresh command of an ACTIVE session over an open link."""
 
     def __init__(self):
         self.session, self.latched, self.unanswered = None, False, None
@@ -87,8 +87,8 @@ class Pilot:
     def brake(self):
         self.command, self.commanded_at = (0.0, 0.0), -math.inf
 
-    def wanted(self):
-        # The watchdog: the gateway's stop may be the very frame that the network has lost.
+    def speeds(self):
+        # The watchdog: the network may have lost the gateway's stop.
         if now_ms() - self.commanded_at > self.deadman_ms + WATCHDOG_MARGIN_MS:
             self.brake()
         return self.command
@@ -106,12 +106,12 @@ class Pilot:
         self.unanswered = reason
 
     def on_control(self, seq, t, ttl_ms, linear, angular):
-        """Whether the command is obeyed."""
+        """Returns whether the robot obeys the command."""
         age = self.freshness.age_ms(seq, t)
         if self.latched or not self.session or self.session["status"] != "ACTIVE":
             return False
         if age > (ttl_ms or self.deadman_ms):
-            return False  # it was held up on its way: what it says may no longer be true
+            return False  # it was delayed, so the command is stale
         if not (math.isfinite(linear) and math.isfinite(angular)):
             self.brake()
             return False
@@ -124,18 +124,18 @@ motors, pilot = Motors(), Pilot()
 
 
 async def drive():
-    """Steps the motors for as long as the program lives. It never waits for the network."""
+    """Steps the motors until the program ends. Never waits for the network."""
     last = now_ms()
     while True:
         await asyncio.sleep(STEP_S)
         now = now_ms()
-        motors.step(*pilot.wanted(), (now - last) / 1000)
+        motors.step(*pilot.speeds(), (now - last) / 1000)
         last = now
 
 
 async def send(socket, frame, droppable=False):
-    if droppable and socket.transport.get_write_buffer_size() > FULL_BYTES:
-        return  # latest wins: there will be another one
+    if droppable and socket.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
+        return  # a newer frame follows
     await socket.send(json.dumps(frame))
 
 
@@ -144,14 +144,14 @@ async def log(socket, level, message):
     await send(socket, {"type": "log", "level": level, "message": message}, droppable=True)
 
 
-async def talk(socket, heartbeat_s):
-    """Heartbeats, telemetry, and the answer to a stop once the motors stand."""
+async def report(socket, heartbeat_s):
+    """Sends heartbeats, telemetry, and the answer to a stop when the motors have halted."""
     seq, next_beat = 0, 0.0
     while True:
         if time.monotonic() >= next_beat:
             seq, next_beat = seq + 1, time.monotonic() + heartbeat_s
             await send(socket, {"type": "heartbeat", "seq": seq, "battery": round(motors.battery, 4)})
-        if pilot.unanswered is not None and motors.standing:
+        if pilot.unanswered is not None and motors.halted:
             reason, pilot.unanswered = pilot.unanswered, None
             await send(socket, {"type": "stopped", "reason": reason[:500]})
         await send(socket, {"type": "telemetry", "data": motors.sample()}, droppable=True)
@@ -160,7 +160,7 @@ async def talk(socket, heartbeat_s):
 
 async def on_frame(socket, message):
     if isinstance(message, bytes):
-        # kind, flags, ttl_ms, seq, t; then our own payload: two floats. Anything else is not for us.
+        # kind, flags, ttl_ms, seq, t; then the payload of this robot: two floats. Ignores all other frames.
         if len(message) != 24 or message[0] != 1:
             return
         _, _, ttl_ms, seq, t, linear, angular = struct.unpack(">BBHIdff", message)
@@ -174,7 +174,7 @@ async def on_frame(socket, message):
             return
         data = frame["data"] if isinstance(frame["data"], dict) else {}
         speeds = [data.get(name, 0) for name in ("linear_mps", "angular_radps")]
-        # What cannot be read must not keep the last motion alive, so it counts as "not a number".
+        # A malformed command must not extend the last motion, so it becomes NaN, which brakes.
         linear, angular = [float(v) if type(v) in (int, float) else math.nan for v in speeds]
         if pilot.on_control(frame["seq"], frame["t"], frame["ttl_ms"], linear, angular):
             await send(socket, {"type": "ack", "seq": frame["seq"]}, droppable=True)
@@ -182,19 +182,19 @@ async def on_frame(socket, message):
         pilot.on_session(frame)
         await log(socket, "info", f"session {frame['status']} with {frame['operator_name']}")
     elif kind == "stop":
-        repeated = pilot.latched  # a latched stop is sent again until it is answered
+        repeated = pilot.latched  # the gateway repeats a latched stop until the robot answers
         pilot.on_stop(frame["reason"], frame["latched"])
         if frame["latched"] and not repeated:
             await log(socket, "warn", f"stopped: {frame['reason']}")
     elif kind == "stop_cleared":
-        pilot.latched = False  # and stand on, until the next control frame
+        pilot.latched = False  # the robot stays halted until the next control frame
     elif kind == "error":
         print("gateway:", frame["message"], flush=True)
 
 
 async def connection(url, token):
-    """One connection, from the handshake to its end. Raises what ended it."""
-    # The token as a subprotocol, as in a browser: how headers are set has changed between versions of the library.
+    """Runs one connection, from the handshake to its end. Raises the reason of the end."""
+    # Sends the token as a subprotocol, like a browser: the API for headers differs between versions of the library.
     protocols = ["wheelhouse.v1", f"bearer.{token}"]
     async with websockets.connect(url, subprotocols=protocols, compression=None, max_size=2**18) as socket:
         def hang_up_after(seconds):
@@ -203,30 +203,30 @@ async def connection(url, token):
         silence = hang_up_after(10)
         welcome = json.loads(await socket.recv())
         pilot.deadman_ms, stop = welcome["deadman_ms"], welcome["stop"]
-        pilot.latched = False  # a welcome without a stop: it was cleared while we were away
-        pilot.freshness = Freshness()  # another way through the network
+        pilot.latched = False  # a participant may have cleared the stop while this robot was offline
+        pilot.freshness = Freshness()  # the network path may be another
         pilot.on_session(welcome["session"])
         if stop:
             pilot.on_stop(stop["reason"], stop["latched"])
         print("online, connection", welcome["epoch"], flush=True)
-        talker = asyncio.create_task(talk(socket, welcome["heartbeat_interval_ms"] / 1000))
+        reporting = asyncio.create_task(report(socket, welcome["heartbeat_interval_ms"] / 1000))
         try:
             while True:
-                # Heartbeats are acknowledged: a gateway that is silent for so long is gone.
+                # The gateway acknowledges heartbeats, so a silent gateway is gone.
                 silence.cancel()
                 silence = hang_up_after(welcome["heartbeat_timeout_ms"] / 1000)
                 message = await socket.recv()
                 try:
                     await on_frame(socket, message)
                 except (ValueError, KeyError, TypeError, AttributeError) as error:
-                    pilot.brake()  # it may have been a stop
-                    print("unreadable frame:", error, flush=True)
+                    pilot.brake()  # the frame may have been a stop
+                    print("malformed frame:", error, flush=True)
         finally:
             silence.cancel()
             pilot.brake()
-            pilot.unanswered = None  # a stop that still matters comes again
-            talker.cancel()
-            await asyncio.gather(talker, return_exceptions=True)
+            pilot.unanswered = None  # the gateway repeats a stop that is still in force
+            reporting.cancel()
+            await asyncio.gather(reporting, return_exceptions=True)
 
 
 async def main():
@@ -241,12 +241,12 @@ async def main():
         except websockets.ConnectionClosed as closed:
             code = closed.rcvd.code if closed.rcvd else 1006
             print("closed", code, flush=True)
-            if code not in COME_BACK:
+            if code not in RECONNECT_CODES:
                 return code
-        except websockets.InvalidHandshake as refused:  # the status is found elsewhere in newer versions
+        except websockets.InvalidHandshake as refused:  # newer versions have the status in `response`
             status = getattr(refused, "status_code", getattr(getattr(refused, "response", None), "status_code", 0))
             print("refused", status, flush=True)
-            if status in NEVER:
+            if status in FINAL_STATUSES:
                 return status
             headers = getattr(refused, "headers", getattr(getattr(refused, "response", None), "headers", None)) or {}
             wait = headers.get("Retry-After") or ""  # set for a robot that connects too often
@@ -254,7 +254,7 @@ async def main():
         except (OSError, asyncio.TimeoutError) as error:
             print("lost:", error, flush=True)
         failures = 0 if time.monotonic() - began > 10 else failures + 1
-        # Full jitter, so that a fleet that lost its gateway does not come back all at once.
+        # Full jitter spreads the reconnects of a fleet that lost its gateway.
         await asyncio.sleep(at_least + random.uniform(0, min(10, 0.25 * 2 ** min(failures, 10))))
 
 
@@ -263,4 +263,4 @@ if __name__ == "__main__":
         final = asyncio.run(main())
         sys.exit(f"given up after {final}" if final else 0)
     except asyncio.CancelledError:
-        pass  # asked to end
+        pass  # ended by a signal

@@ -23,23 +23,24 @@ type InTopic = keyof typeof inTopics
 
 const MAX_SUBSCRIPTIONS = 32
 const MAX_OPS_PER_SECOND = 500
-/** Above so many unsent bytes a message is dropped: the next one says more. */
+/** Above this many unsent bytes, the bridge drops messages: newer ones follow. */
 const MAX_UNSENT_BYTES = 256 * 1024
-/** The same warning is not repeated sooner. */
+/** Shortest interval between two warnings. */
 const WARNING_EVERY_MS = 1_000
 const POLICY_VIOLATION = 1008
 
 const severity = { info: 0, warning: 1, error: 2, none: 3 } as const
 
-/** What a client may do to the session behind the bridge. */
+/** Operations of clients on the session behind the bridge. */
 export interface Session {
-  /** @throws OpRefused when somebody else drives */
+  /** @throws OpRefused while another client drives */
   drive(client: BridgeClient, data: DriveData): void
-  letGo(client: BridgeClient): void
-  /** The client's connection has ended. */
+  /** Halts the robot if the client drives it. */
+  release(client: BridgeClient): void
+  /** Reports the end of the client's connection. */
   disconnected(client: BridgeClient): void
   stop(reason: string): void
-  /** The last message of a topic whose last message counts; undefined when there is none. */
+  /** Returns the last message of a latched topic; undefined without one. */
   latched(topic: OutTopic): string | undefined
 }
 
@@ -70,7 +71,7 @@ export class BridgeClient {
     this.#feeds.get(topic)?.offer(frame)
   }
 
-  /** A condition that lasts, told at most once a second. */
+  /** Sends a warning, at most once a second. */
   warn(msg: string): void {
     const nowMs = performance.now()
     if (nowMs - this.#warnedAtMs < WARNING_EVERY_MS) return
@@ -89,7 +90,7 @@ export class BridgeClient {
     }
   }
 
-  /** False when a client asks too much; its connection ends then. */
+  /** Returns false, and closes the connection, if the client sends too many frames. */
   #admit(): boolean {
     const nowMs = performance.now()
     if (nowMs - this.#windowMs >= 1_000) {
@@ -107,11 +108,11 @@ export class BridgeClient {
     else if (op.op === 'unsubscribe') this.#unsubscribe(op)
     else if (op.op === 'advertise') inTopic(op.topic, op.id, op.type)
     else if (op.op === 'unadvertise') {
-      if (inTopic(op.topic, op.id) === '/cmd_vel') this.#session.letGo(this)
+      if (inTopic(op.topic, op.id) === '/cmd_vel') this.#session.release(this)
     } else if (op.op === 'publish') this.#publish(inTopic(op.topic, op.id), op.msg, op.id)
     else if (op.op === 'set_level') this.#level = op.level
     else {
-      const values = 'there are no services behind this bridge'
+      const values = 'this bridge does not support services'
       const answer = { op: 'service_response', id: op.id, service: op.service, values, result: false }
       this.#send(JSON.stringify(answer))
     }
@@ -144,13 +145,13 @@ export class BridgeClient {
   #publish(topic: InTopic, msg: unknown, id: OpId): void {
     if (topic === '/stop') {
       const reason = typeof msg === 'object' && msg !== null && 'data' in msg ? msg.data : undefined
-      // A stop is a stop, whatever its message looks like.
+      // A message without a reason also stops the robot.
       return this.#session.stop(
         typeof reason === 'string' && reason !== '' ? reason : 'stopped over rosbridge',
       )
     }
     const drive = driveOfTwist(msg)
-    if (!drive) throw new OpRefused(`publish: this is no ${inTopics['/cmd_vel']}`, id)
+    if (!drive) throw new OpRefused(`publish: the message is not a ${inTopics['/cmd_vel']}`, id)
     this.#session.drive(this, drive)
   }
 
@@ -177,7 +178,7 @@ export class BridgeClient {
 function outTopic(topic: string, id: OpId): OutTopic {
   if (Object.hasOwn(outTopics, topic)) return topic as OutTopic
   throw new OpRefused(
-    `no such topic to subscribe to: ${topic}; there are ${Object.keys(outTopics).join(', ')}`,
+    `unknown topic: ${topic}; clients can subscribe to ${Object.keys(outTopics).join(', ')}`,
     id,
   )
 }
@@ -185,7 +186,7 @@ function outTopic(topic: string, id: OpId): OutTopic {
 function inTopic(topic: string, id: OpId, type?: string): InTopic {
   if (!Object.hasOwn(inTopics, topic))
     throw new OpRefused(
-      `no such topic to publish to: ${topic}; there are ${Object.keys(inTopics).join(', ')}`,
+      `unknown topic: ${topic}; clients can publish to ${Object.keys(inTopics).join(', ')}`,
       id,
     )
   const known = topic as InTopic

@@ -2,15 +2,15 @@ import type { WebSocket } from 'ws'
 
 const PING_EVERY_MS = 2_000
 
-/** Ends connections whose other side no longer answers, which may take TCP many minutes to notice. */
+/** Terminates dead connections, which TCP may detect only after many minutes. */
 export class LiveSockets {
-  /** By socket: whether it has answered since the last ping. */
+  /** Whether each socket has answered the last ping. */
   readonly #sockets = new Map<WebSocket, boolean>()
   readonly #timer = setInterval(() => this.#ping(), PING_EVERY_MS)
 
   watch(socket: WebSocket): void {
     this.#sockets.set(socket, true)
-    // A pong alone: who sends but does not read would have ever more waiting for it.
+    // Only a pong counts: a peer that sends but does not read must not stay connected.
     socket.on('pong', () => {
       if (this.#sockets.has(socket)) this.#sockets.set(socket, true)
     })

@@ -1,5 +1,5 @@
-// What passes between ROS messages and the data of Wheelhouse's robots. That data is whatever robot and operator
-// agree on; here it is what the simulated robot and the other examples use: {linear_mps, angular_radps} to drive,
+// Converts between ROS messages and the data of Wheelhouse robots. Robot and operator choose their own data format. This
+// one is the format of the simulated robot and the other examples: {linear_mps, angular_radps} as control data,
 // {pose: {x_m, y_m, heading_rad}, velocity: {linear_mps, angular_radps}} as telemetry.
 
 export interface DriveData {
@@ -14,15 +14,15 @@ export interface PoseData {
 
 export const zeroVelocity: DriveData = { linear_mps: 0, angular_radps: 0 }
 
-/** Whether two names mean one message type: ROS 2 writes `nav_msgs/msg/Odometry`, ROS 1 `nav_msgs/Odometry`. */
-export function isSameType(item: string, other: string): boolean {
-  return item.replace('/msg/', '/') === other.replace('/msg/', '/')
+/** Returns whether two names mean the same type: ROS 2 writes `nav_msgs/msg/Odometry`, ROS 1 `nav_msgs/Odometry`. */
+export function isSameType(first: string, second: string): boolean {
+  return first.replace('/msg/', '/') === second.replace('/msg/', '/')
 }
 
 /**
- * Reads a geometry_msgs/Twist. Fields that are missing are 0, as in ROS. A wheeled robot has no use for the others
- * than `linear.x` (m/s) and `angular.z` (rad/s), which are not read.
- * @returns null for what is no Twist or holds what is no number
+ * Reads `linear.x` (m/s) and `angular.z` (rad/s) of a geometry_msgs/Twist, and ignores all other fields. A missing field
+ * is 0, as in ROS.
+ * @returns null for a malformed Twist
  */
 export function driveOfTwist(msg: unknown): DriveData | null {
   const linear_mps = component(msg, 'linear', 'x')
@@ -30,7 +30,7 @@ export function driveOfTwist(msg: unknown): DriveData | null {
   return linear_mps === null || angular_radps === null ? null : { linear_mps, angular_radps }
 }
 
-/** A geometry_msgs/Twist. */
+/** Returns a geometry_msgs/Twist. */
 export function twistOfDrive({ linear_mps, angular_radps }: DriveData) {
   return { linear: { x: linear_mps, y: 0, z: 0 }, angular: { x: 0, y: 0, z: angular_radps } }
 }
@@ -43,7 +43,7 @@ export function readDriveData(data: unknown): DriveData | null {
   return { linear_mps, angular_radps }
 }
 
-/** Reads telemetry that says where the robot is; null when it says nothing of it. */
+/** Reads telemetry with a pose. Returns null for telemetry without one. */
 export function readPoseData(data: unknown): PoseData | null {
   if (!isRecord(data) || !isRecord(data.pose)) return null
   const { x_m, y_m, heading_rad } = data.pose
@@ -52,7 +52,7 @@ export function readPoseData(data: unknown): PoseData | null {
   return { pose: { x_m, y_m, heading_rad }, ...(velocity && { velocity }) }
 }
 
-/** A nav_msgs/Odometry of what a robot told at `atMs` (Unix milliseconds), in the frames `odom` and `base_link`. */
+/** Returns a nav_msgs/Odometry with the time `atMs` (Unix milliseconds), in the frames `odom` and `base_link`. */
 export function odometryOf({ pose, velocity = zeroVelocity }: PoseData, atMs: number) {
   const sec = Math.floor(atMs / 1000)
   const half = pose.heading_rad / 2
@@ -70,7 +70,7 @@ export function odometryOf({ pose, velocity = zeroVelocity }: PoseData, atMs: nu
   }
 }
 
-/** Reads a nav_msgs/Odometry; null for what is none. */
+/** Reads a nav_msgs/Odometry. Returns null for anything else. */
 export function poseOfOdometry(msg: unknown): Required<PoseData> | null {
   const pose = isRecord(msg) && isRecord(msg.pose) ? msg.pose.pose : undefined
   const twist = isRecord(msg) && isRecord(msg.twist) ? msg.twist.twist : undefined
@@ -84,10 +84,10 @@ export function poseOfOdometry(msg: unknown): Required<PoseData> | null {
   return { pose: { x_m, y_m, heading_rad }, velocity }
 }
 
-/** In ROS a covariance of zeros means that it is not known. */
+/** In ROS, a covariance of zeros means that it is unknown. */
 const unknownCovariance = Array.from({ length: 36 }, () => 0)
 
-/** `msg[part][axis]`: 0 when missing, null when it is no number. */
+/** Returns `msg[part][axis]`: 0 if it is missing, null if it is not a number. */
 function component(msg: unknown, part: string, axis: string): number | null {
   if (!isRecord(msg)) return null
   const vector = msg[part] ?? {}

@@ -10,28 +10,28 @@ import { OpRefused } from './ops.ts'
 const MAX_CLIENTS = 16
 const TRY_AGAIN_LATER = 1013
 
-/** What the bridge needs of an OperatorLink. */
+/** The part of an OperatorLink that the bridge uses. */
 export interface Driver {
-  /** Sends data of a control frame; null when it could not be sent. */
+  /** Sends control data. Returns null if it was not sent. */
   control(data: unknown): number | null
-  /** Stops the robot and keeps it stopped. */
+  /** Requests a remote stop. */
   stop(reason: string): unknown
 }
 
 export interface OperatorBridgeOptions {
-  /** Default: loopback alone, because rosbridge knows no authentication. */
+  /** Default: only the loopback address, because rosbridge has no authentication. */
   readonly host?: string
   /** Default: 9090; 0 is any free port. */
   readonly port?: number
-  /** Pages that may connect, as `https://example.com`. Default: none. Programs send no Origin and may. */
+  /** Origins of pages that may connect, such as `https://example.com`. Default: none. Programs send no Origin. */
   readonly allowedOrigins?: readonly string[]
 }
 
 export type OperatorBridge = Awaited<ReturnType<typeof startOperatorBridge>>
 
 /**
- * A rosbridge server in front of one session: its clients see the robot's telemetry as topics, and drive it through
- * `/cmd_vel`, one at a time. The link calls `telemetry`, `state` and `dropped`.
+ * Starts a rosbridge server for one session. Its clients receive the robot's telemetry as topics and drive it through
+ * `/cmd_vel`, one client at a time. The caller's link calls `telemetry`, `state` and `dropped`.
  */
 export async function startOperatorBridge(driver: Driver, options: OperatorBridgeOptions = {}) {
   const { host = '127.0.0.1', port = 9090, allowedOrigins = [] } = options
@@ -39,10 +39,10 @@ export async function startOperatorBridge(driver: Driver, options: OperatorBridg
   let driving: BridgeClient | null = null
   let lastState: string | undefined
 
-  const letGo = (client: BridgeClient) => {
+  const release = (client: BridgeClient) => {
     if (driving !== client) return
     driving = null
-    // The gateway's deadman would stop the robot too, a moment later.
+    // Halts the robot earlier than the gateway's deadman.
     driver.control(zeroVelocity)
   }
   const session: Session = {
@@ -50,12 +50,12 @@ export async function startOperatorBridge(driver: Driver, options: OperatorBridg
       if (driving !== null && driving !== client) throw new OpRefused('/cmd_vel: another client is driving')
       driving = client
       if (driver.control(data) === null)
-        client.warn('/cmd_vel: not sent, there is no connection to the robot')
+        client.warn('/cmd_vel: not sent, the bridge is not connected to the session')
     },
-    letGo,
+    release,
     disconnected(client) {
       clients.delete(client)
-      letGo(client)
+      release(client)
     },
     stop: (reason) => void driver.stop(reason),
     latched: (topic) => (topic === '/state' ? lastState : undefined),
@@ -73,7 +73,7 @@ export async function startOperatorBridge(driver: Driver, options: OperatorBridg
     port,
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
-    // Without this, any page that the operator has open could drive the robot.
+    // Without this check, any page in the operator's browser could drive the robot.
     verifyClient: ({ origin }: { origin?: string }) =>
       origin === undefined || allowedOrigins.includes(origin),
   })
@@ -100,12 +100,12 @@ export async function startOperatorBridge(driver: Driver, options: OperatorBridg
       publish('/state', () => msg)
     },
 
-    /** A command did not reach the robot; whoever drives is told why. */
+    /** Warns the driving client that a command did not reach the robot. */
     dropped(why: string): void {
       driving?.warn(`/cmd_vel: dropped, ${why}`)
     },
 
-    /** Ends the server and every client's connection. */
+    /** Closes the server and all connections. */
     async close(): Promise<void> {
       live.close()
       for (const socket of server.clients) socket.terminate()

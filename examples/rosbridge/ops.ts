@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Names and ids come from strangers and are echoed: they have an end. */
+/** The bridge echoes names and ids of clients, so it limits their length. */
 const name = z.string().min(1).max(256)
 const id = z.union([z.string().max(256), z.number()]).optional()
 
@@ -12,7 +12,7 @@ const Subscribe = z.looseObject({
   id,
   topic: name,
   type: name.optional(),
-  /** Least time between two messages, in milliseconds. */
+  /** Shortest interval between two messages, in milliseconds. */
   throttle_rate: z.number().min(0).max(3_600_000).optional(),
   queue_length: z.number().int().min(0).optional(),
   fragment_size: z.number().nullish(),
@@ -20,7 +20,7 @@ const Subscribe = z.looseObject({
 })
 const Unsubscribe = z.looseObject({ op: z.literal('unsubscribe'), id, topic: name })
 const CallService = z.looseObject({ op: z.literal('call_service'), id, service: name })
-/** From which level on the sender wants to hear `status`. */
+/** Sets the lowest level of `status` frames for the sender. */
 const SetLevel = z.looseObject({
   op: z.literal('set_level'),
   id,
@@ -28,7 +28,7 @@ const SetLevel = z.looseObject({
 })
 const Status = z.looseObject({ op: z.literal('status'), id, level: z.string(), msg: z.string() })
 
-/** What a client sends to a rosbridge server, as far as it is understood here. */
+/** Supported frames from a client to a rosbridge server. */
 export const ClientOp = z.discriminatedUnion('op', [
   Advertise,
   Unadvertise,
@@ -40,14 +40,14 @@ export const ClientOp = z.discriminatedUnion('op', [
 ])
 export type ClientOp = z.infer<typeof ClientOp>
 export type SubscribeOp = z.infer<typeof Subscribe>
-/** What a rosbridge server sends to a client, as far as it is understood here. */
+/** Supported frames from a rosbridge server to a client. */
 export const ServerOp = z.discriminatedUnion('op', [Publish, Status])
 export type ServerOp = z.infer<typeof ServerOp>
 
 export type OpId = z.infer<typeof id>
 export type StatusLevel = 'info' | 'warning' | 'error'
 
-/** Thrown for a frame that is not acted on; the message is for its sender. */
+/** Thrown for a refused frame. The bridge sends the message to the sender of the frame. */
 export class OpRefused extends Error {
   readonly id: OpId
 
@@ -62,7 +62,7 @@ const serverOps: ReadonlySet<unknown> = new Set(ServerOp.options.map((option) =>
 
 /**
  * Reads a frame of a client.
- * @throws OpRefused for what is no rosbridge frame, malformed, or not supported
+ * @throws OpRefused for a malformed or unsupported frame
  */
 export function readClientOp(text: string): ClientOp {
   const { value, op, opId } = envelope(text)
@@ -75,8 +75,8 @@ export function readClientOp(text: string): ClientOp {
 
 /**
  * Reads a frame of a server.
- * @returns null for an op that is not needed here
- * @throws OpRefused for what is no rosbridge frame, or malformed
+ * @returns null for an unused op
+ * @throws OpRefused for a malformed frame
  */
 export function readServerOp(text: string): ServerOp | null {
   const { value, op, opId } = envelope(text)
@@ -95,6 +95,6 @@ function envelope(text: string): { value: object; op: string; opId: OpId } {
   }
   if (typeof value !== 'object' || value === null || !('op' in value) || typeof value.op !== 'string')
     throw new OpRefused('a frame must be a JSON object with an "op"')
-  const given = id.safeParse('id' in value ? value.id : undefined)
-  return { value, op: value.op.slice(0, 64), opId: given.data }
+  const { data: opId } = id.safeParse('id' in value ? value.id : undefined)
+  return { value, op: value.op.slice(0, 64), opId }
 }

@@ -4,11 +4,11 @@ import { poseOfOdometry, readDriveData, twistOfDrive, zeroVelocity } from './mes
 import { RosConnection } from './ros-connection.ts'
 
 const BRAKE_EVERY_MS = 100
-/** How often a stop is repeated to the motors, and an unlatched one not any more: others may want to drive. */
+/** Number of repetitions of an unlatched stop. Afterwards, other publishers may drive the robot. */
 const BRAKES = 10
-/** Reasons of the stops that the link gives by itself. */
+/** Reasons of the stops that the link itself causes. */
 const LINK_STOPS: ReadonlySet<string> = new Set(['watchdog', 'link_lost'])
-/** Slower than this is standing. */
+/** Below these speeds, the robot counts as halted. */
 const HALTED_MPS = 0.01
 const HALTED_RADPS = 0.02
 
@@ -22,17 +22,17 @@ export interface RobotBridgeOptions {
   readonly cmdVelTopic?: string
   /** Default: `/odom`. */
   readonly odometryTopic?: string
-  /** Telemetry samples a second. Default 10. */
+  /** Telemetry samples per second. Default 10. */
   readonly telemetryHz?: number
   readonly reconnect?: BackoffOptions
   readonly log?: (line: string) => void
-  /** The platform will not have this robot: wrong token, removed, or replaced. */
+  /** Called when the platform refuses this robot: wrong token, removed, or replaced. */
   readonly onClosed?: (end: RobotLinkEnd) => void
 }
 
 /**
- * Brings a robot that runs rosbridge_server to Wheelhouse. The robot is online here only while its rosbridge is
- * connected: a robot that cannot be driven should not be offered to anybody.
+ * Connects a robot that runs rosbridge_server to Wheelhouse. The robot is online only while its rosbridge is connected,
+ * so that operators do not start sessions on a robot that they cannot drive.
  */
 export class RobotBridge {
   readonly #options: RobotBridgeOptions
@@ -42,7 +42,7 @@ export class RobotBridge {
   readonly #log: (line: string) => void
   #link: RobotLink | null = null
   #braking: NodeJS.Timeout | undefined
-  /** Reason of the stop that has not been answered with `stopped`. */
+  /** Reason of the stop that the bridge has not answered with `stopped`. */
   #unanswered: string | null = null
 
   constructor(options: RobotBridgeOptions) {
@@ -90,7 +90,7 @@ export class RobotBridge {
     const link = this.#link
     if (!link) return
     this.#link = null
-    this.#log('rosbridge is gone: the robot goes offline')
+    this.#log('rosbridge is disconnected: the robot is offline now')
     void link.close()
   }
 
@@ -103,7 +103,7 @@ export class RobotBridge {
       onSession: (session) => {
         if (session?.status !== 'ACTIVE') this.#halt()
       },
-      // The link hands on no control that is late, and stops a robot by itself when control falls silent.
+      // The link drops late control frames, and stops the robot when control frames stop arriving.
       onControl: (control) => this.#drive(link, control),
       onStop: (stop) => this.#stop(stop),
       onConnection: (state) => {
@@ -115,20 +115,20 @@ export class RobotBridge {
         if (link === this.#link) this.#options.onClosed?.(end)
       },
     })
-    link.connect().catch(() => {}) // onClosed tells it
+    link.connect().catch(() => {}) // reported through onClosed
     return link
   }
 
   #stop({ reason, latched }: StopInForce): void {
     this.#halt()
-    // The link's own stops ask for no answer.
+    // The gateway expects no answer to the link's own stops.
     if (latched || !LINK_STOPS.has(reason)) this.#unanswered = reason
   }
 
   #drive(link: RobotLink, { session_id, seq, data }: Control): void {
     if (link.session?.status !== 'ACTIVE' || link.session.session_id !== session_id) return
     const drive = readDriveData(data)
-    if (!drive) return this.#halt() // what cannot be read must not keep the last motion alive
+    if (!drive) return this.#halt() // a malformed command must not extend the last motion
     clearInterval(this.#braking)
     this.#unanswered = null
     if (this.#publish(drive)) link.ack(seq)
@@ -138,7 +138,7 @@ export class RobotBridge {
     return this.#ros.send({ op: 'publish', topic: this.#cmdVel, msg: twistOfDrive(drive) })
   }
 
-  /** Stands still: now, and said again, as long as a latched stop lasts or for a second. */
+  /** Publishes zeros: now, then repeatedly for a second or for the duration of a latched stop. */
   #halt(): void {
     clearInterval(this.#braking)
     this.#publish(zeroVelocity)
@@ -154,10 +154,10 @@ export class RobotBridge {
     const sample = poseOfOdometry(msg)
     if (!sample) return
     const { linear_mps, angular_radps } = sample.velocity
-    const standing = Math.abs(linear_mps) < HALTED_MPS && Math.abs(angular_radps) < HALTED_RADPS
-    this.#link?.telemetry({ ...sample, standing })
-    // Only the wheels know whether the robot stands. Until they say so, the gateway repeats a latched stop.
-    if (!standing || this.#unanswered === null) return
+    const halted = Math.abs(linear_mps) < HALTED_MPS && Math.abs(angular_radps) < HALTED_RADPS
+    this.#link?.telemetry({ ...sample, standing: halted })
+    // Answers a stop only when the odometry reports that the robot has halted. The gateway repeats a latched stop.
+    if (!halted || this.#unanswered === null) return
     if (this.#link?.stopped(this.#unanswered)) this.#unanswered = null
   }
 }

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { LiveSockets } from './live-sockets.ts'
 import { OpRefused, readServerOp } from './ops.ts'
 
-/** Above so many unsent bytes rosbridge is not reading; nothing that waits there may reach the robot later. */
+/** Above this many unsent bytes, rosbridge does not read. Queued commands must not reach the robot later. */
 const MAX_UNSENT_BYTES = 64 * 1024
 const MAX_RECEIVED_BYTES = 1024 * 1024
 const CONNECT_LIMIT_MS = 5_000
@@ -12,15 +12,15 @@ export interface RosConnectionOptions {
   /** `ws://robot:9090` */
   readonly url: string
   readonly reconnect?: BackoffOptions
-  /** Connected, also again: advertise and subscribe now. */
+  /** Called after every connect. Advertise and subscribe in it. */
   readonly onOpen: () => void
   readonly onClose: () => void
   readonly onMessage: (topic: string, msg: unknown) => void
-  /** What rosbridge complains of, and frames that cannot be read. */
+  /** Called for `status` frames of rosbridge, malformed frames, and socket errors. */
   readonly onError: (cause: Error) => void
 }
 
-/** A client of rosbridge_server that comes back when the connection breaks. */
+/** A client of rosbridge_server that reconnects. */
 export class RosConnection {
   readonly #options: RosConnectionOptions
   readonly #backoff: Backoff
@@ -35,7 +35,7 @@ export class RosConnection {
     this.#dial()
   }
 
-  /** Sends one frame; false when there is no connection, or one that is not read and is ended for it. */
+  /** Sends one frame. Returns false without a connection. Terminates a connection with too many unsent bytes. */
   send(op: Record<string, unknown>): boolean {
     const socket = this.#socket
     if (socket?.readyState !== WebSocket.OPEN) return false
@@ -47,7 +47,7 @@ export class RosConnection {
     return true
   }
 
-  /** Ends the connection for good. */
+  /** Closes the connection. */
   async close(): Promise<void> {
     this.#ended = true
     clearTimeout(this.#retry)

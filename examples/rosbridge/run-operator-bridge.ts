@@ -4,7 +4,7 @@ import { bridgeSession } from './session-bridge.ts'
 // Serves a session to rosbridge clients: see README.md.
 
 const { API = 'http://localhost:3000', API_KEY, SESSION, HOST, PORT, ALLOWED_ORIGINS } = process.env
-if (!API_KEY || !SESSION) throw new Error('API_KEY (of the operator) and SESSION (its id) are needed')
+if (!API_KEY || !SESSION) throw new Error('Set API_KEY (of the operator) and SESSION (the id of the session)')
 
 let ending = false
 const bridge = await bridgeSession({

@@ -1,9 +1,9 @@
 import { RobotBridge } from './robot-bridge.ts'
 
-// Brings a robot that runs rosbridge_server to Wheelhouse: see README.md.
+// Connects a robot that runs rosbridge_server to Wheelhouse: see README.md.
 
 const { CONTROL_URL, ROBOT_TOKEN, ROSBRIDGE_URL, CMD_VEL_TOPIC, ODOMETRY_TOPIC } = process.env
-if (!CONTROL_URL || !ROBOT_TOKEN) throw new Error('CONTROL_URL and ROBOT_TOKEN of the robot are needed')
+if (!CONTROL_URL || !ROBOT_TOKEN) throw new Error('Set CONTROL_URL and ROBOT_TOKEN of the robot')
 
 const bridge = new RobotBridge({
   url: CONTROL_URL,

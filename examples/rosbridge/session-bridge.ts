@@ -5,7 +5,7 @@ export interface SessionBridgeOptions
   extends OperatorBridgeOptions,
     Pick<OperatorLinkOptions, 'getTicket' | 'reconnect' | 'onConnection' | 'onClosed' | 'onError'> {}
 
-/** Drives a session as its operator, and serves it to rosbridge clients; settles once they can connect. */
+/** Connects to a session as its operator and serves it to rosbridge clients. Resolves when clients can connect. */
 export async function bridgeSession(options: SessionBridgeOptions) {
   const { host, port, allowedOrigins, ...linkOptions } = options
   const link = new OperatorLink({
@@ -19,7 +19,7 @@ export async function bridgeSession(options: SessionBridgeOptions) {
     ...(port !== undefined && { port }),
     ...(allowedOrigins && { allowedOrigins }),
   })
-  link.connect().catch(() => {}) // onClosed tells it
+  link.connect().catch(() => {}) // reported through onClosed
   return {
     port: bridge.port,
     async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { OpId, SubscribeOp } from './ops.ts'
 
-/** Messages that may wait for a throttled subscriber; with more, the oldest goes. */
+/** Largest number of queued messages for a throttled subscriber. A full queue drops the oldest message. */
 const MAX_QUEUE_LENGTH = 10
 
 interface Subscription {
@@ -9,8 +9,8 @@ interface Subscription {
 }
 
 /**
- * One topic for one client. A client may subscribe to a topic several times, under an id each; as the protocol
- * says, the lowest throttle rate and the longest queue of them then hold for all.
+ * Feeds one topic to one client. A client may subscribe to a topic several times with different ids. The lowest throttle
+ * rate and the longest queue then apply to all, as the protocol specifies.
  */
 export class TopicFeed {
   readonly #send: (text: string) => void
@@ -25,7 +25,7 @@ export class TopicFeed {
     this.#send = send
   }
 
-  /** Subscriptions, each under its id. */
+  /** Number of subscriptions. */
   get size(): number {
     return this.#subscriptions.size
   }
@@ -39,7 +39,7 @@ export class TopicFeed {
     this.#settle()
   }
 
-  /** Ends the subscription with this id; without an id, all of them. Returns whether there was one. */
+  /** Ends the subscription with this id, or all without an id. Returns whether a subscription existed. */
   unsubscribe(id: OpId): boolean {
     const known = id === undefined ? this.#subscriptions.size > 0 : this.#subscriptions.delete(id)
     if (id === undefined) this.#subscriptions.clear()
@@ -47,7 +47,7 @@ export class TopicFeed {
     return known
   }
 
-  /** Hands on a message now, later, or, when it comes too early and there is no queue, never. */
+  /** Sends a message now, queues it while throttled, or drops it without a queue. */
   offer(text: string): void {
     if (this.#subscriptions.size === 0) return
     if (this.#queue.length === 0 && this.#waitMs() <= 0) return this.#deliver(text)

@@ -9,7 +9,7 @@ import type { Heartbeats } from './heartbeats.ts'
 import { RobotConnection } from './robot-connection.ts'
 
 /**
- * Drains the gateway. First it writes what the robots have sent, while their connections are still the current ones.
+ * Drains the gateway. First it writes the data of robots, while their connections are still the current ones.
  * Then it closes all connections, robots before participants, so that participants find the robot's new gateway. A robot
  * in a session is handed over: the database counts it as connected until it reconnects or a time limit passes.
  */

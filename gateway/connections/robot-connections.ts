@@ -151,4 +151,3 @@ export function createRobotConnections(deps: {
     },
   }
 }
-export type RobotConnections = ReturnType<typeof createRobotConnections>

@@ -11,7 +11,7 @@ const ROBOTS_PER_QUERY = 2_000
 const OVERLAP_MS = 5_000
 
 /**
- * Synchronizes connections with what the database says of their robots: sessions, tokens, and newer connections at
+ * Synchronizes connections with the state of their robots in the database: sessions, tokens, and newer connections at
  * other gateways. Hints make it fast; polling makes it reliable.
  */
 export function createRobotSync(deps: {
@@ -86,4 +86,3 @@ export function createRobotSync(deps: {
     }),
   }
 }
-export type RobotSync = ReturnType<typeof createRobotSync>

@@ -28,7 +28,7 @@ function createFixture(timeoutMs: number) {
       wheel.add(peer, nowMs)
       return peer
     },
-    /** Lets time pass in ticks, as the gateway does. */
+    /** Advances time in ticks, as the gateway does. */
     pass(ms: number, eachTick: (nowMs: number) => void = () => {}) {
       for (const endMs = nowMs + ms; nowMs < endMs; ) {
         nowMs = Math.min(nowMs + TICK_MS, endMs)
@@ -36,7 +36,7 @@ function createFixture(timeoutMs: number) {
         wheel.advance(nowMs)
       }
     },
-    /** Lets time pass without a tick, as in a process that is held up. */
+    /** Advances time without a tick, as in a process that stalls. */
     jump(ms: number) {
       nowMs += ms
       wheel.advance(nowMs)
@@ -44,7 +44,7 @@ function createFixture(timeoutMs: number) {
   }
 }
 
-test('a peer that never says anything is found after the timeout, within a tick', () => {
+test('finds a peer that sends nothing after the timeout, within a tick', () => {
   const fixture = createFixture(1_000)
   const peer = fixture.join()
   fixture.pass(999)
@@ -53,7 +53,7 @@ test('a peer that never says anything is found after the timeout, within a tick'
   expect(fixture.silent.map((item) => item.peer)).toEqual([peer])
 })
 
-test('a sign of life starts the time anew', () => {
+test('restarts the timeout at a sign of life', () => {
   const fixture = createFixture(1_000)
   const peer = fixture.join()
   fixture.pass(10_000, (nowMs) => {
@@ -64,14 +64,14 @@ test('a sign of life starts the time anew', () => {
   expect(fixture.silent).toHaveLength(1)
 })
 
-test('a peer is reported once', () => {
+test('reports a peer once', () => {
   const fixture = createFixture(300)
   fixture.join()
   fixture.pass(5_000)
   expect(fixture.silent).toHaveLength(1)
 })
 
-test('a peer that has closed is not reported', () => {
+test('does not report a closed peer', () => {
   const fixture = createFixture(300)
   const peer = fixture.join()
   fixture.pass(200)
@@ -80,19 +80,19 @@ test('a peer that has closed is not reported', () => {
   expect(fixture.silent).toEqual([])
 })
 
-test('after the process was held up, every overdue peer is found and no other', () => {
+test('after a stall of the process, finds exactly the overdue peers', () => {
   const fixture = createFixture(1_000)
   const overdue = fixture.join()
   fixture.pass(500)
   const alive = fixture.join()
-  alive.lastSignMs += 60_000 // heard of at the very end of the stall
+  alive.lastSignMs += 60_000 // its sign of life arrives at the end of the stall
   fixture.jump(60_000)
   expect(fixture.silent.map((item) => item.peer)).toEqual([overdue])
   fixture.pass(1_000 + TICK_MS)
   expect(fixture.silent.map((item) => item.peer)).toEqual([overdue, alive])
 })
 
-test('whatever the rhythm of peers and ticks, nobody is found early, late, twice or never', () => {
+test('finds every silent peer once and in time, for any rhythm of signs of life and ticks', () => {
   const gaps = fc.array(fc.integer({ min: 1, max: 900 }), { maxLength: 30 })
   fc.assert(
     fc.property(

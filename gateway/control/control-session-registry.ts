@@ -10,7 +10,7 @@ import { ControlSession } from './control-session.ts'
 export function createControlSessionRegistry(deps: {
   nodeId: string
   clockMs: () => number
-  /** Called for a session that is removed. What was measured of it is still to be written. */
+  /** Called for a session that is removed. Its last measurements are not written yet. */
   onEnd: (controlSession: ControlSession) => void
 }) {
   const { nodeId, clockMs, onEnd } = deps
@@ -81,7 +81,7 @@ export function createControlSessionRegistry(deps: {
       if (controlSession.isAbandoned) remove(controlSession)
     },
 
-    /** Applies what the database says of the session of a robot that is connected here. */
+    /** Applies the session in the database to a robot that is connected here. */
     applyLookup(connection: RobotConnection, session: OpenSession | null): void {
       if (connection.controlSession && connection.controlSession.session.id !== session?.id)
         complete(connection.controlSession)
@@ -92,7 +92,7 @@ export function createControlSessionRegistry(deps: {
       controlSession.applySession(session, clockMs())
     },
 
-    /** Applies what the database says of a robot for which participants wait here. */
+    /** Applies the state in the database to a session whose participants wait here for the robot. */
     applyOrphanLookup(controlSession: ControlSession, state: LinkState): void {
       if (state.session?.id !== controlSession.session.id) return complete(controlSession)
       if (state.connected && state.nodeId !== nodeId) {

@@ -96,7 +96,7 @@ export class ControlSession implements Gate {
     return this.#unattendedSinceMs === 0 ? 0 : nowMs - this.#unattendedSinceMs
   }
 
-  // What the gate reads.
+  // The state that the gate reads.
 
   get robotConnected(): boolean {
     return this.#robot !== null
@@ -162,8 +162,8 @@ export class ControlSession implements Gate {
   }
 
   /**
-   * Applies what the database says of the session, unless this gateway knows something newer, and notifies the robot
-   * and the participants. A pause or a stop that was over before this gateway saw it is sent as a pause: the robot must
+   * Applies the session in the database, unless this gateway knows a newer state, and notifies the robot and the
+   * participants. A pause or a stop that ended before this gateway saw it is sent as a pause, because the robot must
    * still obey it.
    */
   applySession(session: OpenSession, nowMs: number): void {
@@ -213,7 +213,7 @@ export class ControlSession implements Gate {
     if (this.stateFrame() !== frameBefore) this.broadcastState(nowMs)
   }
 
-  /** Whether the robot was last told of an earlier ACTIVE period than the present one. */
+  /** Returns whether the robot was last notified of an earlier ACTIVE period than the present one. */
   #missedPause(session: OpenSession): boolean {
     const active = this.#lastSentStatus === 'ACTIVE' && session.status === 'ACTIVE'
     return active && this.#session.activeSinceMs !== session.activeSinceMs
@@ -228,7 +228,7 @@ export class ControlSession implements Gate {
   // Participants.
 
   /**
-   * Gives control to an operator's connection and closes the one that it replaces. Returns false, and closes the new
+   * Transfers control to an operator's connection and closes the one that it replaces. Returns false, and closes the new
    * connection instead, if it is the older one: its admission took longer.
    */
   joinOperator(connection: ParticipantMember, nowMs: number): boolean {

@@ -3,17 +3,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ageOf, decide, type Gate, isFastest, type Stamp } from './gate.ts'
 
-/** What a clock may run away by, as the protocol promises it: 0.2 ms a second. */
+/** The clock drift that the protocol tolerates: 0.2 ms in a second. */
 const CLOCK_DRIFT = 0.0002
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Sums of doubles around a day: nothing to do with the rules. */
+/** Rounding of sums of doubles around a day. */
 const ROUNDING_MS = 1e-3
 
 type Verdict = 'pass' | DropReason
 
-/** The operator's clock shows this much less than ours, when a frame takes no time. */
-const APART_MS = 5_000
+/** The operator's clock is this far behind the gateway's. */
+const OFFSET_MS = 5_000
 const nowMs = 1_000_000
 
 function gateWith(change: Partial<Gate> = {}): Gate {
@@ -23,22 +23,22 @@ function gateWith(change: Partial<Gate> = {}): Gate {
     stopLatched: false,
     lastSeq: 10,
     tooLate: false,
-    offsetMs: APART_MS,
+    offsetMs: OFFSET_MS,
     offsetSeenMs: nowMs,
     pathMs: 10,
     latencyLimitMs: 400,
     ...change,
   }
 }
-/** A frame that is as old as said, measured by `gateWith`. */
+/** Creates a frame of this age for `gateWith`. */
 const frame = (ageMs: number, change: Partial<Stamp> = {}): Stamp => ({
   seq: 11,
-  t: nowMs - APART_MS - ageMs,
+  t: nowMs - OFFSET_MS - ageMs,
   ttlMs: 250,
   ...change,
 })
 
-/** The rules once more, each by itself: all reasons why a frame may not pass. */
+/** Implements the rules a second time, independently: returns all reasons why a frame must not pass. */
 function forbidden(gate: Gate, { seq, ttlMs }: Stamp, ageMs: number): Set<DropReason> {
   const reasons = new Set<DropReason>()
   if (!gate.robotConnected) reasons.add('robot_offline')
@@ -51,19 +51,19 @@ function forbidden(gate: Gate, { seq, ttlMs }: Stamp, ageMs: number): Set<DropRe
   return reasons
 }
 
-/** Every combination of these values. */
+/** Yields every combination of these values. */
 function* combinations<T extends Record<string, readonly unknown[]>>(
   axes: T,
 ): Generator<{ [K in keyof T]: T[K][number] }> {
   const [[name, values] = [], ...rest] = Object.entries(axes)
   if (name === undefined || values === undefined) return yield {} as { [K in keyof T]: T[K][number] }
-  for (const others of combinations(Object.fromEntries(rest))) {
-    for (const value of values) yield { [name]: value, ...others } as { [K in keyof T]: T[K][number] }
+  for (const combination of combinations(Object.fromEntries(rest))) {
+    for (const value of values) yield { [name]: value, ...combination } as { [K in keyof T]: T[K][number] }
   }
 }
 
-describe('what decides over a control frame', () => {
-  test('every combination of states and boundaries: it passes exactly when nothing forbids it', () => {
+describe('the decision over a control frame', () => {
+  test('a frame passes exactly if no rule forbids it, for every combination of states and boundaries', () => {
     const booleans = [true, false]
     const verdicts = new Map<Verdict, number>()
     for (const item of combinations({
@@ -74,7 +74,7 @@ describe('what decides over a control frame', () => {
       lastSeq: [-1, 0, 10, 2 ** 32 - 1, Number.MAX_SAFE_INTEGER],
       seqAbove: [-1, 0, 1, 1_000],
       ttlMs: [1, 250, 65_535],
-      // Around each ttl and each limit, and none at all.
+      // Around each ttl and each limit.
       ageMs: [0, 1, 1.5, 249, 250, 251, 310, 311, 390, 391, 65_535, 65_536],
       pathMs: [0, 10],
       latencyLimitMs: [400, 80_000],
@@ -91,7 +91,7 @@ describe('what decides over a control frame', () => {
       }
       verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1)
     }
-    // Each of them was reached, or the combinations prove nothing.
+    // Every verdict must occur, or the combinations prove nothing.
     expect([...verdicts.keys()].toSorted()).toEqual(
       ['pass', 'robot_offline', 'stopped', 'session_paused', 'out_of_order', 'expired', 'latency'].toSorted(),
     )
@@ -99,25 +99,37 @@ describe('what decides over a control frame', () => {
 
   test.each<[string, Partial<Gate>, Partial<Stamp>, number, Verdict]>([
     [
-      'the robot being away goes before a stop',
+      'a disconnected robot takes precedence over a stop',
       { robotConnected: false, stopLatched: true },
       {},
       0,
       'robot_offline',
     ],
-    ['a stop goes before the pause it brings', { stopLatched: true, active: false }, {}, 0, 'stopped'],
-    ['a pause goes before the number', { active: false }, { seq: 1 }, 0, 'session_paused'],
-    ['the number goes before the age', {}, { seq: 10 }, 900, 'out_of_order'],
-    ['the age goes before the latency', {}, {}, 900, 'expired'],
-    ['a frame may be as old as its ttl', { latencyLimitMs: 5_000 }, {}, 250, 'pass'],
-    ['and not a moment older', { latencyLimitMs: 5_000 }, {}, 250.01, 'expired'],
-    ['a command may take as long as the limit', {}, { ttlMs: 1_000 }, 390, 'pass'],
-    ['and not a moment longer', {}, { ttlMs: 1_000 }, 390.01, 'latency'],
-    ['once too late, four fifths of the limit', { tooLate: true }, { ttlMs: 1_000 }, 310, 'pass'],
-    ['are not enough to be in time again', { tooLate: true }, { ttlMs: 1_000 }, 310.01, 'latency'],
-    ['a path over the limit lets nothing pass', { pathMs: 401 }, {}, 0, 'latency'],
     [
-      'the first frame of a link passes',
+      'a stop takes precedence over the pause that it causes',
+      { stopLatched: true, active: false },
+      {},
+      0,
+      'stopped',
+    ],
+    ['a pause takes precedence over the number', { active: false }, { seq: 1 }, 0, 'session_paused'],
+    ['the number takes precedence over the age', {}, { seq: 10 }, 900, 'out_of_order'],
+    ['the age takes precedence over the latency', {}, {}, 900, 'expired'],
+    ['a frame that is as old as its ttl passes', { latencyLimitMs: 5_000 }, {}, 250, 'pass'],
+    ['a frame that is older than its ttl is dropped', { latencyLimitMs: 5_000 }, {}, 250.01, 'expired'],
+    ['a command that takes as long as the limit passes', {}, { ttlMs: 1_000 }, 390, 'pass'],
+    ['a command that takes longer than the limit is dropped', {}, { ttlMs: 1_000 }, 390.01, 'latency'],
+    ['after a late command, four fifths of the limit pass', { tooLate: true }, { ttlMs: 1_000 }, 310, 'pass'],
+    [
+      'after a late command, more than four fifths of the limit are dropped',
+      { tooLate: true },
+      { ttlMs: 1_000 },
+      310.01,
+      'latency',
+    ],
+    ['a path over the limit drops every frame', { pathMs: 401 }, {}, 0, 'latency'],
+    [
+      'the first frame of a connection passes',
       { lastSeq: -1, offsetMs: Infinity },
       { seq: 0, t: -1e15 },
       0,
@@ -128,8 +140,8 @@ describe('what decides over a control frame', () => {
   })
 })
 
-/** A link as the relay keeps it: what it remembers of the clocks, and how old it finds each frame. */
-function createLink() {
+/** Simulates the clock of a connection in the relay; returns a function that computes the age of each frame. */
+function createConnectionClock() {
   const clock = { offsetMs: Number.POSITIVE_INFINITY, offsetSeenMs: 0 }
   return (t: number, atMs: number): number => {
     if (isFastest(clock, t, atMs)) Object.assign(clock, { offsetMs: atMs - t, offsetSeenMs: atMs })
@@ -138,19 +150,19 @@ function createLink() {
 }
 
 describe('the age of a frame', () => {
-  test('is what it took longer than the fastest, whatever the clocks show', () => {
-    for (const apartMs of [-1e12, -1, 0, 1, 1e12]) {
-      const age = createLink()
-      const sent = (madeMs: number, delayMs: number) => age(madeMs - apartMs, madeMs + delayMs)
+  test('is the delay beyond the fastest frame, for any clock offset', () => {
+    for (const offsetMs of [-1e12, -1, 0, 1, 1e12]) {
+      const age = createConnectionClock()
+      const sent = (madeMs: number, delayMs: number) => age(madeMs - offsetMs, madeMs + delayMs)
       expect(sent(0, 30)).toBe(0)
       expect(sent(20, 50)).toBeCloseTo(20, 1)
-      expect(sent(40, 10)).toBe(0) // faster: from now on this is what counts
+      expect(sent(40, 10)).toBe(0) // faster: later frames are compared with this one
       expect(sent(60, 30)).toBeCloseTo(20, 1)
     }
   })
 
-  test('a burst after a stall carries the stall in its stamps', () => {
-    const age = createLink()
+  test('of a burst after a stall includes the stall', () => {
+    const age = createConnectionClock()
     for (let madeMs = 0; madeMs < 1_000; madeMs += 20) expect(age(madeMs, madeMs + 15)).toBeLessThan(0.01)
     for (let madeMs = 1_000; madeMs < 6_000; madeMs += 20) {
       expect(age(madeMs, 6_015)).toBeCloseTo(6_000 - madeMs, -1) // all at once, five seconds late
@@ -158,8 +170,8 @@ describe('the age of a frame', () => {
     expect(age(6_000, 6_016)).toBeLessThan(1.1)
   })
 
-  test('a stall does not become usual, not even after many bursts', () => {
-    const age = createLink()
+  test('of stalled frames does not shrink after many bursts', () => {
+    const age = createConnectionClock()
     age(0, 10)
     for (let round = 1; round <= 100; round++) {
       const madeMs = round * 1_000
@@ -168,20 +180,20 @@ describe('the age of a frame', () => {
   })
 
   test.each([
-    ['slow by 50 ppm, as quartz is', -50, 0.1],
+    ['slow by 50 ppm, as quartz clocks do', -50, 0.1],
     ['fast by 50 ppm', 50, 0.1],
-    ['slow by as much as is forgiven', -200, 0.1],
+    ['slow by the tolerated drift', -200, 0.1],
     ['fast by a thousandth', 1_000, 0.1],
-  ])('a clock that runs %s makes nothing old in a day', (_name, ppm, limitMs) => {
-    const age = createLink()
+  ])('stays near 0 for a day with a clock that runs %s', (_name, ppm, limitMs) => {
+    const age = createConnectionClock()
     for (let atMs = 0; atMs <= DAY_MS; atMs += 20_000) {
       const t = atMs * (1 + ppm / 1e6)
       expect(age(t, atMs + 30)).toBeLessThan(limitMs)
     }
   })
 
-  test('a clock that runs slower than is forgiven makes frames older and older, by just the difference', () => {
-    const age = createLink()
+  test('grows by the difference with a clock that drifts more than tolerated', () => {
+    const age = createConnectionClock()
     const ppm = 700
     for (let atMs = 0; atMs <= HOUR_MS; atMs += 1_000) {
       expect(age(atMs * (1 - ppm / 1e6), atMs)).toBeCloseTo((ppm / 1e6 - CLOCK_DRIFT) * atMs, 3)
@@ -189,9 +201,9 @@ describe('the age of a frame', () => {
   })
 
   test.each([50, -50, 200])(
-    'a frame that is late is found to be, however long a clock has run %i ppm off',
+    'of a late frame includes the delay after a day of clock drift of %i ppm',
     (ppm) => {
-      const age = createLink()
+      const age = createConnectionClock()
       for (let atMs = 0; atMs <= DAY_MS; atMs += 20_000) {
         const clock = (ms: number) => ms * (1 + ppm / 1e6)
         age(clock(atMs), atMs + 30)
@@ -201,8 +213,8 @@ describe('the age of a frame', () => {
     },
   )
 
-  test('an operator who rests is forgiven no more than the creep', () => {
-    const age = createLink()
+  test('after a rest of the operator excludes only the tolerated drift', () => {
+    const age = createConnectionClock()
     age(0, 0)
     const restMs = 600_000
     expect(age(restMs, restMs + 500)).toBeCloseTo(500 - CLOCK_DRIFT * (restMs + 500), 6)
@@ -234,8 +246,8 @@ const anyStamp: fc.Arbitrary<Stamp> = fc.record({
   ttlMs: fc.integer({ min: 1, max: 65_535 }),
 })
 
-describe('for any numbers', () => {
-  test('no frame passes that a rule forbids, and none is dropped that all allow', () => {
+describe('for any values', () => {
+  test('a frame passes exactly if no rule forbids it', () => {
     fc.assert(
       fc.property(anyGate, anyStamp, fc.double({ noNaN: true, min: 0, max: DAY_MS }), (gate, stamp, atMs) => {
         const verdict = decide(gate, stamp, atMs)
@@ -246,7 +258,7 @@ describe('for any numbers', () => {
     )
   })
 
-  test('no age is negative, or anything but a number', () => {
+  test('an age is a number of at least 0', () => {
     fc.assert(
       fc.property(anyGate, anyStamp, fc.double({ noNaN: true, min: 0, max: DAY_MS }), (gate, { t }, atMs) => {
         expect(ageOf(gate, t, atMs)).toBeGreaterThanOrEqual(0)
@@ -259,25 +271,25 @@ describe('for any numbers', () => {
     gapMs: fc.double({ noNaN: true, min: 0, max: 10_000 }),
     delayMs: fc.double({ noNaN: true, min: 0, max: 5_000 }),
   })
-  test('a frame that took longer than the fastest is found that old, but for the creep; and never older', () => {
+  test('the age of a frame is its delay beyond the fastest frame, within the tolerated drift', () => {
     fc.assert(
       fc.property(
         fc.array(frameTiming, { minLength: 1, maxLength: 60 }),
         fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
         fc.integer({ min: -200, max: 200 }),
-        (frameTimings, apartMs, ppm) => {
-          const age = createLink()
+        (frameTimings, offsetMs, ppm) => {
+          const age = createConnectionClock()
           const seen: { atMs: number; delayMs: number }[] = []
           let atMs = 0
           for (const { gapMs, delayMs } of frameTimings) {
             atMs += gapMs
             const drift = (ms: number) => (ms * ppm) / 1e6
             const madeMs = atMs - delayMs
-            const found = age(madeMs + drift(madeMs) - apartMs, atMs)
+            const found = age(madeMs + drift(madeMs) - offsetMs, atMs)
             seen.push({ atMs, delayMs })
             const fastest = Math.min(...seen.map((item) => item.delayMs))
             const first = seen[0] as { atMs: number }
-            // What the clocks have run apart since the first frame, and what is forgiven for it.
+            // The drift of the clocks since the first frame, and the tolerated drift.
             const slackMs = (atMs - first.atMs + 5_000) * (CLOCK_DRIFT + Math.abs(ppm) / 1e6) + ROUNDING_MS
             expect(found).toBeGreaterThanOrEqual(delayMs - fastest - slackMs)
             expect(found).toBeLessThanOrEqual(delayMs - fastest + slackMs)

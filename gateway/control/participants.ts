@@ -36,7 +36,7 @@ export function createParticipants(deps: {
   ) => void
   verdictOf: TicketStore['verdictOf']
   revocations: Revocations
-  /** Looks up the robots that changed lately. Throws when the database is away. */
+  /** Looks up the robots that changed lately. Throws if the database is unavailable. */
   pollChanges: () => Promise<void>
   controlPersistence: Pick<ControlPersistence, 'recordJoin'>
   log: Log
@@ -216,4 +216,3 @@ export function createParticipants(deps: {
     ],
   }
 }
-export type Participants = ReturnType<typeof createParticipants>

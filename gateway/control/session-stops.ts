@@ -7,7 +7,7 @@ import { type PendingStop, PendingStops } from './pending-stops.ts'
 import { STOP_CLEARED_FRAME, stopFrame } from './session-frames.ts'
 import { StopLatch } from './stop-latch.ts'
 
-/** What the database says of the stop of a session. */
+/** The stop of a session in the database. */
 export interface RecordedStop {
   /** Number of the log entry from which on the stop is in force. */
   readonly eventSeq: number
@@ -113,7 +113,7 @@ export class SessionStops {
     this.#owner.broadcastState(nowMs)
   }
 
-  /** Latches or clears the stop as the database says. Returns whether a stop was cleared. */
+  /** Latches or clears the stop according to the database. Returns whether a stop was cleared. */
   applyStored(reason: string | null, nowMs: number): boolean {
     if (reason !== null) {
       this.#latchStop(reason, true, nowMs)

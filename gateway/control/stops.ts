@@ -50,4 +50,3 @@ export function createStops(deps: {
     },
   }
 }
-export type Stops = ReturnType<typeof createStops>

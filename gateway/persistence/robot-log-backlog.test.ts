@@ -14,14 +14,14 @@ const lineOf = (robotId: string, n: number, atMs = n): ReportedLogLine => ({
   atMs,
 })
 
-/** What became of the lines of one robot: those that arrived, and how many are missing before, between and after. */
+/** Returns the numbers of the lines that arrived, and how many lines the notices report as dropped. */
 function account(lines: readonly ReportedLogLine[]) {
   const numbers = lines.filter(({ dropped }) => dropped === 0).map(({ message }) => Number(message))
   const missing = lines.reduce((sum, { dropped }) => sum + dropped, 0)
   return { numbers, missing }
 }
 
-test('whatever the database does, every line arrives in order or is counted by a line', () => {
+test('every line arrives in order or is counted by a notice, whatever the database does', () => {
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('log'), robot: fc.nat(1), count: fc.nat(400) }) },
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('wait'), ms: fc.nat(20_000) }) },
@@ -68,7 +68,7 @@ test('whatever the database does, every line arrives in order or is counted by a
   )
 })
 
-test('beyond the bound the oldest lines are dropped, and the first line says how many', () => {
+test('drops the oldest lines beyond the limit, and the first line contains their number', () => {
   const backlog = createLogBacklog({ onDropped: () => {} })
   for (let n = 1; n <= MAX_WAITING_PER_ROBOT + 30; n++) backlog.add(lineOf('robot', n), n * 1_000)
   const [first, ...rest] = backlog.take(1_000)
@@ -78,7 +78,7 @@ test('beyond the bound the oldest lines are dropped, and the first line says how
   )
 })
 
-test('a robot that is silent for a while is forgotten, and has its whole allowance again', () => {
+test('forgets an idle robot, which may then log a full burst again', () => {
   const backlog = createLogBacklog({ onDropped: () => {} })
   for (let n = 1; n <= 200; n++) backlog.add(lineOf('robot', n), 1)
   backlog.take(1_000)
@@ -88,15 +88,15 @@ test('a robot that is silent for a while is forgotten, and has its whole allowan
   for (let n = 1; n <= 100; n++) expect(backlog.add(lineOf('robot', n), 60_001)).toHaveLength(1)
 })
 
-test('lines wait while the store fails, and a flush at the end writes them', async () => {
+test('lines wait while the store fails, and a later flush writes them', async () => {
   const stored: string[] = []
-  let away = true
+  let unavailable = true
   let nowMs = 1_000
   const warnings: string[] = []
   const logs = createRobotLogs({
     store: {
       append: async (lines) => {
-        if (away) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+        if (unavailable) throw Object.assign(new Error('unavailable'), { code: 'ECONNREFUSED' })
         stored.push(...lines.map(({ message }) => message))
       },
     },
@@ -105,15 +105,15 @@ test('lines wait while the store fails, and a flush at the end writes them', asy
     startedAtMs: 0,
     clockMs: () => nowMs,
   })
-  const link = new RobotConnection('robot', 1, nowMs)
-  for (const message of ['a', 'b']) logs.accept(link, { level: 'info', message }, nowMs)
+  const connection = new RobotConnection('robot', 1, nowMs)
+  for (const message of ['a', 'b']) logs.accept(connection, { level: 'info', message }, nowMs)
   logs.tick()
   await vi.waitFor(() => expect(warnings).toHaveLength(1))
   await expect(logs.flush()).rejects.toThrow('2 log lines')
-  logs.accept(link, { level: 'info', message: 'c' }, nowMs)
+  logs.accept(connection, { level: 'info', message: 'c' }, nowMs)
   nowMs += 5_000
   logs.tick()
-  away = false
+  unavailable = false
   await logs.flush()
   expect(stored).toEqual(['a', 'b', 'c'])
   expect(warnings).toHaveLength(1)

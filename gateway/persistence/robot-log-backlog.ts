@@ -166,4 +166,3 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
     },
   }
 }
-export type LogBacklog = ReturnType<typeof createLogBacklog>

@@ -47,7 +47,8 @@ function failureFromResponse(cause: ApiError | HubError, server: string): Failur
 const unreachableFailure = (server: string, cause: Error) =>
   new Failure('unreachable', `${server} cannot be reached${reasonOf(cause)}. ${ADDRESS_HINT}`, { cause })
 
-const ADDRESS_HINT = 'Check that it runs at that address. Set another address with --server or WHEELHOUSE_URL.'
+const ADDRESS_HINT =
+  'Check that it runs at that address. Set another address with --server or WHEELHOUSE_URL.'
 
 /** Returns the cause of a failed request in a few words. */
 function reasonOf(cause: unknown): string {

@@ -18,7 +18,8 @@ export function createLazyAction(terminal: Terminal): LazyAction {
   return (load) =>
     async (...args) => {
       const command = args.at(-1)
-      if (!(command instanceof Command)) throw new TypeError('the last argument of an action must be its command')
+      if (!(command instanceof Command))
+        throw new TypeError('the last argument of an action must be its command')
       const { createContext } = await import('./context.ts')
       const cli = await createContext(terminal, command.optsWithGlobals<GlobalOptions>())
       try {

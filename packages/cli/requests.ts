@@ -8,8 +8,6 @@ import { version } from './version.ts'
 const ANSWER_LIMIT_MS = 30_000
 const RETRY_DELAY_MS = 500
 
-export type Requests = ReturnType<typeof createRequests>
-
 /** Sends requests to the platform, and checks that the response is from a platform. */
 export function createRequests({ server, signal }: { server: string; signal: AbortSignal }) {
   async function send(request: Request, token?: string): Promise<Response> {

@@ -123,8 +123,9 @@ export const errorCodeTexts = {
   not_ready: 'The process is starting, is ending, or lacks a part that it needs.',
 } as const
 
-const codes = Object.keys(errorCodeTexts) as (keyof typeof errorCodeTexts)[]
+// The annotations let bundlers drop the texts from pages that only read the header.
+const codes = /* @__PURE__ */ Object.keys(errorCodeTexts) as (keyof typeof errorCodeTexts)[]
 
 /** The machine-readable code of an error. */
-export const ErrorCode = z.enum(codes)
+export const ErrorCode = /* @__PURE__ */ z.enum(codes)
 export type ErrorCode = z.infer<typeof ErrorCode>

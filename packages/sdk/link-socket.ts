@@ -17,7 +17,7 @@ export interface WebSocketLike {
 }
 
 /** The HTTP response to a refused upgrade. */
-export interface UpgradeRefusal {
+interface UpgradeRefusal {
   readonly statusCode?: number | undefined
   readonly headers?: { readonly 'retry-after'?: string | undefined } | undefined
 }

@@ -132,7 +132,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists contact messages and how far their delivery has come, newest first
+         * Lists contact messages and the state of their delivery, newest first
          * @description This needs the admin role, and a session token or an API key.
          */
         get: operations["getAdminContactMessages"];
@@ -1194,7 +1194,7 @@ export interface paths {
         get: operations["getSessionMessages"];
         put?: never;
         /**
-         * Sends a chat message; repeating a clientMessageId answers with the first message
+         * Sends a chat message; a repeated clientMessageId returns the first message
          * @description This needs an account, and a session token or an API key.
          */
         post: operations["postSessionMessages"];
@@ -1234,7 +1234,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Creates a ticket, good for a minute, to control or watch a session at the gateway
+         * Creates a ticket, valid for one minute, to control or watch a session at the gateway
          * @description This needs an account, and a session token or an API key.
          */
         post: operations["postSessionTicket"];
@@ -3634,15 +3634,15 @@ export interface components {
              */
             last_error: string | null;
         };
-        /** @description Admission of one user to one part of one session, for a minute at most. Only the newest 32 tickets of a user are valid. */
+        /** @description Admits one user to one session, once, to control or to watch. It expires after at most one minute. Only the newest 32 tickets of a user are valid. */
         Ticket: {
             /**
-             * @description Where to connect: the gateway that holds the robot.
+             * @description WebSocket URL of the gateway that the robot is connected to.
              * @example wss://gateway.example.com/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/control
              */
             url: string;
             /**
-             * @description What to connect with.
+             * @description The ticket to present when you connect.
              * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.3.17.1795167060000.q1w2….Zx9…
              */
             ticket: string;
@@ -10337,7 +10337,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description To drive the robot, or to look on.
+                     * @description control to operate the robot, watch to observe the session.
                      * @enum {string}
                      */
                     part: "control" | "watch";

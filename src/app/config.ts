@@ -4,9 +4,7 @@ import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
 import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
 
-export const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker'])
-export type ProcessRole = z.infer<typeof ProcessRoles>
-
+const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker'])
 const list = z.string().transform((text) =>
   text
     .split(',')

@@ -129,9 +129,10 @@ function createCore(
     countRejected: metrics.rateLimited,
   })
   const idempotency = createIdempotency({ ...deps, secrets, count: metrics.idempotency })
+  const forkEntityManager = () => deps.orm.em.fork()
   const transact = createTransactor({
     ...deps,
-    forkEntityManager: () => deps.orm.em.fork(),
+    forkEntityManager,
     writeNotifications,
     validateEvents: config.validateOutput,
     beforeCommit: idempotency.markEffect,
@@ -145,6 +146,7 @@ function createCore(
     secrets,
     rateLimits,
     idempotency,
+    forkEntityManager,
     transact,
   }
 }

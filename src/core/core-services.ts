@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Db } from './database/tables.ts'
 import type { Bus } from './events/bus.ts'
 import type { Transact } from './events/transactor.ts'
@@ -17,6 +18,8 @@ export interface CoreServices {
   readonly baseUrl: string
   readonly databaseUrl: string
   readonly db: Db
+  /** Creates an entity manager with an identity map of its own, for one request or job. */
+  readonly forkEntityManager: () => EntityManager
   readonly transact: Transact
   readonly bus: Bus
   readonly secrets: Secrets

@@ -95,14 +95,18 @@ test(
   'an admin approves, rejects and revokes certifications, and an operator can start sessions only while certified',
   LONG,
   async () => {
-    const [owner, operator, other] = [await world.client(), await world.operator(), await world.operator()]
+    const [owner, operator, secondOperator] = [
+      await world.client(),
+      await world.operator(),
+      await world.operator(),
+    ]
     const robot = await world.robot(owner, { robot_type: 'crane', require_certification: true })
     ;(await world.connect(robot)).beat()
     const attempt = () => operator.post('/api/sessions', { robotId: robot.id })
     const page = await adminAt('/certifications')
     const pending = page.getByRole('region', { name: 'Pending' })
     await pending.getByText('No pending requests').waitFor()
-    for (const user of [operator, other]) {
+    for (const user of [operator, secondOperator]) {
       const request = { robot_type: 'crane', note: `Two years,\nsays ${user.name}` }
       expect((await user.post('/api/operator/certifications', request)).status).toBe(201)
     }
@@ -110,7 +114,7 @@ test(
     // The requests appear without a reload, oldest first.
     await pending.getByText(`says ${operator.name}`).waitFor()
     const cards = pending.getByRole('article')
-    expect(await cards.nth(1).textContent()).toContain(other.name)
+    expect(await cards.nth(1).textContent()).toContain(secondOperator.name)
     expect((await attempt()).status).toBe(403)
     await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
     const dialog = page.getByRole('dialog')
@@ -125,16 +129,16 @@ test(
     const started = await attempt()
     expect(started.status, JSON.stringify(started.body)).toBe(201)
 
-    await page.getByRole('button', { name: `Reject ${other.name} for crane` }).click()
+    await page.getByRole('button', { name: `Reject ${secondOperator.name} for crane` }).click()
     expect(await dialog.getByRole('button', { name: 'Reject' }).isDisabled()).toBe(true)
     expect(await seriousIssues(page), 'the reason dialog').toEqual([])
     await dialog.getByLabel('Reason').fill('Please repeat the course')
     await dialog.getByRole('button', { name: 'Reject' }).click()
     await pending.getByText('No pending requests').waitFor()
     await decided.getByText('Rejected').click()
-    await decided.getByRole('row', { name: other.name }).waitFor()
+    await decided.getByRole('row', { name: secondOperator.name }).waitFor()
     expect(await decided.getByRole('row', { name: operator.name }).count()).toBe(0)
-    expect((await other.get('/api/operator/certifications')).body.certifications).toMatchObject([
+    expect((await secondOperator.get('/api/operator/certifications')).body.certifications).toMatchObject([
       { status: 'REJECTED', reason: 'Please repeat the course' },
     ])
 

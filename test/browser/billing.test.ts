@@ -8,7 +8,7 @@ test('a month of sessions becomes an invoice with lines, is paid at the provider
 }, async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
-  const { owner, operator, people: users } = fixture
+  const { owner, operator, users } = fixture
   await owner.patch('/api/client/profile', { contact_email: 'payer@test.local' })
   await fixture.drive(27)
   const second = await start(operator, users.robotId)

@@ -81,7 +81,7 @@ test('an owner registers a robot, connects it with the shown code and sees its s
   await page.getByRole('combobox', { name: 'Tags' }).fill('berlin')
   await page.getByRole('combobox', { name: 'Tags' }).press('Enter')
   await page.getByRole('button', { name: 'Register' }).click()
-  await page.getByText('Already belongs to a robot').waitFor()
+  await page.getByText('Another robot has this id').waitFor()
   expect(await hardware.evaluate('document.activeElement.value')).toBe('taken-already')
   expect(await page.getByLabel('Name').inputValue()).toBe('Warehouse arm')
   await hardware.fill('board-of-the-arm')

@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
 
 async function openWorld(origin?: string): Promise<World> {
   const world = await createWorld({ env: { DEADMAN_MS: '250', ...(origin && { CORS_ORIGINS: origin }) } })
@@ -46,7 +46,9 @@ async function actors(world: World) {
 
 /** Starts a session once the robot is online. */
 async function begin({ owner, operator, robotId }: Awaited<ReturnType<typeof actors>>): Promise<string> {
-  await soon(async () => expect((await owner.get('/api/client/robots')).body[0].status).toBe('AVAILABLE'))
+  await eventually(async () =>
+    expect((await owner.get('/api/client/robots')).body[0].status).toBe('AVAILABLE'),
+  )
   return start(operator, robotId)
 }
 
@@ -62,7 +64,7 @@ async function simulatedRobot(access: { url: string; token: string }): Promise<S
   return robot
 }
 
-/** An operator that uses the SDK: drives while `controls.data` is set and records received frames. */
+/** Connects an operator that uses the SDK. It drives while `controls.data` is set and records received frames. */
 async function sdkOperator(world: World, user: TestUser, sessionId: string) {
   const received = {
     state: null as DriveState | null,
@@ -111,15 +113,15 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     const { received, controls, close } = await sdkOperator(world, operator, id)
 
     controls.data = forward
-    await soon(() => expectMoving(received.sample))
-    await soon(() => expect(received.sample?.pose.x_m).toBeGreaterThan(0.1))
+    await eventually(() => expectMoving(received.sample))
+    await eventually(() => expect(received.sample?.pose.x_m).toBeGreaterThan(0.1))
     expect(received.acks).toBeGreaterThan(0)
     controls.data = null
-    await soon(() => expect(received.state?.stop).toMatchObject({ reason: 'deadman', latched: false }))
-    await soon(() => expectHalted(received.sample))
+    await eventually(() => expect(received.state?.stop).toMatchObject({ reason: 'deadman', latched: false }))
+    await eventually(() => expectHalted(received.sample))
 
     controls.data = forward
-    await soon(() => expectMoving(received.sample))
+    await eventually(() => expectMoving(received.sample))
     const observed = { sample: null as Sample | null, state: null as DriveState | null }
     const observer = new ObserverLink({
       getTicket: ticketOf(world, owner, id, 'watch'),
@@ -133,22 +135,22 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     cleanups.push(() => observer.close())
     await observer.connect()
     await observer.stop('smoke')
-    await soon(() => expectHalted(received.sample))
+    await eventually(() => expectHalted(received.sample))
     expect(received.state?.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true })
-    await soon(() => expect(received.dropped).toContain('stopped'))
+    await eventually(() => expect(received.dropped).toContain('stopped'))
 
     await performAction(owner, id, 'clear_stop')
-    await soon(() => expect(received.state?.stop).toMatchObject({ latched: false }))
+    await eventually(() => expect(received.state?.stop).toMatchObject({ latched: false }))
     expectHalted(received.sample)
     await performAction(operator, id, 'resume')
-    await soon(() => expectMoving(received.sample))
+    await eventually(() => expectMoving(received.sample))
 
     await close()
     // The deadman timer may fire before the connection closes.
-    await soon(() => expect(observed.state?.stop?.reason).toMatch(/operator_lost|deadman/))
-    await soon(() => expectHalted(observed.sample))
+    await eventually(() => expect(observed.state?.stop?.reason).toMatch(/operator_lost|deadman/))
+    await eventually(() => expectHalted(observed.sample))
     await performAction(operator, id, 'end')
-    await soon(() => expect(observer.connection).toBe('closed'))
+    await eventually(() => expect(observer.connection).toBe('closed'))
   })
 })
 
@@ -173,7 +175,7 @@ describe('examples/browser/drive.html', () => {
   }
 
   const shows = (page: Page, selector: string, text: string | RegExp) =>
-    soon(async () => expect(await page.textContent(selector)).toMatch(text))
+    eventually(async () => expect(await page.textContent(selector)).toMatch(text))
 
   async function connect(page: Page, world: World, id: string, credential: string, part: string) {
     await page.fill('#api', world.baseUrl)
@@ -191,48 +193,48 @@ describe('examples/browser/drive.html', () => {
     await connect(page, world, id, (await operator.key()).key, 'control')
     await shows(page, '#robot', 'connected')
     await page.keyboard.down('ArrowUp')
-    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     await shows(page, '#pose', /^x [\d.]+ m/)
     await shows(page, '#commands', /obeyed [1-9]/)
     await shows(page, '#latency', /you \d+ ms, robot \d+ ms, own ping \d+ ms/)
     await page.keyboard.down('KeyA') // to the left: the right wheel is the faster
-    await soon(() => expect(robot.state.rightMps - robot.state.leftMps).toBeGreaterThan(0.1))
+    await eventually(() => expect(robot.state.rightMps - robot.state.leftMps).toBeGreaterThan(0.1))
     await page.keyboard.up('KeyA')
     await page.keyboard.up('ArrowUp')
-    await soon(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
+    await eventually(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
     await shows(page, '#in-force', 'none') // zero commands count as commands
 
     await page.keyboard.down('ArrowUp')
-    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     await page.click('#stop')
     await shows(page, '#in-force', 'stopped from the page (latched, until it is cleared)')
-    await soon(() => expect(robot.state.leftMps).toBe(0))
+    await eventually(() => expect(robot.state.leftMps).toBe(0))
     await page.keyboard.up('ArrowUp')
     await page.click('#clear')
     await shows(page, '#in-force', 'session_paused')
     await page.click('#resume')
     await shows(page, '#in-force', 'none')
     await page.keyboard.down('ArrowUp')
-    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     await page.evaluate(() => window.dispatchEvent(new Event('blur')))
     await shows(page, '#in-force', 'deadman')
-    await soon(() => expect(robot.state.leftMps).toBe(0))
+    await eventually(() => expect(robot.state.leftMps).toBe(0))
   })
 
   test('observes and stops the robot, and shows user text without HTML', async () => {
     const { world, owner, operator, id, robot, open } = await openPage()
     const { received, controls } = await sdkOperator(world, operator, id)
     controls.data = forward
-    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     const page = await open()
     await connect(page, world, id, owner.token, 'watch')
     await shows(page, '#pose', /^x [\d.]+ m/)
     await page.focus('#connect button')
     await page.keyboard.press('Escape')
-    await soon(() =>
+    await eventually(() =>
       expect(received.state?.stop).toMatchObject({ reason: 'stopped from the page', latched: true }),
     )
-    await soon(() => expect(robot.state.leftMps).toBe(0))
+    await eventually(() => expect(robot.state.leftMps).toBe(0))
     await performAction(owner, id, 'clear_stop')
     await shows(page, '#in-force', 'session_paused')
     const reason = '<img src=x onerror="document.title=1"><b>smoke</b>'
@@ -248,7 +250,7 @@ describe('examples/browser/drive.html', () => {
     await page.fill('#session', id)
     await page.fill('#credential', owner.token)
     await page.click('#stop')
-    await soon(async () =>
+    await eventually(async () =>
       expect((await owner.get(`/api/sessions/${id}`)).body.control.stop).toMatchObject({
         reason: 'stopped from the page',
       }),
@@ -287,7 +289,7 @@ describe('examples/rosbridge', () => {
     topic('/state', 'std_msgs/String').subscribe(({ data }) => {
       received.state = JSON.parse(data as string)
     })
-    await soon(() => expect(received.state).toMatchObject({ status: 'ACTIVE', robot_connected: true }))
+    await eventually(() => expect(received.state).toMatchObject({ status: 'ACTIVE', robot_connected: true }))
     const cmdVel = topic('/cmd_vel', 'geometry_msgs/Twist')
     const controls = { on: true }
     const twist = { linear: { x: 0.5, y: 0, z: 0 }, angular: { x: 0, y: 0, z: 0 } }
@@ -301,18 +303,18 @@ describe('examples/rosbridge', () => {
     const robot = await simulatedRobot(fixture.access)
     const id = await begin(fixture)
     const { received, controls, topic } = await bridged(fixture.world, fixture.operator, id)
-    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     const [fromX] = [received.x]
-    await soon(() => expect(received.x).toBeGreaterThan(fromX + 0.05))
+    await eventually(() => expect(received.x).toBeGreaterThan(fromX + 0.05))
     controls.on = false
-    await soon(() => expect(received.state.stop).toMatchObject({ reason: 'deadman' }))
+    await eventually(() => expect(received.state.stop).toMatchObject({ reason: 'deadman' }))
     controls.on = true
-    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     topic('/stop', 'std_msgs/String').publish({ data: 'smoke' })
-    await soon(() =>
+    await eventually(() =>
       expect(received.state.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true }),
     )
-    await soon(() => expect(robot.state.leftMps).toBe(0))
+    await eventually(() => expect(robot.state.leftMps).toBe(0))
   })
 
   test('roslib drives a robot behind rosbridge_server, and the robot stops when the operator disconnects', async () => {
@@ -323,10 +325,10 @@ describe('examples/rosbridge', () => {
     cleanups.push(() => robot.close())
     const id = await begin(fixture)
     const { ros, received } = await bridged(fixture.world, fixture.operator, id)
-    await soon(() => expect(base.twists.at(-1)?.linear.x).toBe(0.5))
-    await soon(() => expect(received.x).toBeGreaterThan(0.05))
+    await eventually(() => expect(base.twists.at(-1)?.linear.x).toBe(0.5))
+    await eventually(() => expect(received.x).toBeGreaterThan(0.05))
     ros.close()
-    await soon(() => expect(base.twists.at(-1)?.linear.x).toBe(0))
+    await eventually(() => expect(base.twists.at(-1)?.linear.x).toBe(0))
   })
 
   test('a robot goes offline with its rosbridge and comes back online with it', async () => {
@@ -336,11 +338,11 @@ describe('examples/rosbridge', () => {
     const robot = new RobotBridge({ ...fixture.access, rosbridgeUrl: base.url, reconnect: quick })
     cleanups.push(() => robot.close())
     const status = async () => (await fixture.owner.get('/api/client/robots')).body[0].status
-    await soon(async () => expect(await status()).toBe('AVAILABLE'))
+    await eventually(async () => expect(await status()).toBe('AVAILABLE'))
     const { port } = base
     await base[Symbol.asyncDispose]()
-    await soon(async () => expect(await status()).toBe('OFFLINE'))
+    await eventually(async () => expect(await status()).toBe('OFFLINE'))
     base = await FakeRosbridge.start(port)
-    await soon(async () => expect(await status()).toBe('AVAILABLE'))
+    await eventually(async () => expect(await status()).toBe('AVAILABLE'))
   })
 })

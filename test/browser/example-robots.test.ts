@@ -35,7 +35,7 @@ const control = (seq: number, options: { data?: unknown; lateMs?: number; sessio
   data: options.data ?? forward,
 })
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
 
 /** Connects a robot to a scripted gateway. Both end after the test. */
 async function connect(startRobot: StartRobot, welcome: Record<string, unknown> = { session }) {
@@ -44,7 +44,7 @@ async function connect(startRobot: StartRobot, welcome: Record<string, unknown> 
   gateway.welcome = welcome
   const robot = await startRobot(async () => ({ url: gateway.url, token: 'a.token' }))
   opened.push(robot)
-  await soon(() => expect(gateway.sockets).toHaveLength(1))
+  await eventually(() => expect(gateway.sockets).toHaveLength(1))
   return { gateway, robot }
 }
 
@@ -85,7 +85,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     await drive(gateway)
     expect(gateway.all('ack').length).toBeGreaterThan(0)
     const beats = gateway.all('heartbeat').length
-    await soon(() => expect(gateway.all('heartbeat').length).toBeGreaterThan(beats + 2))
+    await eventually(() => expect(gateway.all('heartbeat').length).toBeGreaterThan(beats + 2))
     const { pose } = await gateway.telemetry(({ pose }) => pose.x_m > 0.05)
     expect(pose).toMatchObject({ y_m: 0, heading_rad: 0 })
   })
@@ -130,7 +130,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)
     gateway.send({ type: 'stop', reason: 'a person <b>fell</b>', latched: true })
-    await soon(() =>
+    await eventually(() =>
       expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: 'a person <b>fell</b>' }]),
     )
     gateway.send(control(seq + 1))
@@ -142,7 +142,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
   test('applies a stop from the welcome frame', async () => {
     const stop = { reason: 'before you came', latched: true }
     const { gateway } = await connect(startRobot, { session, stop })
-    await soon(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: stop.reason }]))
+    await eventually(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: stop.reason }]))
     gateway.send(control(1))
     gateway.send({ type: 'stop_cleared' })
     await waitForAck(gateway, 2)
@@ -153,10 +153,10 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     const { gateway } = await connect(startRobot)
     await drive(gateway)
     gateway.sockets.at(-1)!.terminate()
-    await soon(() => expect(gateway.sockets).toHaveLength(2))
+    await eventually(() => expect(gateway.sockets).toHaveLength(2))
     await gateway.telemetry(({ standing }) => standing)
     gateway.sockets.at(-1)!.close(4503)
-    await soon(() => expect(gateway.sockets).toHaveLength(3))
+    await eventually(() => expect(gateway.sockets).toHaveLength(3))
     await drive(gateway)
   })
 
@@ -164,7 +164,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     const { gateway } = await connect(startRobot, { session, heartbeat_timeout_ms: 500 })
     await drive(gateway)
     gateway.answers = false
-    await soon(() => expect(gateway.sockets.length).toBeGreaterThan(1))
+    await eventually(() => expect(gateway.sockets.length).toBeGreaterThan(1))
     await gateway.telemetry(({ standing }) => standing)
   })
 

@@ -12,7 +12,7 @@ test(
   async () => {
     await using fixture = await createInvoiceFixture()
     await using console = await openConsole(fixture.world.baseUrl)
-    const { operator, people: users, gateway } = fixture
+    const { operator, users, gateway } = fixture
     await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
     const id = await start(operator, users.robotId)
     fixture.later(10 * MINUTE_MS)
@@ -51,7 +51,7 @@ test(
 test('an owner who drove their own robot sees why a rating is not possible', LONG, async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
-  const { owner, people: users } = fixture
+  const { owner, users } = fixture
   await owner.patch('/api/client/profile', { contact_email: 'payer@test.local' })
   await owner.post('/api/auth/profile', { role: 'operator' })
   await owner.post('/api/operator/profile', { headline: 'Own hands', timezone: 'Europe/Berlin' })
@@ -67,7 +67,7 @@ test('an owner who drove their own robot sees why a rating is not possible', LON
 test('an issued invoice shows the names at the time of issue', LONG, async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
-  const { owner, people: users } = fixture
+  const { owner, users } = fixture
   await owner.patch('/api/client/profile', {
     company_name: 'First Ltd',
     country: 'DE',

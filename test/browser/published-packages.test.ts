@@ -16,7 +16,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 const LIMIT_MS = 120_000
 const run = promisify(execFile)
 const { resolve } = createRequire(import.meta.url)
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
 
 vi.setConfig({ testTimeout: LIMIT_MS })
 
@@ -53,7 +53,7 @@ async function drive(user: TestUser, sessionId: string) {
 }
 
 describe('the programs of the README', () => {
-  const names = ['robot.ts', 'operator.ts', 'watcher.ts', 'hub.ts', 'rest.ts']
+  const names = ['robot.ts', 'operator.ts', 'observer.ts', 'hub.ts', 'rest.ts']
   beforeAll(async () => {
     const readme = await readFile(join(installed.of('@wheelhouse/sdk'), 'README.md'), 'utf8')
     const programs = [...readme.matchAll(/```ts\n\/\/ (\w+\.ts)\n([\s\S]*?)```/g)]
@@ -88,25 +88,27 @@ describe('the programs of the README', () => {
       [...registered.stdout.matchAll(/^(ROBOT_\w+)=(.*)$/gm)].map((m) => m.slice(1)),
     )
     await using machine = installed.start('robot.ts', access)
-    await soon(async () =>
+    await eventually(async () =>
       expect((await robots())[0], machine.output()).toMatchObject({ status: 'AVAILABLE' }),
     )
 
     const driving = installed.run('node', ['operator.ts'], await as(operator, { ROBOT_ID: robot.id }))
-    const first = await soon(async () => {
+    const first = await eventually(async () => {
       const { sessions } = (await owner.get('/api/sessions?status=ACTIVE')).body
       expect(sessions).toHaveLength(1)
       return sessions[0].id as string
     })
     const observer = await world.drive(owner, first, 'watch')
-    await soon(async () => expect((await observer.next('telemetry')).data.pose.x_m).toBeGreaterThan(0.3))
+    await eventually(async () =>
+      expect((await observer.next('telemetry')).data.pose.x_m).toBeGreaterThan(0.3),
+    )
     await driving
     expect((await sessionOf(owner, first)).status).toBe('COMPLETED')
 
     const second = await start(operator, robot.id)
     await using chat = installed.start('hub.ts', await as(owner, { SESSION_ID: second }))
-    await using observerLink = installed.start('watcher.ts', await as(owner, { SESSION_ID: second }))
-    await soon(() => expect(observerLink.output()).toContain('ACTIVE online'))
+    await using observerLink = installed.start('observer.ts', await as(owner, { SESSION_ID: second }))
+    await eventually(() => expect(observerLink.output()).toContain('ACTIVE online'))
     await using _stick = await drive(operator, second)
     expect(await observerLink.ended, observerLink.output()).toBe(0)
     expect(observerLink.output()).toContain('stopped')
@@ -119,13 +121,13 @@ describe('the programs of the README', () => {
       }),
     )
 
-    await soon(async () =>
+    await eventually(async () =>
       expect(await log()).toContainEqual(
         expect.objectContaining({ type: 'chat.message', data: expect.objectContaining({ body: 'Hello' }) }),
       ),
     )
     await operator.post(`/api/sessions/${second}/messages`, { body: 'Good day' })
-    await soon(() => expect(chat.output()).toMatch(/^\d+ chat\.message Good day$/m))
+    await eventually(() => expect(chat.output()).toMatch(/^\d+ chat\.message Good day$/m))
     expect(chat.output()).toMatch(/^notification \d+ session\.started$/m)
 
     const again = await installed.run('node', ['rest.ts'], await as(owner))
@@ -141,12 +143,12 @@ describe('the programs of the README', () => {
 
 describe('a page for browsers, bundled by Vite', () => {
   const page = `
-import { HubClient, RobotLink, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
+import { HubClient, RobotLink, ticketsOf, ObserverLink } from '@wheelhouse/sdk'
 
 const { baseUrl, hubUrl, token, sessionId, robotUrl } = JSON.parse(decodeURIComponent(location.hash.slice(1)))
 const show = (place, text) => { document.getElementById(place).textContent = text }
 
-const link = new WatcherLink({
+const link = new ObserverLink({
   getTicket: ticketsOf({ baseUrl, token, sessionId, part: 'watch' }),
   onState: ({ status }) => show('status', status),
   onTelemetry: ({ pose }) => show('pose', pose.x_m),
@@ -183,7 +185,7 @@ await Promise.all([link.connect(), hub.connect()])
     const robot = new SimulatedRobot({ url: robotUrl, token: robotToken })
     await using _robot = { [Symbol.asyncDispose]: () => robot.close() }
     await robot.start()
-    await soon(async () =>
+    await eventually(async () =>
       expect((await owner.get('/api/client/robots')).body[0]).toMatchObject({ status: 'AVAILABLE' }),
     )
     const sessionId = await start(operator, id)
@@ -203,7 +205,7 @@ await Promise.all([link.connect(), hub.connect()])
     })
     await view.goto(`${pages.origin}/index.html#${encodeURIComponent(serializedOptions)}`)
     const shows = (selector: string, text: string | RegExp) =>
-      soon(async () => expect(await view.textContent(selector)).toMatch(text))
+      eventually(async () => expect(await view.textContent(selector)).toMatch(text))
 
     await shows('#status', 'ACTIVE')
     await shows('#pose', /^1$/)

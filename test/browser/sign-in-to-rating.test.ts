@@ -91,7 +91,7 @@ test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
   const waitUntilHalted = () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(true), WAIT)
 
   await go(operator, 'Available robots')
-  await button(operator, 'Drive Courier now').click()
+  await button(operator, 'Drive now: Courier').click()
   await operator.getByText('Connected', { exact: true }).waitFor()
   const { xM } = robot.state
   await operator.keyboard.down('ArrowUp')

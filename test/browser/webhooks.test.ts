@@ -24,7 +24,7 @@ const LONG_MS = 120_000
 const WAIT = { timeout: 25_000, interval: 50 }
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-/** Rows of the delivery log, without expanded details. */
+/** Locates the rows of the delivery log, without expanded details. */
 const deliveries = (page: Page) => page.locator('[data-delivery]')
 
 /** Opens the settings as an owner. */

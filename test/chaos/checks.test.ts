@@ -83,7 +83,7 @@ describe('a planted violation is found:', () => {
     const renamed = await violationsAfter(sql('update messages set id = gen_random_uuid()'))
     expect(renamed[chat]).toEqual([expect.stringMatching(/was acknowledged as/)])
     const foreign = await violationsAfter(({ evidence }) => void evidence.messages.splice(0))
-    expect(foreign[chat]).toEqual([expect.stringMatching(/said by nobody/)])
+    expect(foreign[chat]).toEqual([expect.stringMatching(/sent by no actor/)])
   })
 
   test('a message with unknown outcome may be stored or not, but not twice', async () => {
@@ -106,19 +106,19 @@ describe('a planted violation is found:', () => {
     const twice = await violationsAfter(
       another(`'status', 'CANCELLED', 'client_charge_cents', null, 'operator_earnings_cents', null`),
     )
-    expect(twice[starts]).toEqual([expect.stringMatching(/1 sessions .*0 were asked for/)])
+    expect(twice[starts]).toEqual([expect.stringMatching(/1 sessions .*0 were requested/)])
   })
 
   test('a confirmed start that is missing, and one unknown start for two sessions', async () => {
     const kept = await violationsAfter(
       ({ evidence }) => void evidence.starts.push({ ...evidence.starts[0]!, sessionId: 'kept' }),
     )
-    expect(kept[starts]).toEqual([expect.stringMatching(/1 sessions .* carried out and 0 are there/)])
+    expect(kept[starts]).toEqual([expect.stringMatching(/1 sessions .* were confirmed and 0 are stored/)])
     const both = await violationsAfter(async ({ evidence }) => {
       evidence.starts.push({ ...evidence.starts[0]!, sessionId: null })
       for (let n = 0; n < 2; n++) await another(`'status', 'CANCELLED'`)()
     })
-    expect(both[starts]).toEqual([expect.stringMatching(/2 sessions .*1 were asked for/)])
+    expect(both[starts]).toEqual([expect.stringMatching(/2 sessions .*1 were requested/)])
   })
 
   test('a rating that was not stored', async () => {
@@ -168,7 +168,7 @@ describe('a planted violation is found:', () => {
     const undelivered = await violationsAfter(
       ({ evidence }) => void Object.assign(evidence.notificationLogs[0]!, { received: 0 }),
     )
-    expect(undelivered[notificationLogs]).toEqual(['Owner heard 0 of 1 notifications'])
+    expect(undelivered[notificationLogs]).toEqual(['Owner received 0 of 1 notifications'])
     expect((await violationsAfter(sql('delete from notifications')))[notificationLogs]).toEqual([
       'Owner counts 1 notifications and has 0',
     ])
@@ -306,7 +306,7 @@ describe('the frames of a robot', () => {
   const latched = { type: 'stop', reason: 'r', latched: true } as const
   const cleared = { type: 'stop_cleared' } as const
 
-  function hear(...frames: Parameters<StopWatch['observe']>[0][]) {
+  function observe(...frames: Parameters<StopWatch['observe']>[0][]) {
     const evidence = createEvidence()
     const watch = new StopWatch('robot', evidence)
     for (const [index, frame] of frames.entries()) watch.observe(frame, index)
@@ -314,25 +314,25 @@ describe('the frames of a robot', () => {
   }
 
   test('must not contain control between a latched stop and its clear', () => {
-    expect(hear(welcome(null), latched, control).violations).toEqual([
+    expect(observe(welcome(null), latched, control).violations).toEqual([
       expect.stringMatching(/1 ms after a latched stop/),
     ])
-    expect(hear(welcome(latched), control).violations).toHaveLength(1)
-    expect(hear(welcome(null), latched, cleared, control)).toEqual({ violations: [], releases: [] })
-    expect(hear(welcome(null), { ...latched, latched: false }, control).violations).toEqual([])
+    expect(observe(welcome(latched), control).violations).toHaveLength(1)
+    expect(observe(welcome(null), latched, cleared, control)).toEqual({ violations: [], releases: [] })
+    expect(observe(welcome(null), { ...latched, latched: false }, control).violations).toEqual([])
   })
 
   test('release a stop with the welcome of a new connection and later control', () => {
-    expect(hear(welcome(latched), welcome(null)).releases).toEqual([])
-    const { violations, releases } = hear(welcome(latched), welcome(null), control, control)
+    expect(observe(welcome(latched), welcome(null)).releases).toEqual([])
+    const { violations, releases } = observe(welcome(latched), welcome(null), control, control)
     expect(violations).toEqual([])
     expect(releases).toEqual([{ robotId: 'robot', sessionId, stoppedAtMs: 0, drivenAtMs: 2 }])
-    expect(hear(welcome(latched), welcome(null), latched, control).violations).toHaveLength(1)
+    expect(observe(welcome(latched), welcome(null), latched, control).violations).toHaveLength(1)
   })
 
   test('are checked per session', () => {
     const next = { ...session, session_id: randomUUID(), type: 'session' } as const
     const driven = { ...control, session_id: next.session_id }
-    expect(hear(welcome(latched), next, driven)).toEqual({ violations: [], releases: [] })
+    expect(observe(welcome(latched), next, driven)).toEqual({ violations: [], releases: [] })
   })
 })

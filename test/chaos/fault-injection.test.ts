@@ -117,7 +117,7 @@ test('a node that ends during a pause, and one that ends without a fault, are re
   Object.assign(struck, { running: false, pid: undefined })
   Object.assign(crashing, { running: false, pid: undefined })
   await vi.waitFor(
-    () => expect(evidence.violations.all()).toEqual([expect.stringMatching(/^api-2 ended by itself/)]),
+    () => expect(evidence.violations.all()).toEqual([expect.stringMatching(/^api-2 ended without a fault/)]),
     5_000,
   )
   watch.finish()
@@ -153,11 +153,12 @@ test('lines that are not log lines, fatal lines and unexcused failures are found
 })
 
 test('answers are classified, and a start is repeated with one key until its outcome is known', async () => {
-  const answers: [number, string][] = []
+  const answers: [status: number, body: string, code?: string][] = []
   const keys: (string | string[] | undefined)[] = []
   const server = createServer((request, response) => {
     keys.push(request.headers['idempotency-key'])
-    const [status, body] = answers.shift() ?? [200, '{}']
+    const [status, body, code] = answers.shift() ?? [200, '{}']
+    if (code) response.setHeader('Wheelhouse-Error', code)
     response.writeHead(status, { 'content-type': 'application/json' }).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -170,8 +171,8 @@ test('answers are classified, and a start is repeated with one key until its out
   const rest = createRest({ baseUrl, apiKey: 'key', evidence, limitMs: () => 15_000 })
 
   answers.push(
-    [503, '{"error":"away"}'],
-    [409, '{"error":"A request with this Idempotency-Key is still running. Retry after it has finished."}'],
+    [503, '{"error":"unavailable"}'],
+    [409, '{"error":"Retry after it has finished."}', 'idempotency_key_in_use'],
     [201, '{"sessionId":"s"}'],
   )
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({
@@ -180,20 +181,17 @@ test('answers are classified, and a start is repeated with one key until its out
   })
   expect(new Set(keys).size).toBe(1)
   expect(keys).toHaveLength(3)
-  answers.push([409, '{"error":"… but its answer was not kept: look up what it did"}'])
+  answers.push([409, '{"error":"Look up what it did."}', 'idempotency_response_lost'])
   expect((await rest.post('start', '/api/sessions', {})).outcome).toBe('kept')
-  answers.push([
-    409,
-    '{"error":"The robot is not available: it is in another session. Try again when it is free."}',
-  ])
+  answers.push([409, '{"error":"The robot is in another session."}', 'robot_in_session'])
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({ outcome: 'refused', settled: true })
   // A key becomes free after a refusal, so an earlier attempt may still be executed.
   answers.push(
-    [503, '{"error":"away"}'],
-    [409, '{"error":"The robot is not available: it is in another session. Try again when it is free."}'],
+    [503, '{"error":"unavailable"}'],
+    [409, '{"error":"The robot is in another session."}', 'robot_in_session'],
   )
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({ outcome: 'refused', settled: false })
-  expect(evidence.acts.get('start')).toEqual({ acknowledged: 2, refused: 2, unknown: 0 })
+  expect(evidence.actions.get('start')).toEqual({ acknowledged: 2, refused: 2, unknown: 0 })
   expect(evidence.violations.all()).toEqual([])
 
   answers.push(

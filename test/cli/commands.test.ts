@@ -12,7 +12,7 @@ import {
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Every step is a process of its own, which takes its time on a busy machine.
+// Every step starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
 afterAll(endCommands)
 
@@ -20,10 +20,10 @@ let world: World
 let owner: TestUser
 let operator: TestUser
 let admin: TestUser
-/** The same people at the command line. */
+/** The users at the command line. */
 let users: Record<'owner' | 'operator' | 'admin', CliUser>
 beforeAll(async () => {
-  // Nobody beats for the robots here, and processes take their time.
+  // The robots send no heartbeats here, and processes are slow.
   world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '120000' } })
   owner = await world.client()
   operator = await world.operator()
@@ -34,14 +34,14 @@ beforeAll(async () => {
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
-/** A command that must succeed: what it prints as JSON. */
+/** Runs a command that must succeed. @returns its JSON output */
 async function json(user: CliUser, ...args: string[]) {
   const done = await cli(user, [...args, '--json'])
   expect(done.code, done.stderr).toBe(0)
   return done.json
 }
 
-/** A session of an operator of its own on a robot that is connected. */
+/** Starts a session of a new operator on a connected robot. */
 async function openSession() {
   const driver = await world.operator()
   const robot = await world.robot(owner)
@@ -57,7 +57,7 @@ async function openSession() {
 }
 
 describe.concurrent('robots', () => {
-  test('are registered and changed in exactly what is named', async () => {
+  test('are registered, and update changes only the given settings', async () => {
     const user = users.owner
     const options = ['--tag', 'arm', '--tag', 'berlin', '--notes', 'New gripper', '--require-certification']
     const named = ['Loading dock', '--type', 'so-101', '--hardware-id', 'dock-1']
@@ -99,7 +99,7 @@ describe.concurrent('robots', () => {
     expect((await owner.get(`/api/client/robots/${id}`)).status).toBe(200)
   })
 
-  test('of one name are not mixed up', async () => {
+  test('with the same name need an id', async () => {
     await world.robot(owner, { name: 'Twin' })
     await world.robot(owner, { name: 'Twin' })
     expect(await cli(users.owner, ['robots', 'show', 'Twin'])).toMatchObject({
@@ -108,13 +108,13 @@ describe.concurrent('robots', () => {
     })
   })
 
-  test('are for operators to take, not for their owners', async () => {
+  test('are available to operators, not to their owners', async () => {
     expect((await cli(users.owner, ['robots', 'available'])).code).toBe(7)
   })
 })
 
 describe.concurrent('sessions', () => {
-  test('are found by status, robot and time', async () => {
+  test('are filtered by status, robot and time', async () => {
     const { user, sessionId, robot } = await openSession()
     const short = robot.id.slice(0, 8)
     expect(await json(users.owner, 'sessions', 'list', '--robot', short)).toMatchObject([{ id: sessionId }])
@@ -122,7 +122,7 @@ describe.concurrent('sessions', () => {
     expect(await json(user, 'sessions', 'list', '--robot', robot.id, '--to', '2020-01-01')).toEqual([])
   })
 
-  test('are ended only by who means it, and rated once; their log is told from where it is asked', async () => {
+  test('need a confirmation to end, accept one rating, and print their log after a given entry', async () => {
     const { user, sessionId } = await openSession()
     expect((await cli(user, ['sessions', 'decline', sessionId])).code).toBe(5)
     expect((await cli(users.owner, ['sessions', 'end', sessionId])).code).toBe(2)
@@ -135,7 +135,7 @@ describe.concurrent('sessions', () => {
     expect(entriesOf(later.stdout).map(({ seq }) => seq)).toEqual([3])
   })
 
-  test('are planned for the time that is meant, and hold their robot', async () => {
+  test('are scheduled for the given time and reserve their robot', async () => {
     const { driver, user, robot, sessionId } = await openSession()
     await driver.patch(`/api/sessions/${sessionId}`, { action: 'end' })
     const planned = await json(user, 'sessions', 'schedule', robot.id, '+2h')
@@ -147,7 +147,7 @@ describe.concurrent('sessions', () => {
 })
 
 describe.concurrent('stop', () => {
-  test('stops the only open session, and it stays so until somebody clears it', async () => {
+  test('stops the only open session until a participant clears the stop', async () => {
     const { user, sessionId, connection } = await openSession()
     const done = await cli(user, ['stop', '--reason', 'Somebody is there'])
     expect(done.code, done.stderr).toBe(0)
@@ -158,7 +158,7 @@ describe.concurrent('stop', () => {
     expect((await cli(user, ['sessions', 'resume', sessionId])).code).toBe(5)
   })
 
-  test('of several open sessions wants a name, or all of them', async () => {
+  test('needs a session or --all when several are open', async () => {
     const client = await world.client()
     const drivers = [await world.operator(), await world.operator()]
     for (const driver of drivers) {
@@ -177,7 +177,7 @@ describe.concurrent('stop', () => {
     expect(stopped.map(({ status }: { status: string }) => status)).toEqual(['PAUSED', 'PAUSED'])
   })
 
-  test('without any open session, and of one that is over', async () => {
+  test('fails without an open session and for one that is over', async () => {
     const client = await world.client()
     const user = await createCliUser({
       WHEELHOUSE_URL: world.baseUrl,
@@ -194,7 +194,7 @@ describe.concurrent('stop', () => {
 })
 
 describe.concurrent('API keys', () => {
-  test('are made, listed and revoked by somebody signed in in person', async () => {
+  test('are created, listed and revoked after a browser sign-in', async () => {
     const testUser = await world.client()
     const user = await createCliUser({ WHEELHOUSE_URL: world.baseUrl, WHEELHOUSE_API_KEY: testUser.token })
     const { code, stdout } = await cli(user, ['keys', 'create', 'Night shift', '--expires', '+90d'])
@@ -213,7 +213,7 @@ describe.concurrent('API keys', () => {
 })
 
 describe.concurrent('admins', () => {
-  test('decide on certifications, and find it in the audit log', async () => {
+  test('decide on certifications, and the audit log shows the decisions', async () => {
     const { admin: user } = users
     const ask = async (robot_type: string) =>
       (await operator.post('/api/operator/certifications', { robot_type, note: 'Please' })).body.id as string
@@ -228,7 +228,7 @@ describe.concurrent('admins', () => {
   })
 })
 
-test('who is neither client nor operator has no statistics', async () => {
+test('a user who is neither client nor operator has no statistics', async () => {
   expect((await cli(users.admin, ['stats'])).code).toBe(7)
   expect((await cli(users.owner, ['invoices', 'show', '2026-10'])).code).toBe(4)
 })

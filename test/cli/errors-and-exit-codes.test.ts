@@ -17,7 +17,7 @@ import { listening } from '../support/network/listening.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Every step is a process of its own, which takes its time on a busy machine.
+// Every step starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
-/** Something that listens where a platform should, and somebody who takes it for one. */
+/** Starts a fake platform, and a user of it. */
 async function impostor(listener: RequestListener) {
   const server = await listening(listener)
   const user = await createCliUser({ WHEELHOUSE_URL: server.url, WHEELHOUSE_API_KEY: 'svc_live_some' })
@@ -45,7 +45,7 @@ const answering = (status: number, type: string, body: string, headers: Record<s
   impostor((_request, response) => response.writeHead(status, { 'Content-Type': type, ...headers }).end(body))
 
 describe.concurrent('the command line', () => {
-  test('says what it is and what it can do', async () => {
+  test('prints its version and its commands', async () => {
     expect(await cli(user, ['--version'])).toMatchObject({ code: 0, stdout: `${packageFile.version}\n` })
     const { code, stdout } = await cli(user, ['--help'])
     expect(code).toBe(0)
@@ -75,7 +75,7 @@ describe.concurrent('the command line', () => {
     })
   })
 
-  test('a platform that refuses: its own words and an exit code of their own', async () => {
+  test('a refusal prints the message of the platform and sets the exit code', async () => {
     const unrelatedUser = '00000000-0000-4000-8000-000000000000'
     const missing = await cli(user, ['robots', 'show', unrelatedUser, '--json'])
     expect(missing).toMatchObject({ code: 4, stdout: '' })
@@ -92,7 +92,7 @@ describe.concurrent('the command line', () => {
     expect((await cli(await createCliUser({ WHEELHOUSE_URL: world.baseUrl }), ['whoami'])).code).toBe(3)
   })
 
-  test('a platform that is away', async () => {
+  test('an unreachable platform', async () => {
     let removed: string
     {
       await using server = await answering(200, 'text/plain', '')
@@ -118,7 +118,7 @@ describe.concurrent('the command line', () => {
     expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringContaining(expectedError) })
   })
 
-  test('an address that sends elsewhere is not followed with the credential', async () => {
+  test('a redirect is not followed with the credential', async () => {
     const shown: unknown[] = []
     await using elsewhere = await impostor((request, response) => {
       shown.push(request.headers.authorization)
@@ -133,7 +133,7 @@ describe.concurrent('the command line', () => {
     expect(shown).toEqual([])
   })
 
-  test('too many requests: when to ask again', async () => {
+  test('too many requests: prints when to try again', async () => {
     await using busy = await answering(429, 'application/json', '{"error":"Slow down"}', {
       'Retry-After': '7',
     })
@@ -143,7 +143,7 @@ describe.concurrent('the command line', () => {
     })
   })
 
-  test('an answer that is lost on its way is asked for once more, and the work is done once', async () => {
+  test('a request whose response is lost is repeated once with the same key', async () => {
     const keys: unknown[] = []
     await using shaky = await impostor((request, response) => {
       keys.push(request.headers['idempotency-key'])
@@ -160,7 +160,7 @@ describe.concurrent('the command line', () => {
 
   const stopped = { id: session, robot_name: 'Arm', status: 'PAUSED', control: { stop: { reason: 'x' } } }
 
-  test('a stop is pressed until it is recorded', async () => {
+  test('a stop is repeated until it is recorded', async () => {
     const answers: RequestListener[] = [
       (request) => request.socket.destroy(),
       (_, response) =>
@@ -181,7 +181,7 @@ describe.concurrent('the command line', () => {
     expect(enteredKeys).toEqual(answers.map(() => ({ action: 'emergency_stop', reason: 'Halt' })))
   })
 
-  test('a stop is pressed on when nobody reads what is said about it', async () => {
+  test('a stop continues when standard error is closed', async () => {
     let keyPressCount = 0
     const spoken = Promise.withResolvers<void>()
     await using shaky = await impostor((request, response) => {
@@ -197,14 +197,14 @@ describe.concurrent('the command line', () => {
     expect(await program.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Stopped Arm') })
   })
 
-  test('a stop that is not recorded in time says that the robot may move', async () => {
+  test('a stop that is not recorded in time warns that the robot may move', async () => {
     await using away = await answering(503, 'application/json', '{"error":"Away"}')
     const { code, stderr } = await cli(away.user, ['stop', session, '--within', '1', '--json'])
     expect(code).toBe(6)
     expect(stderr).toContain('do not trust that the robot stands')
   })
 
-  test('Ctrl-C during a stop says so too', async () => {
+  test('Ctrl-C during a stop prints the same warning', async () => {
     await using away = await answering(503, 'application/json', '{"error":"Away"}')
     const screen = openTerminal(away.user, ['stop', session])
     await screen.shows('not recorded yet')
@@ -213,7 +213,7 @@ describe.concurrent('the command line', () => {
     expect(screen.shown()).toContain('do not trust that the robot stands')
   })
 
-  test('Ctrl-C ends what waits for an answer', async () => {
+  test('Ctrl-C ends a request', async () => {
     let asked = () => {}
     const arrived = new Promise<void>((done) => {
       asked = done
@@ -226,7 +226,7 @@ describe.concurrent('the command line', () => {
     expect(screen.shown()).toContain('Interrupted')
   })
 
-  test('SIGTERM has an exit code of its own', async () => {
+  test('SIGTERM sets its own exit code', async () => {
     let asked = () => {}
     const arrived = new Promise<void>((done) => {
       asked = done
@@ -240,7 +240,7 @@ describe.concurrent('the command line', () => {
     expect(JSON.parse(stderr)).toEqual({ error: 'Interrupted.', code: 'terminated' })
   })
 
-  test('a reader who has seen enough ends it without a word', async () => {
+  test('a closed reader ends it without an error', async () => {
     const robots = Array.from({ length: 20_000 }, (_, id) => ({
       id: `${id}`,
       name: 'n',
@@ -278,7 +278,7 @@ describe.concurrent('what it prints', () => {
     })
   })
 
-  test('of what caused an error holds no credential', async () => {
+  test('of the cause of an error contains no credential', async () => {
     await using server = await impostor((request) => request.socket.destroy())
     const env = { ...server.user.env, WHEELHOUSE_DEBUG: '1', WHEELHOUSE_API_KEY: 'svc_live_Secret9' }
     const { code, stderr } = await cli({ ...server.user, env }, ['sessions', 'extend', session, '5'])
@@ -296,7 +296,7 @@ describe.concurrent('what it prints', () => {
     last_heartbeat: null,
   }
 
-  test('of other people cannot command the terminal, and is whole as JSON', async () => {
+  test('of other users is escaped for the terminal and unchanged in JSON', async () => {
     await using other = await answering(200, 'application/json', JSON.stringify([robot]))
     const { stdout } = await cli({ ...other.user, env: { ...other.user.env, FORCE_COLOR: '1' } }, [
       'robots',
@@ -308,14 +308,14 @@ describe.concurrent('what it prints', () => {
     expect((await cli(other.user, ['robots', 'list', '--json'])).json).toEqual([robot])
   })
 
-  test('in an error of the platform neither', async () => {
+  test('in an error of the platform is escaped', async () => {
     await using other = await answering(409, 'application/json', JSON.stringify({ error: hostile }))
     const { code, stderr } = await cli(other.user, ['robots', 'list'])
     expect(code).toBe(5)
     expect(stderr.trimEnd()).not.toMatch(/[\p{Cc}\u202e]/u)
   })
 
-  test('fits the terminal, with whole ids; colours are for terminals that want them', async () => {
+  test('fits the terminal with full ids, and has colours only where the terminal supports them', async () => {
     const long = { ...robot, name: '長い名前 '.repeat(30) }
     await using other = await answering(200, 'application/json', JSON.stringify([long]))
     const narrow = openTerminal(other.user, ['robots', 'list'], { columns: 70, rows: 10 })
@@ -353,7 +353,7 @@ describe.concurrent('completion', () => {
     expect(await suggested('sessions', 'list', '--status', '')).toContain('PAUSED')
   })
 
-  test('does not know other shells', async () => {
+  test('rejects unknown shells', async () => {
     expect((await cli(user, ['complete', 'csh'])).code).toBe(2)
     expect((await cli(user, ['complete'])).code).toBe(2)
   })

@@ -7,19 +7,19 @@ import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { start } from '../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command is a process of its own; on a busy machine that takes its time.
+// Each command starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  // A busy machine is late with the robots' heartbeats, too.
+  // On a busy machine, the robots' heartbeats are late too.
   world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
-/** An owner with a session that is open. */
+/** Creates an owner with an open session. */
 async function fixture() {
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
@@ -40,7 +40,7 @@ async function fixture() {
 const bodiesOf = (events: { data: { data: { body: string } } }[]) => events.map(({ data }) => data.data.body)
 
 describe.concurrent('wheelhouse events', () => {
-  test('goes on with what happens across lost connections, and misses nothing', async () => {
+  test('continues across lost connections without a gap', async () => {
     const { owner, say: sendMessage, eventsOf } = await fixture()
     await using api = await createTcpProxy(world.baseUrl)
     const user = await atCommandLine(world, owner, { WHEELHOUSE_URL: api.url })
@@ -65,7 +65,7 @@ describe.concurrent('wheelhouse events', () => {
     )
   })
 
-  test('waits for the next event of a kind, from now on', async () => {
+  test('waits for the next event of a type', async () => {
     const { owner, say: sendMessage } = await fixture()
     await sendMessage('before')
     const asked: (string | undefined)[] = []
@@ -78,7 +78,7 @@ describe.concurrent('wheelhouse events', () => {
     const user = await atCommandLine(world, owner, { WHEELHOUSE_URL: api.url })
     const options = ['--follow', '--type', 'chat.message', '--limit', '1', '--json']
     const waiting = startCli(user, ['events', ...options])
-    // The first request has found out where now is.
+    // The first request has returned the current cursor.
     await vi.waitFor(
       () => expect(asked).toEqual([expect.not.stringContaining('wait='), expect.stringContaining('wait=25')]),
       waitOptions,
@@ -89,7 +89,7 @@ describe.concurrent('wheelhouse events', () => {
     expect(bodiesOf(entriesOf(stdout))).toEqual(['after'])
   })
 
-  test('of many pages come in order, up to a limit; the end says where to go on', async () => {
+  test('of many pages are printed in order up to a limit, with the cursor to continue', async () => {
     const { owner, say: sendMessage, eventsOf } = await fixture()
     for (const word of ['one', 'two', 'three']) await sendMessage(word)
     await vi.waitFor(async () => expect(await eventsOf('?types=chat.message')).toHaveLength(3), waitOptions)
@@ -104,7 +104,7 @@ describe.concurrent('wheelhouse events', () => {
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: '' })
   })
 
-  test('says plainly when events are missing, and what is no event', async () => {
+  test('fails for deleted events and for unknown types', async () => {
     const { owner, eventsOf } = await fixture()
     const user = await atCommandLine(world, owner)
     const head = (await eventsOf()).at(-1).seq
@@ -133,7 +133,7 @@ describe.concurrent('wheelhouse events', () => {
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2])
   })
 
-  test('in a terminal is one line each, harmless, until Ctrl-C', async () => {
+  test('prints one escaped line per event in a terminal, until Ctrl-C', async () => {
     const { owner, say: sendMessage } = await fixture()
     const screen = openTerminal(await atCommandLine(world, owner), ['events', '--follow', '--after', '0'])
     await sendMessage('red \u001b[31m bell \u0007')

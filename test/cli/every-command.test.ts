@@ -11,10 +11,10 @@ import { start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Every command of the program, once in a terminal and once with --json, against a platform. What the commands do in
-// every case is for the other files; this one makes sure that none is left out.
+// Runs every command of the program against a platform, once in a terminal and once with --json. Other files test the
+// details of the commands; this file ensures complete coverage.
 
-// Each command is a process of its own; on a busy machine that takes its time.
+// Each command starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 afterAll(endCommands)
 const waitOptions = { timeout: 30_000, interval: 20 }
@@ -28,14 +28,14 @@ let world: World
 let owner: TestUser
 let user: CliUser
 beforeAll(async () => {
-  // Nobody beats for the robots here, and processes take their time.
+  // The robots send no heartbeats here, and processes are slow.
   world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '120000', WEBHOOK_ALLOW_LOOPBACK: 'true' } })
   owner = await world.client()
   user = await atCommandLine(world, owner)
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
-/** A command in a terminal that asks whether it is meant: yes. */
+/** Runs a command in a terminal and answers its confirmation with yes. */
 async function succeed(who: CliUser, path: string, ...args: string[]): Promise<string> {
   const requests = terminal(who, path, ...args)
   await requests.shows('[y/N]')
@@ -43,7 +43,7 @@ async function succeed(who: CliUser, path: string, ...args: string[]): Promise<s
   return await requests.done()
 }
 
-/** A robot that is online, and an operator who may take it. */
+/** Creates an online robot and an operator who may drive it. */
 async function fixture() {
   const [client, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(client, { name: 'Ronja' })
@@ -100,7 +100,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await json(user, 'robots list', '--search', 'nothing like it', '--limit', '1')).toEqual([])
   })
 
-  test('certifications, and the robots that they open', async () => {
+  test('certifications, and the robots that they make available', async () => {
     const { operator, robot, asOperator } = await fixture()
     const admin = await atCommandLine(world, await world.admin())
     const ask = async (robot_type: string) =>
@@ -138,7 +138,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     })
   })
 
-  test('a session from its beginning to its end', async () => {
+  test('a session from start to end', async () => {
     const { client, operator, robot, asOwner, asOperator } = await fixture()
     const id = UUID.exec(await shown(asOperator, 'sessions start', robot.id))?.[0] as string
     const watching = program(asOwner, 'watch')
@@ -217,7 +217,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect((await program(asOwner, 'stop', ['Ronja'], '').done(4)).stdout).toBe('')
   })
 
-  test('planned sessions', async () => {
+  test('scheduled sessions', async () => {
     const { operator, robot, asOperator } = await fixture()
     const id = UUID.exec(await shown(asOperator, 'sessions schedule', robot.id, '+2h'))?.[0] as string
     expect(await succeed(asOperator, 'sessions cancel', id)).toMatch(/Status +CANCELLED/)
@@ -285,7 +285,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await json(withSessionToken, 'keys revoke', 'Day', '-y')).toEqual({ id: made.id, revoked: true })
   })
 
-  test('what there is to read, with an invoice', async () => {
+  test('read-only commands, with an invoice', async () => {
     const { client, operator, robot, link, asOwner, asOperator } = await fixture()
     const id = await start(operator, robot.id)
     await client.patch(`/api/sessions/${id}`, { action: 'end' })
@@ -319,7 +319,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await shown(unrelatedUser, 'status')).toMatch(/Status +ok/)
   })
 
-  test('what admins do', async () => {
+  test('admin commands', async () => {
     const admin = await atCommandLine(world, await world.admin())
     await owner.post('/api/robot-request', { email: 'a@b.example', robot_type: 'octopus' })
     const frameType = {
@@ -430,7 +430,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await succeed(asOwner, 'webhooks remove', `${receiver.url}/2`)).toContain('is removed')
   })
 
-  test('robots that are simulated, and driven', async () => {
+  test('simulated robots, and driving', async () => {
     const [client, operator] = [await world.client(), await world.operator()]
     const [asOwner, asOperator] = await Promise.all(
       [client, operator].map((item) => atCommandLine(world, item)),
@@ -495,6 +495,6 @@ describe.concurrent('in a terminal and for programs:', () => {
   })
 })
 
-test('no command is left out', () => {
+test('the tests run every command', () => {
   expect(ledger.missing()).toEqual([])
 })

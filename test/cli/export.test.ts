@@ -17,21 +17,21 @@ import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command is a process of its own; on a busy machine that takes its time.
+// Each command starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  // A busy machine is late with the robots' heartbeats, too.
+  // On a busy machine, the robots' heartbeats are late too.
   world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
 const at = (testUser: TestUser) => atCommandLine(world, testUser)
 
-/** An owner with one session that is over and one that is open. */
+/** Creates an owner with one completed and one open session. */
 async function actors() {
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner, { name: '=Arm, "big"' })
@@ -44,14 +44,14 @@ async function actors() {
   return { owner, robot, link, over, open }
 }
 
-/** A folder of a user's for files. */
+/** Creates a folder for files. */
 async function folderOf(user: CliUser): Promise<string> {
   const folder = join(user.configHome, 'files')
   await mkdir(folder)
   return folder
 }
 
-/** A platform that sends what a test wants; `send` gets every export that is asked for. */
+/** Starts a fake platform whose exports `send` answers. */
 async function fakePlatform(send: (response: ServerResponse) => void): Promise<CliUser> {
   const server = await listening((request, response) => {
     request.resume().on('end', () => send(response))
@@ -61,7 +61,7 @@ async function fakePlatform(send: (response: ServerResponse) => void): Promise<C
 }
 
 describe('wheelhouse export', () => {
-  test('writes sessions to a file or to standard output, as the platform writes them, and filters', async () => {
+  test('writes filtered sessions to a file or to standard output, in the format of the platform', async () => {
     const { owner, over, open, robot } = await actors()
     const user = await at(owner)
     const file = join(await folderOf(user), 'sessions.csv')
@@ -120,13 +120,13 @@ describe('wheelhouse export', () => {
     expect(episodes.json.episodes[0]).toMatchObject({ robot_id: robot.id, dataset_id: id })
     const [header, ...rows] = parseCsv(table.stdout)
     expect(rows).toHaveLength(101)
-    // What a spreadsheet would take for a formula is disarmed.
+    // Texts that a spreadsheet would run as formulas are escaped.
     expect(rows[0]?.[header?.indexOf('robot_name') ?? -1]).toBe(`'=Arm, "big"`)
     const first = await cli(user, ['export', 'episodes', '--dataset', id.slice(0, 8), '--json'])
     expect(first.json).toEqual(episodes.json)
   })
 
-  test('in a terminal shows on standard error how far it is, and never among the records', async () => {
+  test('shows the progress in a terminal on standard error, never among the records', async () => {
     const { owner, over } = await actors()
     const user = await at(owner)
     const file = join(await folderOf(user), 'sessions.json')
@@ -142,7 +142,7 @@ describe('wheelhouse export', () => {
     expect(printed.shown()).not.toMatch(/sessions {2}\d+ (B|KiB)/)
   })
 
-  test('what breaks off leaves nothing behind and what was there untouched', async () => {
+  test('an incomplete download leaves no partial file and an existing file unchanged', async () => {
     const user = await fakePlatform((response) => {
       response.writeHead(200, { 'Content-Type': 'text/csv' }).write('id,status\r\n1,COMPLETED\r\n')
       setTimeout(() => response.destroy(), 50)
@@ -160,7 +160,7 @@ describe('wheelhouse export', () => {
     expect(await readFile(join(folder, 'old.csv'), 'utf8')).toBe('old')
   })
 
-  test('Ctrl-C ends a download that goes on and on, and leaves nothing behind', async () => {
+  test('Ctrl-C ends an endless download and leaves no partial file', async () => {
     const asked = Promise.withResolvers<void>()
     const user = await fakePlatform((response) => {
       response.writeHead(200, { 'Content-Type': 'text/csv' }).write('id,status\r\n')
@@ -190,7 +190,7 @@ describe('wheelhouse export', () => {
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true)
   })
 
-  test('says what is wrong', async () => {
+  test('rejects invalid options and unknown ids', async () => {
     const { owner } = await actors()
     const user = await at(owner)
     const results = await Promise.all([

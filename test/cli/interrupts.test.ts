@@ -4,12 +4,12 @@ import { commandsOf, declaredProgram } from '../support/cli/command-coverage.ts'
 import { createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
 import { listening } from '../support/network/listening.ts'
 
-// Each command is a process of its own; on a busy machine that takes its time.
+// Each command starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 
 const ID = '00000000-0000-4000-8000-000000000000'
-/** What stands for the arguments of every command that are no id. */
+/** Values of arguments that are not ids. */
 const VALUES: Readonly<Record<string, string>> = {
   name: 'Name',
   minutes: '5',
@@ -18,7 +18,7 @@ const VALUES: Readonly<Record<string, string>> = {
   url: 'https://robots.example.com/hook',
   role: 'operator',
 }
-/** What a command needs besides its required arguments to have something to ask of the platform. */
+/** Optional arguments that a command needs in order to send a request. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   'robots register': ['--type', 'testbot', '--hardware-id', 'board'],
   'admin certifications reject': ['--reason', 'No proof'],
@@ -28,7 +28,7 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   'webhooks replay': [ID],
   chat: ['Hello'],
 }
-/** Ask no platform, so that there is nothing to wait for. */
+/** Commands that send no requests. */
 const LOCAL = ['complete', 'logout', 'profiles list', 'profiles use']
 const initialize = {
   jsonrpc: '2.0',
@@ -44,19 +44,19 @@ function argumentsOf(path: string, command: Command): string[] {
   return [...path.split(' '), ...given, ...(MORE[path] ?? []), '--yes', '--json']
 }
 
-/** Calls a command at a platform that never answers; settles once it has ended, or has asked something. */
+/** Runs a command against a platform that never responds. Settles when it has ended or has sent a request. */
 async function calledInSilence(path: string, command: Command) {
   const asked = Promise.withResolvers<void>()
-  let isAsked = false
+  let isRequested = false
   const silent = await listening(() => {
-    isAsked = true
+    isRequested = true
     asked.resolve()
   })
   const user = await createCliUser({ WHEELHOUSE_URL: silent.url, WHEELHOUSE_API_KEY: 'svc_live_some' })
   const running = startCli(user, argumentsOf(path, command))
   if (path === 'mcp') running.child.stdin?.write(`${JSON.stringify(initialize)}\n`)
   await Promise.race([asked.promise, running.ended])
-  return { running, isAsked, [Symbol.asyncDispose]: () => silent[Symbol.asyncDispose]() }
+  return { running, isRequested, [Symbol.asyncDispose]: () => silent[Symbol.asyncDispose]() }
 }
 
 describe.concurrent('Ctrl-C while the platform keeps silent', () => {
@@ -66,8 +66,8 @@ describe.concurrent('Ctrl-C while the platform keeps silent', () => {
     'ends wheelhouse %s',
     async (path, command) => {
       await using silence = await calledInSilence(path, command)
-      const { running, isAsked } = silence
-      expect(isAsked, running.stderr()).toBe(true)
+      const { running, isRequested } = silence
+      expect(isRequested, running.stderr()).toBe(true)
       running.signal('SIGINT')
       const { code, stdout, stderr } = await running.ended
       expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
@@ -77,10 +77,10 @@ describe.concurrent('Ctrl-C while the platform keeps silent', () => {
   )
 
   test.each(commands.filter(([path]) => LOCAL.includes(path)))(
-    'has nothing to end in wheelhouse %s',
+    'wheelhouse %s ends by itself without a request',
     async (path, command) => {
       await using silence = await calledInSilence(path, command)
-      expect([silence.isAsked, await silence.running.ended]).toMatchObject([
+      expect([silence.isRequested, await silence.running.ended]).toMatchObject([
         false,
         { code: expect.any(Number) },
       ])

@@ -16,7 +16,7 @@ import {
 import { listening } from '../support/network/listening.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Every step is a process of its own, which takes its time on a busy machine.
+// Every step starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 
@@ -28,7 +28,7 @@ afterAll(async () => await world[Symbol.asyncDispose]())
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
-/** Somebody signed in by an API key. */
+/** Creates a user who is signed in with an API key. */
 async function withKey() {
   const user = await createCliUser()
   const owner = await world.client()
@@ -38,7 +38,7 @@ async function withKey() {
   return { user, key, revoke: () => owner.delete(`/api/auth/api-keys/${id}`) }
 }
 
-/** Settles once a process sleeps and uses no processor time: it waits for its input. */
+/** Settles when a process sleeps without using processor time: it then waits for its input. */
 async function idle(pid: number | undefined): Promise<void> {
   let last = ''
   await vi.waitFor(
@@ -57,7 +57,7 @@ const inBrowser = (email: string) => signedInBrowser(world, email)
 const signInUnderWay = (user: CliUser) => startSignIn(world, user)
 
 describe.concurrent('signing in', () => {
-  test('in the browser: the code is confirmed there, and the command line is that person from then on', async () => {
+  test('in the browser: the user confirms the code there, and the command line is then signed in as that user', async () => {
     const user = await createCliUser()
     const { program, browser, confirmation, code, answer } = await signInUnderWay(user)
     expect(confirmation.text).toContain(code)
@@ -80,7 +80,7 @@ describe.concurrent('signing in', () => {
     expect(credential).toMatchObject({ use: 'access_token', refresh_token: expect.any(String) })
   })
 
-  test('refused in the browser: told, nothing is stored', async () => {
+  test('refused in the browser: fails and stores nothing', async () => {
     const user = await createCliUser()
     const { program, answer } = await signInUnderWay(user)
     expect((await answer({ abort: 'yes' })).text).toContain('refused')
@@ -109,7 +109,7 @@ describe.concurrent('signing in', () => {
     await expect(stat(pathOf(user))).rejects.toThrow('ENOENT')
   })
 
-  test('Ctrl-C ends it also while a key is to come through a pipe', async () => {
+  test('Ctrl-C ends it also while it waits for a key from a pipe', async () => {
     const user = await createCliUser()
     const program = startCli(user, ['login', world.baseUrl, '--api-key'])
     program.child.stdin?.write('svc_live_half')
@@ -120,7 +120,7 @@ describe.concurrent('signing in', () => {
     expect(stderr).not.toMatch(/fault|Error|\bat /)
   })
 
-  test('a token that has run out is renewed once, by one of many processes', async () => {
+  test('an expired token is renewed once, by one of many processes', async () => {
     const { user } = await inBrowser('grace@example.com')
     const before = (await stored(user)).profiles.default.credential
     await corrupt(user, { expires_at: '2020-01-01T00:00:00Z' })
@@ -134,13 +134,13 @@ describe.concurrent('signing in', () => {
     expect(Date.parse(after.expires_at)).toBeGreaterThan(Date.now())
   })
 
-  test('a token that the platform refuses is renewed, however long this machine takes it for good', async () => {
+  test('a token that the platform refuses is renewed before it expires by the local clock', async () => {
     const { user } = await inBrowser('clock@example.com')
     await corrupt(user, { token: 'of.another.clock' })
     expect((await cli(user, ['whoami', '--json'])).json).toMatchObject({ email: 'clock@example.com' })
   })
 
-  test('signing out ends the sign-in at the provider too', async () => {
+  test('logout also ends the sign-in at the provider', async () => {
     const { user } = await inBrowser('leaves@example.com')
     const file = await stored(user)
     const { code, json } = await cli(user, ['logout', '--json'])
@@ -159,7 +159,7 @@ describe.concurrent('signing in', () => {
 })
 
 describe.concurrent('what goes on for long', () => {
-  /** Somebody whose sign-in is changed as told. */
+  /** Creates a user with a modified sign-in. */
   async function corrupted(change: Record<string, string>): Promise<CliUser> {
     const { user } = await inBrowser(`${randomUUID()}@example.com`)
     await corrupt(user, change)
@@ -168,13 +168,13 @@ describe.concurrent('what goes on for long', () => {
 
   test('renews a token that the hub refuses', async () => {
     const user = await corrupted({ token: 'of.another.clock' })
-    // Nothing but the hub is asked: it knows who asks, and no such session.
+    // Only the hub receives a request: it accepts the credential and does not find the session.
     const unknown = '00000000-0000-4000-8000-000000000000'
     const { code, stderr } = await cli(user, ['chat', unknown, 'Hello'])
     expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('not found') })
   })
 
-  test('ends where only signing in again helps', async () => {
+  test('ends when only a new sign-in helps', async () => {
     const user = await corrupted({ expires_at: '2020-01-01T00:00:00Z', refresh_token: 'spent long ago' })
     const { code, stderr } = await cli(user, ['watch', '--robots'])
     expect({ code, stderr }).toEqual({
@@ -185,7 +185,7 @@ describe.concurrent('what goes on for long', () => {
 })
 
 describe.concurrent('an API key', () => {
-  test('is read from standard input, and kept from other eyes', async () => {
+  test('is read from standard input and stored for its owner only', async () => {
     const { user, key } = await withKey()
     expect(await modeOf(pathOf(user))).toBe(0o600)
     expect((await stored(user)).profiles.default).toEqual({
@@ -197,7 +197,7 @@ describe.concurrent('an API key', () => {
     expect(stdout + stderr).not.toContain(key)
   })
 
-  test('is typed without showing', async () => {
+  test('is typed without echo', async () => {
     const user = await createCliUser()
     const { key } = await (await world.client()).key()
     const screen = openTerminal(user, ['login', world.baseUrl, '--api-key'])
@@ -208,7 +208,7 @@ describe.concurrent('an API key', () => {
     expect(screen.shown()).not.toContain(key.slice(0, 20))
   })
 
-  test('is not asked for any more after Ctrl-C', async () => {
+  test('prompt ends with Ctrl-C', async () => {
     const screen = openTerminal(await createCliUser(), ['login', world.baseUrl, '--api-key'])
     await screen.shows('API key: ')
     screen.type(`svc_live_half${CTRL_C}`)
@@ -216,14 +216,14 @@ describe.concurrent('an API key', () => {
     expect(screen.shown()).not.toContain('svc_live_half')
   })
 
-  test('that the platform does not know is not stored', async () => {
+  test('that the platform refuses is not stored', async () => {
     const user = await createCliUser()
     const { code, stderr } = await cli(user, ['login', world.baseUrl, '--api-key'], 'svc_live_invented')
     expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('does not know') })
     await expect(stat(pathOf(user))).rejects.toThrow('ENOENT')
   })
 
-  test('that was revoked: signing in again is what helps', async () => {
+  test('that was revoked fails with a hint to sign in again', async () => {
     const { user, revoke } = await withKey()
     expect((await revoke()).status).toBe(204)
     const { code, stderr } = await cli(user, ['whoami'])
@@ -233,7 +233,7 @@ describe.concurrent('an API key', () => {
 })
 
 describe.concurrent('the stored file', () => {
-  test('is closed to others when it was open', async () => {
+  test('loses the permissions of other users', async () => {
     const { user } = await withKey()
     await chmod(pathOf(user), 0o644)
     expect((await cli(user, ['whoami'])).code).toBe(0)
@@ -254,7 +254,7 @@ describe.concurrent('the stored file', () => {
     expect(await readFile(pathOf(user), 'utf8')).toBe(text)
   })
 
-  test('keeps several sign-ins, each for its platform alone', async () => {
+  test('contains several sign-ins and uses each only for its platform', async () => {
     const { user } = await withKey()
     await using other = await createOtherPlatform()
     const login = await cli(user, ['login', other.url, '--profile', 'other', '--api-key'], 'svc_live_other')
@@ -273,7 +273,7 @@ describe.concurrent('the stored file', () => {
   })
 })
 
-/** Something that answers as a platform does, and remembers what it was shown. */
+/** Starts a fake platform that records the credentials it receives. */
 async function createOtherPlatform() {
   const credentials: (string | undefined)[] = []
   const server = await listening((request, response) => {

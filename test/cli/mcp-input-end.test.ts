@@ -7,7 +7,7 @@ import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// `wheelhouse mcp` whose input ends before its answers have come, as `printf … | wheelhouse mcp`.
+// `wheelhouse mcp` when the input ends before the responses arrive, as in `printf … | wheelhouse mcp`.
 
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
@@ -39,7 +39,7 @@ describe('with the platform', () => {
   })
   afterAll(async () => await world[Symbol.asyncDispose]())
 
-  test('a stop that came through a pipe is carried out and answered', async () => {
+  test('a stop from a pipe is executed and answered', async () => {
     const { operator, id } = await openSessionFixture(world)
     const user = await userOf(world.baseUrl, (await operator.key()).key)
     const stop = callOf(2, 'stop_robot', { sessionId: id, reason: 'smoke' })
@@ -51,7 +51,7 @@ describe('with the platform', () => {
     expect(body).toMatchObject({ status: 'PAUSED', control: { stop: { reason: 'smoke' } } })
   })
 
-  test('a stop is carried out also when nobody reads its answer', async () => {
+  test('a stop is executed also when its reader has closed', async () => {
     const { operator, id } = await openSessionFixture(world)
     const user = await userOf(world.baseUrl, (await operator.key()).key)
     const running = startCli(user, ['mcp'])
@@ -62,10 +62,10 @@ describe('with the platform', () => {
   })
 })
 
-test('waits for an answer that takes its time', async () => {
+test('waits for a slow response', async () => {
   await using platform = await createScriptedMcp({
     slow: ({ body }, stream) => {
-      // Longer than the input takes to end.
+      // Responds after the input has ended.
       setTimeout(() => {
         stream.send({ id: body.id, result: { content: [] } })
         stream.end()
@@ -78,7 +78,7 @@ test('waits for an answer that takes its time', async () => {
   expect(answersIn(stdout).map(({ id }) => id)).toEqual([1, 2])
 })
 
-test('says with its exit code that the platform was out of reach, or refused the credential', async () => {
+test('sets the exit code when the platform is unreachable or refuses the credential', async () => {
   await using platform = await createScriptedMcp({})
   await using proxy = await createTcpProxy(platform.url)
   proxy.cut()
@@ -103,7 +103,7 @@ test('Ctrl-C ends the wait', async () => {
   expect((await running.ended).code).toBe(130)
 })
 
-test('the wait has an end: what is unanswered then is answered with an error', async () => {
+test('after the longest wait, unanswered requests get an error', async () => {
   await using platform = await createScriptedMcp({ hang: () => {} })
   const answers: object[] = []
   const local: ConstructorParameters<typeof McpForwarder>[0]['local'] = {

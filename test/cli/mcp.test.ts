@@ -11,13 +11,13 @@ import { listening } from '../support/network/listening.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command is a process of its own; on a busy machine that takes its time.
+// Each command starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 const waitOptions = { timeout: 30_000, interval: 20 }
 const MAIN = fileURLToPath(new URL('../../packages/cli/main.ts', import.meta.url))
 
-/** `wheelhouse mcp` with lines of JSON-RPC by hand. */
+/** Runs `wheelhouse mcp` with handwritten lines of JSON-RPC. */
 function byHand(user: CliUser) {
   const running = startCli(user, ['mcp'])
   const answers = () =>
@@ -54,7 +54,7 @@ const callOf = (id: number, name: string) => ({ id, method: 'tools/call', params
 const userOf = (url: string, key = 'good') => createCliUser({ WHEELHOUSE_URL: url, WHEELHOUSE_API_KEY: key })
 
 describe('wheelhouse mcp', () => {
-  test('passes everything on as it is, in both directions, and ends with its input', async () => {
+  test('forwards all messages unchanged in both directions and ends with its input', async () => {
     await using platform = await createScriptedMcp({
       slow: ({ body }, stream) => {
         stream.send({ method: 'notifications/progress', params: { progressToken: body.id, progress: 0.5 } })
@@ -113,9 +113,9 @@ describe('wheelhouse mcp', () => {
     })
   })
 
-  test('answers every request when the platform goes away, and works on when it comes back', async () => {
+  test('answers every request while the platform is unreachable, and continues afterwards', async () => {
     await using platform = await createScriptedMcp({
-      // Dies in the middle of an answer.
+      // Breaks in the middle of a response.
       broken: ({ body }, stream) => {
         stream.send({ method: 'notifications/progress', params: { progressToken: body.id, progress: 0.5 } })
         setTimeout(() => stream.destroy(), 20)
@@ -149,7 +149,7 @@ describe('wheelhouse mcp', () => {
       message: expect.stringContaining('answered 503: The database is away'),
       data: { status: 503 },
     })
-    mcp.child.stdin?.write('this is no JSON\n')
+    mcp.child.stdin?.write('not JSON\n')
     mcp.send(callOf(5, 'fine'))
     expect((await mcp.answerTo(5)).result).toEqual({ content: [] })
     const { code, stderr } = await mcp.end()
@@ -157,7 +157,7 @@ describe('wheelhouse mcp', () => {
     expect(stderr).toContain('cannot be reached')
   })
 
-  test('takes back what is cancelled, and answers it no more', async () => {
+  test('cancels a request on the platform and does not answer it', async () => {
     await using platform = await createScriptedMcp({ hang: () => {} })
     const mcp = byHand(await userOf(platform.url))
     mcp.send(initialize)
@@ -172,7 +172,7 @@ describe('wheelhouse mcp', () => {
     expect(mcp.answers().map(({ id }) => id)).toEqual([1, 3])
   })
 
-  test('Ctrl-C ends it at once, also while the platform keeps silent', async () => {
+  test('Ctrl-C ends it at once, also while the platform does not respond', async () => {
     await using platform = await createScriptedMcp({ hang: () => {} })
     await using proxy = await createTcpProxy(platform.url)
     const mcp = byHand(await userOf(proxy.url))
@@ -186,7 +186,7 @@ describe('wheelhouse mcp', () => {
     expect(stdout.split('\n')).toHaveLength(2)
   })
 
-  test('without a good credential says how to get one', async () => {
+  test('prints how to sign in without a valid credential', async () => {
     await using platform = await createScriptedMcp({})
     const nobody = await cli(await createCliUser({ WHEELHOUSE_URL: platform.url }), ['mcp'])
     expect(nobody).toMatchObject({ code: 3, stdout: '' })
@@ -203,7 +203,7 @@ describe('wheelhouse mcp', () => {
     expect(platform.received).toHaveLength(1) // an API key is not tried twice
   })
 
-  test('renews a sign-in that the platform refuses, and goes on', async () => {
+  test('renews a sign-in that the platform refuses and continues', async () => {
     await using platform = await createScriptedMcp({})
     platform.accepted.delete('good')
     await using provider = await listening((request, response) => {
@@ -222,7 +222,7 @@ describe('wheelhouse mcp', () => {
   })
 })
 
-/** Somebody whose sign-in is stored. */
+/** Creates a user with a stored sign-in. */
 async function signedIn(server: string, token: string, more: object = {}): Promise<CliUser> {
   const user = await createCliUser({})
   const credential = {
@@ -268,12 +268,12 @@ async function connected(user: CliUser, mcpVersion: '2025' | '2026') {
 describe('wheelhouse mcp with the platform', () => {
   let world: World
   beforeAll(async () => {
-    // A busy machine is late with the robots' heartbeats, too.
+    // On a busy machine, the robots' heartbeats are late too.
     world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
   })
   afterAll(async () => await world[Symbol.asyncDispose]())
 
-  /** An operator who is certified for the robot that is online. */
+  /** Creates an operator who is certified for the online robot. */
   async function fixture() {
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
@@ -311,7 +311,7 @@ describe('wheelhouse mcp with the platform', () => {
     })
     expect((await operator.get(`/api/sessions/${sessionId}`)).body.status).toBe('COMPLETED')
 
-    // Refused where REST refuses, in its words.
+    // Refuses with the same message as REST.
     const again = await use('end_session', { sessionId })
     const rest = await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
     expect(rest.status).toBe(409)
@@ -326,7 +326,7 @@ describe('wheelhouse mcp with the platform', () => {
     link.close()
   })
 
-  test('a sign-in in the browser is renewed at its provider, and refused once it cannot be', async () => {
+  test('a browser sign-in is renewed at its provider, and refused when that fails', async () => {
     const { user } = await signedInBrowser(world, 'mcp@example.com')
     await corrupt(user, { token: 'of.another.clock' })
     const { use } = await connected(user, '2026')
@@ -336,7 +336,7 @@ describe('wheelhouse mcp with the platform', () => {
     expect(late).toMatchObject({ message: expect.stringContaining('wheelhouse login') })
   })
 
-  test('a key that is revoked is refused from then on', async () => {
+  test('a revoked key is refused', async () => {
     const { operator, link } = await fixture()
     const { id, key } = await operator.key()
     const { use } = await connected(await userOf(world.baseUrl, key), '2026')

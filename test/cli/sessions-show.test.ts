@@ -15,7 +15,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-test('sessions show names the connection of the robot and that of the operator, each by its own state', async () => {
+test('sessions show prints the connection of the robot and of the operator separately', async () => {
   const { owner, operator, robot, sessionId, read } = await sessionOpen(world)
   const user = await atCommandLine(world, owner)
   const shown = async (robotState: string, operatorState: string) => {

@@ -11,14 +11,14 @@ import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command is a process of its own; on a busy machine that takes its time.
+// Each command starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  // A busy machine is late with the robots' heartbeats, too.
+  // On a busy machine, the robots' heartbeats are late too.
   world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
@@ -29,7 +29,7 @@ const statusesOf = async (owner: TestUser) =>
   (await robotsOf(owner)).map(({ status }: { status: string }) => status)
 
 describe('wheelhouse simulate', () => {
-  test('registers robots, lets them be driven, and ends them with Ctrl-C; the next call takes them again', async () => {
+  test('registers robots that operators can drive, ends them with Ctrl-C, and reuses them in the next call', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const user = await at(owner)
     const fleet = startCli(user, ['simulate', '2', '--json', '--type', 'testbot', '--name', 'Sim'])
@@ -51,7 +51,7 @@ describe('wheelhouse simulate', () => {
     expect(code).toBe(130)
     const last = new Map(entriesOf(stdout).map(({ robot_id, link: state }) => [robot_id, state]))
     expect([...last.values()]).toEqual(['closed', 'closed'])
-    // Closed, not lost: nobody has to wait until their heartbeats are overdue.
+    // A closed connection makes a robot OFFLINE at once, without waiting for its heartbeat timeout.
     await vi.waitFor(async () => expect(await statusesOf(owner)).toEqual(['OFFLINE', 'OFFLINE']), waitOptions)
 
     const file = join(user.configHome, 'wheelhouse', 'simulated-robots.json')
@@ -69,7 +69,7 @@ describe('wheelhouse simulate', () => {
     expect((await again.ended).code).toBe(143)
   })
 
-  test('in a terminal shows the fleet; a robot that is no longer there is replaced by a new one', async () => {
+  test('shows the fleet in a terminal, and replaces a removed robot with a new one', async () => {
     const owner = await world.client()
     const user = await at(owner)
     const first = openTerminal(user, ['simulate'])
@@ -89,7 +89,7 @@ describe('wheelhouse simulate', () => {
     await second.ended
   })
 
-  test('takes robots from a file without being signed in, and says when the platform wants none of them', async () => {
+  test('uses robots of a file without a sign-in, and fails when the platform refuses all of them', async () => {
     const owner = await world.client()
     const { id, token } = await world.robot(owner)
     const user = await createCliUser({ WHEELHOUSE_URL: world.baseUrl })
@@ -104,7 +104,7 @@ describe('wheelhouse simulate', () => {
     expect(stderr).toContain('wants none of the robots any more')
   })
 
-  test('comes back when the platform does', async () => {
+  test('reconnects when the platform is reachable again', async () => {
     const owner = await world.client()
     const { id, token } = await world.robot(owner)
     await using gateway = await createTcpProxy(world.gatewayUrl)
@@ -138,7 +138,7 @@ describe('wheelhouse simulate', () => {
   })
 })
 
-/** `npm run drive` with keys from a pipe. */
+/** Runs `npm run drive` with keys from a pipe. */
 function npmRunDrive(env: Record<string, string>, ...args: string[]) {
   const child = spawn(process.execPath, ['tools/demo/drive.ts', ...args], {
     stdio: 'pipe',
@@ -155,7 +155,7 @@ function npmRunDrive(env: Record<string, string>, ...args: string[]) {
 }
 
 describe('wheelhouse drive', () => {
-  test('takes a robot, drives it with the keyboard, stops it and gives it back', async () => {
+  test('starts a session, drives with the keyboard, stops the robot and ends the session', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const { id, robot } = await robotOnline(world, owner, 'Ronja')
     const start = { ...robot.state }
@@ -196,7 +196,7 @@ describe('wheelhouse drive', () => {
     await vi.waitFor(async () => expect((await read()).latency?.frames).toBeGreaterThan(10), waitOptions)
   })
 
-  test('in a terminal Ctrl-C stops a robot that moves and gives it back', async () => {
+  test('in a terminal, Ctrl-C halts a moving robot and ends the session', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const { id, robot } = await robotOnline(world, owner, 'Ronja')
     const drive = openTerminal(await at(operator), ['drive', id])
@@ -213,7 +213,7 @@ describe('wheelhouse drive', () => {
     expect(sessions).toMatchObject([{ status: 'COMPLETED' }])
   })
 
-  test('a session that was open before stays open, and a session that cannot be given back is told', async () => {
+  test('an earlier session stays open, and a session that cannot be ended is reported', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const { id, robot } = await robotOnline(world, owner, 'Ronja')
     const { sessionId } = (await operator.post('/api/sessions', { robotId: id })).body
@@ -246,7 +246,7 @@ describe('wheelhouse drive', () => {
     await owner.patch(`/api/sessions/${open.id}`, { action: 'end' })
   })
 
-  test('npm run drive drives as the operator of the demo, whose key npm start left', async () => {
+  test('npm run drive uses the key of the demo operator that npm start has stored', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const { id } = await robotOnline(world, owner, 'Ronja')
     const user = await createCliUser({})
@@ -274,8 +274,8 @@ describe('wheelhouse drive', () => {
   })
 })
 
-describe('keys that are held', () => {
-  test('count until their repetition is overdue: first half a second, then a moment', () => {
+describe('held keys', () => {
+  test('count until their repetition is overdue, with a longer timeout for the first one', () => {
     const keys = new DriveKeys()
     keys.typed('w', 0)
     expect(keys.command(590).linear_mps).toBeGreaterThan(0)
@@ -286,7 +286,7 @@ describe('keys that are held', () => {
     expect(keys.command(1_660).linear_mps).toBe(0)
   })
 
-  test('combine, turn round at once, and end with space or the stop', () => {
+  test('combine, reverse at once, and end with space or the stop', () => {
     const keys = new DriveKeys()
     keys.typed('W\u001b[D', 0)
     expect(keys.command(1)).toEqual({ linear_mps: 0.5, angular_radps: 1.2 })
@@ -299,7 +299,7 @@ describe('keys that are held', () => {
   })
 })
 
-test('the screen of a driver says how old its picture is, and what is latched', () => {
+test('the drive screen marks old telemetry and shows a latched stop', () => {
   const lines = screen(
     {
       ...emptyDriveView,

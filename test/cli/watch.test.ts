@@ -5,14 +5,14 @@ import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command is a process of its own; on a busy machine that takes its time.
+// Each command starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  // A busy machine is late with the robots' heartbeats, too.
+  // On a busy machine, the robots' heartbeats are late too.
   world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
@@ -20,14 +20,14 @@ afterAll(async () => await world[Symbol.asyncDispose]())
 const at = (testUser: TestUser, env: Record<string, string> = {}) => atCommandLine(world, testUser, env)
 const fixture = () => sessionOpen(world)
 
-/** The last word to the terminal is to show its own screen and cursor again. */
+/** The final sequence that restores the screen and the cursor of the terminal. */
 function expectGivenBack(written: string): void {
   expect(written.lastIndexOf('\u001b[?1049l')).toBeGreaterThan(written.lastIndexOf('\u001b[?1049h'))
   expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'))
 }
 
 describe('wheelhouse watch', () => {
-  test('tells what happens as JSON Lines and ends with the session', async () => {
+  test('prints events as JSON Lines and ends with the session', async () => {
     const { owner, operator, sessionId, end, sendMessage } = await fixture()
     const watch = startCli(await at(owner), ['watch', '--json'])
     await watch.expectText('"type":"telemetry"')
@@ -58,7 +58,7 @@ describe('wheelhouse watch', () => {
     for (const { at } of entries) expect(Number.isNaN(Date.parse(at))).toBe(false)
   })
 
-  test('of a session that is over tells its log, from where it is asked to', async () => {
+  test('prints the log of a session that is over, after a given entry', async () => {
     const { owner, sessionId, end, sendMessage } = await fixture()
     await sendMessage('one')
     await end()
@@ -69,7 +69,7 @@ describe('wheelhouse watch', () => {
     expect(entriesOf(rest.stdout).filter(({ type }) => type === 'event')).toHaveLength(1)
   })
 
-  test('misses nothing while hub and platform go away and come back', async () => {
+  test('delivers every event across restarts of hub and platform', async () => {
     const { owner, sessionId, end, sendMessage } = await fixture()
     await using hub = await createTcpProxy(world.hubUrl)
     await using api = await createTcpProxy(world.baseUrl)
@@ -93,7 +93,7 @@ describe('wheelhouse watch', () => {
     expect(seqs).toEqual([1, 2, 3, 4, 5])
   })
 
-  test('Ctrl-C ends it and leaves session and robot alone', async () => {
+  test('Ctrl-C ends it without an effect on session and robot', async () => {
     const { owner, read } = await fixture()
     const watch = startCli(await at(owner), ['watch', '--json'])
     await watch.expectText('"type":"telemetry"')
@@ -123,7 +123,7 @@ describe('wheelhouse watch', () => {
     }
   })
 
-  test('of several open sessions wants one to be named', async () => {
+  test('needs a session when several are open', async () => {
     const { owner, sessionId } = await fixture()
     const robot = await world.robot(owner)
     await world.connect(robot)
@@ -136,7 +136,7 @@ describe('wheelhouse watch', () => {
 })
 
 describe('wheelhouse watch in a terminal', () => {
-  test('shows the session, chats, and stops the robot', async () => {
+  test('shows the session, sends chat messages and stops the robot', async () => {
     const { owner, sessionId, read, sendMessage } = await fixture()
     const watch = openTerminal(await at(owner), ['watch'])
     await watch.shows(/Ronja .*ACTIVE/)
@@ -168,7 +168,7 @@ describe('wheelhouse watch in a terminal', () => {
     expectGivenBack(watch.written())
   })
 
-  test('presses the stop over the hub while the gateway cannot be reached', async () => {
+  test('requests the stop through the hub while the gateway is unreachable', async () => {
     const { owner, read } = await fixture()
     await using api = await createTcpProxy(world.baseUrl)
     const user = await at(owner, { WHEELHOUSE_URL: api.url })
@@ -183,7 +183,7 @@ describe('wheelhouse watch in a terminal', () => {
     expect((await watch.ended).code).toBe(0)
   })
 
-  test('Ctrl-C gives the terminal back', async () => {
+  test('Ctrl-C restores the terminal', async () => {
     const { owner, read } = await fixture()
     const watch = openTerminal(await at(owner), ['watch'])
     await watch.shows(/robot +connected/)
@@ -195,7 +195,7 @@ describe('wheelhouse watch in a terminal', () => {
 })
 
 describe('wheelhouse watch --robots', () => {
-  test('tells changes line by line, in a terminal as a board', async () => {
+  test('prints changes line by line, and as a board in a terminal', async () => {
     const owner = await world.client()
     const robot = await world.robot(owner, { name: 'Bolt' })
     const user = await at(owner)
@@ -221,7 +221,7 @@ describe('wheelhouse watch --robots', () => {
 })
 
 describe('wheelhouse chat', () => {
-  test('sends one message and says its number; from standard input too; a repeated id once', async () => {
+  test('sends one message and prints its number, also from standard input; a repeated id appears once', async () => {
     const { owner, sessionId } = await fixture()
     const user = await at(owner)
     const first = await cli(user, [
@@ -246,7 +246,7 @@ describe('wheelhouse chat', () => {
     ])
   })
 
-  test('counts as sent only when it is confirmed', async () => {
+  test('succeeds only after the confirmation of the platform', async () => {
     const { owner, sessionId, end } = await fixture()
     await using hub = await createTcpProxy(world.hubUrl)
     hub.silence()
@@ -267,7 +267,7 @@ describe('wheelhouse chat', () => {
     expect((await waiting.ended).code).toBe(130)
   })
 
-  test('at a terminal talks line by line, and shows what is confirmed and what is not', async () => {
+  test('runs a conversation at a terminal and marks unconfirmed messages', async () => {
     const { owner, sessionId, sendMessage } = await fixture()
     await sendMessage('before')
     const chat = openTerminal(await at(owner), ['chat', sessionId])
@@ -283,7 +283,7 @@ describe('wheelhouse chat', () => {
     expect(body.messages.at(-2).body).toBe('Hello there')
   })
 
-  test('at a terminal ends with the session, and with Ctrl-C', async () => {
+  test('ends a conversation with the session and with Ctrl-C', async () => {
     const { owner, sessionId, end } = await fixture()
     const user = await at(owner)
     const [firstChat, other] = [

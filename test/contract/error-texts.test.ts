@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { declaredEndpoints } from '../../src/app/declared-endpoints.ts'
 import { readableIssues } from '../../src/core/errors/errors.ts'
 import type { Endpoint } from '../../src/core/http/endpoint.ts'
 import { parseOptions } from '../../src/core/http/validation-messages.ts'
-import { declaredEndpoints } from '../../src/app/declared-endpoints.ts'
 import { rawWordsIn } from '../support/browser/raw-texts.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -113,10 +113,10 @@ test('every error that is written down in the sources is in words', () => {
   expect(errors.flatMap((error) => rawIn(error).map((word) => `${word}: ${error}`))).toEqual([])
 })
 
-/** The literals that errors are made of. */
+/** Returns the texts that errors are created with; a code may precede the text. */
 function textsIn(folder: string): string[] {
   const made =
-    /(?:conflict|badRequest|forbidden|unauthorized|unavailable|gone|malformed\(\w+,|new AppError\(\d+,|message:)\(?\s*(['"`])((?:(?!\1).)+)\1/gs
+    /(?:conflict|badRequest|forbidden|unauthorized|unavailable|gone|malformed\(\w+,|new AppError\(\d+,|message:)\(?\s*(?:'[a-z_]+',\s*)?(['"`])((?:(?!\1).)+)\1/gs
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.startsWith('demo'))
     .flatMap((name) => [...readFileSync(join(root, folder, name), 'utf8').matchAll(made)])

@@ -8,9 +8,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { apiEndpoints } from '../../src/app/api.ts'
+import { declaredEndpoints, STORED_BASE_URL } from '../../src/app/declared-endpoints.ts'
 import { type Endpoint, endpoint, idParams } from '../../src/core/http/endpoint.ts'
 import { differenceFrom } from '../../src/core/http/response-validation.ts'
-import { declaredEndpoints, STORED_BASE_URL } from '../../src/app/declared-endpoints.ts'
 import { describeApi, type OpenApiDocument } from '../../src/web/openapi/document.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
@@ -304,7 +304,7 @@ describe('what a route may declare', () => {
         params: idParams('robot'),
         upload: { field: 'picture', types: ['image/png', 'image/webp'], maxBytes: 5 * 1024 * 1024 },
         response: [202],
-        errors: { 403: 'when the picture shows nothing' },
+        errors: { 403: { action_not_allowed: 'when the picture shows nothing' } },
         run: async () => {},
       }),
       endpoint({
@@ -360,7 +360,7 @@ describe('what a route may declare', () => {
     expect(picture.operationId).toBe('postThingPicture')
     expect(picture.description).toBe('This needs the client role, and a session token; API keys are refused.')
     expect(picture.responses?.['403']?.description).toMatch(
-      /^When the picture shows nothing, or when you do not have the client role, or /,
+      /^When the picture shows nothing \(`action_not_allowed`\), or when you do not have the client role \(`role_required`\), or /,
     )
     expect(picture.responses?.['404']).toEqual({ $ref: '#/components/responses/NotFound' })
     expect(Object.keys(picture.responses ?? {})).toEqual(

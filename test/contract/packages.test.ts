@@ -138,8 +138,8 @@ describe('types', () => {
   const program = `
 import { closeCodes, ToRobotFrame } from '@wheelhouse/protocol'
 import {
-  answerOf, createRestClient, HubClient, OperatorLink, RobotLink, type Schemas, type SessionLinkState, SimulatedRobot,
-  ticketsOf, WatcherLink, type Welcome,
+  answerOf, createRestClient, HubClient, ObserverLink, OperatorLink, RobotLink, type Schemas, type SessionLinkState, SimulatedRobot,
+  ticketsOf, type Welcome, WatcherLink,
 } from '@wheelhouse/sdk'
 
 export const rest = createRestClient({ baseUrl: 'http://127.0.0.1', token: async () => 'key', retry: { attempts: 2 } })
@@ -160,10 +160,12 @@ export const operator: OperatorLink = new OperatorLink({
   onDropped: (seq, why) => [seq.toFixed(), why === 'latency', closeCodes.draining.code],
 })
 export const sent: number | null = operator.control({ linear_mps: 1 })
-// @ts-expect-error what links are made of is nobody's business
+// @ts-expect-error internals of a link are not public
 operator.life
-// @ts-expect-error a watcher does not drive
-export const watcher = new WatcherLink({ getTicket: async () => ({ url: '', ticket: '' }) }).control({})
+// @ts-expect-error an observer link has no control
+export const observer = new ObserverLink({ getTicket: async () => ({ url: '', ticket: '' }) }).control({})
+/** The deprecated name. */
+export const watcher: ObserverLink = new WatcherLink({ getTicket: async () => ({ url: '', ticket: '' }) })
 export const hub = new HubClient({ url: '', token: '' })
 hub.watch('', { onEvent: ({ seq, type }) => [seq.toFixed(), type.length] })
 export const simulated = new SimulatedRobot({ url: '', token: '' }).state.xM.toFixed()

@@ -100,21 +100,21 @@ test('a reason is a text: of a code its words, of a code from a newer version to
 })
 
 test.each([
-  [new TypeError('Failed to fetch'), /^The platform cannot be reached\. Check your connection/],
+  [new TypeError('Failed to fetch'), /^Cannot reach the platform\. Check your connection/],
   [
     new TypeError('Failed to fetch dynamically imported module: /dashboard/assets/x.js'),
-    /^The platform cannot/,
+    /^Cannot reach the platform/,
   ],
-  [new TypeError('NetworkError when attempting to fetch resource.'), /^The platform cannot be reached/],
+  [new TypeError('NetworkError when attempting to fetch resource.'), /^Cannot reach the platform/],
   [new ApiError(0, 'The platform cannot be reached'), /Check your connection/],
-  [new NotConnectedError('session:action was not sent'), /^There is no live connection/],
+  [new NotConnectedError('session:action was not sent'), /^No live connection/],
   [
     new ApiError(400, 'contact_email: must be text; tags.0: must not be empty'),
     /^Contact email: must be text; Tags: must/,
   ],
   [new ApiError(400, 'scheduledFor: must be in the future'), /^Scheduled for: must be in the future$/],
   [new ApiError(409, 'A stop is in force. Clear it first.'), /^A stop is in force\. Clear it first\.$/],
-  [undefined, /^Something unexpected happened/],
+  [undefined, /^Unexpected error/],
 ])('the console shows %s as a sentence', (error, text) => {
   expect(messageOf(error)).toMatch(text)
 })

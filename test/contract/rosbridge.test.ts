@@ -98,11 +98,11 @@ describe('roslib', () => {
     await soon(() => expect(stops).toEqual(['smoke']))
   })
 
-  test('is told that there are no services', async () => {
+  test('gets an error for a service call', async () => {
     const ros = await roslib((await open()).bridge)
     const service = new Service({ ros, name: '/rosapi/topics', serviceType: 'rosapi/Topics' })
     const refusal = await new Promise((resolve) => service.callService({}, () => {}, resolve))
-    expect(refusal).toBe('there are no services behind this bridge')
+    expect(refusal).toBe('this bridge does not support services')
   })
 
   test('lets the robot go when it leaves: the robot stands, and somebody else may drive', async () => {
@@ -133,14 +133,14 @@ describe('what is refused is said', () => {
     [
       'a topic to hear that there is not',
       { op: 'subscribe', topic: '/scan' },
-      'no such topic to subscribe to',
+      'clients can subscribe to',
     ],
     [
       'a topic to say that there is not',
       { op: 'publish', topic: '/odom', msg: {} },
-      'no such topic to publish',
+      'clients can publish to',
     ],
-    ['__proto__', { op: 'subscribe', topic: '__proto__' }, 'no such topic to subscribe to'],
+    ['__proto__', { op: 'subscribe', topic: '__proto__' }, 'clients can subscribe to'],
     [
       'another type',
       { op: 'subscribe', topic: '/odom', type: 'a/B' },
@@ -149,8 +149,8 @@ describe('what is refused is said', () => {
     ['another type to say', { op: 'advertise', topic: '/cmd_vel', type: 'a/B' }, 'advertise: /cmd_vel is of'],
     ['compression', { op: 'subscribe', topic: '/odom', compression: 'cbor' }, 'compression cbor is not'],
     ['fragments', { op: 'subscribe', topic: '/odom', fragment_size: 10 }, 'fragmentation is not supported'],
-    ['no Twist', { op: 'publish', topic: '/cmd_vel', msg: { linear: { x: 'fast' } } }, 'this is no geometry'],
-    ['a Twist of nothing', { op: 'publish', topic: '/cmd_vel', msg: null }, 'this is no geometry'],
+    ['no Twist', { op: 'publish', topic: '/cmd_vel', msg: { linear: { x: 'fast' } } }, 'the message is not a geometry'],
+    ['a Twist of nothing', { op: 'publish', topic: '/cmd_vel', msg: null }, 'the message is not a geometry'],
   ])('%s', async (_name, op, msg) => {
     const { bridge, sent } = await open()
     const client = await bare(bridge)
@@ -188,7 +188,7 @@ describe('what is refused is said', () => {
     // The first one was said within the last second, though not heard.
     await soon(() => {
       client.say(drive)
-      expect(client.heard.at(-1)?.msg).toBe('/cmd_vel: not sent, there is no connection to the robot')
+      expect(client.heard.at(-1)?.msg).toBe('/cmd_vel: not sent, the bridge is not connected to the session')
     })
     bridge.dropped('session_paused')
     client.say({ op: 'set_level', level: 'none' })

@@ -102,7 +102,7 @@ async function openSession() {
   })
   closers.push(() => link.close())
   await link.connect()
-  return { sessionId, robotId: id as string, link, acks, places: locations }
+  return { sessionId, robotId: id as string, link, acks, locations }
 }
 
 /** Drives until the robot has obeyed once more. */
@@ -163,7 +163,7 @@ test('chat crosses hubs, operators reach the gateway of the robot, and api, hub 
   const gateway = nodesOf('gateway')[held.indexOf(1)] as ClusterNode
   await gateway.kill()
   expect(gateway.running).toBe(false)
-  await vi.waitFor(() => expect(new Set(session.places).size).toBe(2), soon)
+  await vi.waitFor(() => expect(new Set(session.locations).size).toBe(2), soon)
   await vi.waitFor(async () => {
     const { status } = (await owner.get(`/api/sessions/${sessionId}`)).body
     if (status === 'PAUSED') await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })

@@ -79,8 +79,8 @@ test('kill -9 of the gateway between commit and acknowledgement: the repeated ep
      create constraint trigger episodes_wait_at_commit after insert on episodes
        deferrable initially deferred for each row execute function wait_at_commit()`,
   )
-  const keeper = await connectTo(database.url)
-  await keeper.query('select pg_advisory_lock($1)', [COMMIT_LOCK])
+  const lockHolder = await connectTo(database.url)
+  await lockHolder.query('select pg_advisory_lock($1)', [COMMIT_LOCK])
   const frames = Array.from({ length: 20 }, () => episodeFrame())
   const link = new TestRobot(urlAt(gatewayUrls[0]), robot.token)
   closers.push(() => link.destroy())
@@ -99,7 +99,7 @@ test('kill -9 of the gateway between commit and acknowledgement: the repeated ep
 
   await gateways[0].end('SIGKILL')
   expect(await link.closed).toBe(1006)
-  await keeper.end() // now the commit succeeds, and no process acknowledges it
+  await lockHolder.end() // now the commit succeeds, and no process acknowledges it
   await vi.waitFor(async () => {
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: expect.any(Number) }])
   }, 10_000)

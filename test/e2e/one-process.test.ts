@@ -160,9 +160,9 @@ describe('an impossible start ends with code 1 and a reason', () => {
   })
 
   test('no database answers at DATABASE_URL', { timeout: 60_000 }, async () => {
-    await using nobody = await takenPort()
-    const { port } = nobody
-    await nobody[Symbol.asyncDispose]()
+    await using unused = await takenPort()
+    const { port } = unused
+    await unused[Symbol.asyncDispose]()
     await using app = startWheelhouse({
       ...freePorts,
       DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/nothing`,

@@ -157,7 +157,7 @@ test('SIGSTOP of the hub with the outbox relay: the other continues within two s
   await other.line((text) => text.includes('has fallen silent'))
   robot.link.destroy()
   await vi.waitFor(() => expect(atOther.statuses.get(robot.id)).toBe('OFFLINE'), WAIT_OPTIONS)
-  for (let count = 0; count < 10; count++) await sendMessage(fixture, `meanwhile ${count}`)
+  for (let count = 0; count < 10; count++) await sendMessage(fixture, `in between ${count}`)
   await robot.connect()
 
   process.kill(paused.pid, 'SIGCONT')

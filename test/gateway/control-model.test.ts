@@ -22,19 +22,19 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: kind('silence') }) },
   {
     weight: 5,
-    arbitrary: fc.record({ do: kind('stop'), by: fc.constantFrom('console', 'watcher', 'owner') }),
+    arbitrary: fc.record({ do: kind('stop'), by: fc.constantFrom('console', 'observer', 'owner') }),
   },
   {
     weight: 12,
     arbitrary: fc.record({
-      do: kind('act'),
+      do: kind('action'),
       action: fc.constantFrom('pause', 'resume', 'resume', 'clear_stop'),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: kind('console'), before: fc.constantFrom('lost', 'open') }) },
   { weight: 2, arbitrary: fc.record({ do: kind('robot'), before: fc.constantFrom('lost', 'open') }) },
 )
-// biome-ignore lint/suspicious/noExplicitAny: a union of small records, told apart by `do`
+// biome-ignore lint/suspicious/noExplicitAny: a union of small records, distinguished by `do`
 type Step = any
 
 interface EmittedState {
@@ -44,13 +44,13 @@ interface EmittedState {
   readonly latched?: boolean
 }
 
-/** One session of the robot, driven from outside, with what the rules say of it. */
+/** One session of the robot, with a model of its state according to the rules. */
 async function createControlScenario(
   world: World,
   actors: { owner: TestUser; operator: TestUser; robot: Parameters<World['connect']>[0] },
 ) {
   const { owner, operator, robot } = actors
-  /** Whatever the robot was told, on each of its connections. */
+  /** The frames that the robot received, for each of its connections. */
   const stateLogs: EmittedState[][] = []
   const connect = async (): Promise<TestRobot> => {
     const link = (await world.connect(robot)).beat()
@@ -81,7 +81,7 @@ async function createControlScenario(
     console.state(({ status, stop }) => status === model.status && (stop?.latched ?? false) === model.stopped)
   await shown()
 
-  /** Whether the robot was told to stand after the last control frame of its present connection. */
+  /** Whether the robot received a stop after the last control frame of its present connection. */
   const isHalted = () => {
     const history = stateLogs.at(-1) ?? []
     const types = history.map(({ type }) => type)
@@ -94,17 +94,17 @@ async function createControlScenario(
     if (binary)
       console.send(encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 1_000, seq, t }, new Uint8Array(8)))
     else console.control({}, { seq, t, ttl_ms: 1_000 })
-    const orders = [
+    const rules = [
       [model.stopped, 'stopped'],
       [model.status !== 'ACTIVE', 'session_paused'],
       [seq <= model.lastPassed, 'out_of_order'],
       [is === 'stale', 'expired'],
     ] as const
-    return { seq, why: orders.find(([predicate]) => predicate)?.[1] ?? null }
+    return { seq, why: rules.find(([applies]) => applies)?.[1] ?? null }
   }
 
   async function control(is: string, binary: boolean): Promise<void> {
-    if (model.lastPassed < 1 && is !== 'good') return // nothing to repeat, or to be later than
+    if (model.lastPassed < 1 && is !== 'good') return // there is no earlier frame
     const { seq, why } = sendControl(is, binary)
     if (why !== null) {
       expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why })
@@ -119,13 +119,13 @@ async function createControlScenario(
 
   async function stop(by: string): Promise<void> {
     const first = !model.stopped
-    // When a socket's stop upon a stop has been written cannot be seen; until then a clearing comes before it.
+    // A client cannot see when a repeated stop of a socket is recorded; until then a clearing precedes it.
     if (!first && by !== 'owner') return
     const reason = `${by} ${model.log.length}`
     if (by === 'owner') await performAction(owner, id, 'emergency_stop', reason)
     else (by === 'console' ? console : observer).send({ type: 'stop', reason })
     if (!first) {
-      // The owner's upon the operator's takes its clearing over, which is an entry of its own.
+      // The owner's stop on top of the operator's restricts who may clear it, which is a separate log entry.
       if (!model.stoppedByOwner) model.log.push('session.stopped')
       model.stoppedByOwner = true
       return
@@ -169,7 +169,7 @@ async function createControlScenario(
     const old: TestDriver = console
     if (before === 'lost') {
       old.destroy()
-      await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions) // at once, or long since by the deadman
+      await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions) // at once, or earlier by the deadman
     }
     console = await world.drive(operator, id)
     await shown()
@@ -208,12 +208,12 @@ async function createControlScenario(
       if (item.do === 'control') await control(item.is, item.binary)
       else if (item.do === 'silence') await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions)
       else if (item.do === 'stop') await stop(item.by)
-      else if (item.do === 'act') await change(item.action)
+      else if (item.do === 'action') await change(item.action)
       else if (item.do === 'console') await newConsole(item.before)
       else await newRobot(item.before)
     },
 
-    /** After everything: cleared and resumed, it drives again, and every stop is in the log once. */
+    /** Checks at the end that the robot can be driven after clearing and resuming, and that the log is complete. */
     async audit(): Promise<void> {
       if (model.stopped) await change('clear_stop')
       if (model.status === 'PAUSED') await change('resume')
@@ -237,15 +237,15 @@ async function createControlScenario(
     },
 
     async end(): Promise<void> {
-      await owner.patch(`/api/sessions/${id}`, { action: 'end' }) // the owner: no robot stays on hold
+      await owner.patch(`/api/sessions/${id}`, { action: 'end' }) // by the owner, so that the robot is not on hold
       await Promise.all([console.closed, observer.closed])
       await link.close()
     },
   }
 }
 
-// A failure prints its seed and the shortest story that fails; `fc.assert(…, { seed, path })` tells it again.
-test('consoles, watchers, owners and robots at a real platform, in any order: the rules of driving hold', {
+// A failure prints its seed and the shortest failing sequence; `fc.assert(…, { seed, path })` repeats it.
+test('the rules of control are kept for any sequence of consoles, observers, owners and robots at a real platform', {
   timeout: 120_000,
 }, async () => {
   await using world = await createWorld({
@@ -253,7 +253,7 @@ test('consoles, watchers, owners and robots at a real platform, in any order: th
   })
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
-  // A busy machine is none of the rules.
+  // The load of the test machine must not exceed the latency limit.
   const slow = await owner.patch(`/api/client/robots/${robot.id}`, { latency_limit_ms: 10_000 })
   expect(slow.status, JSON.stringify(slow.body)).toBe(200)
   await fc.assert(

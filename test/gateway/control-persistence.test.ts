@@ -172,7 +172,8 @@ describe('a stop that was pressed at the gateway', () => {
     try {
       await using behind = await createWorld({ env: { DATABASE_URL: proxy.url } })
       const fixture = await openSessionFixture(behind)
-      const stop = () => behind.platform.sessions.controlPersistence.recordStop(by(fixture, fixture.client), 'now')
+      const stop = () =>
+        behind.platform.sessions.controlPersistence.recordStop(by(fixture, fixture.client), 'now')
       proxy.cut()
       await expect(stop()).rejects.toSatisfy(isDatabaseUnreachable)
       proxy.restore()
@@ -221,7 +222,9 @@ describe('the gateway', () => {
   test('is told when the stop is in the database', async () => {
     const fixture = await openSessionFixture(world)
     const found: Promise<unknown>[] = []
-    const unsubscribe = world.platform.core.bus.subscribe('robot.stop', () => found.push(seenByGateway(fixture)))
+    const unsubscribe = world.platform.core.bus.subscribe('robot.stop', () =>
+      found.push(seenByGateway(fixture)),
+    )
     await fixture.performAction(fixture.client, 'emergency_stop', 'smoke')
     await vi.waitFor(() => expect(found).toHaveLength(1), 10_000)
     unsubscribe()
@@ -250,7 +253,9 @@ describe('the gateway', () => {
     expect(await seenByGateway(fixture)).toMatchObject({ connected: true, nodeId: node_id, session })
 
     const changed: string[] = []
-    const unsubscribe = platform.core.bus.subscribe('robots.changed', ({ robotIds }) => changed.push(...robotIds))
+    const unsubscribe = platform.core.bus.subscribe('robots.changed', ({ robotIds }) =>
+      changed.push(...robotIds),
+    )
     const marked = async () =>
       (await store.changedWithin(node_id as string, 60_000)).includes(fixture.robot.id)
     await platform.core.db

@@ -11,7 +11,7 @@ import {
 const server = vi.hoisted(() => ({ parts: undefined as unknown }))
 vi.mock('../../gateway/server.ts', async (original) => ({
   ...(await original<typeof import('../../gateway/server.ts')>()),
-  // Who connects is played by the test; everything behind the sockets is real.
+  // The test replaces the sockets; everything behind them is real.
   listenForConnections: async (parts: unknown) => {
     server.parts = parts
     return { port: 1, stopListening() {}, close() {} }
@@ -29,7 +29,7 @@ const kind = <T extends string>(name: T) => fc.constant(name)
 
 const control = fc.record({
   do: kind('control'),
-  /** From the newest console, or from an older one that may be gone. */
+  /** From the newest console, or from an older one that may be disconnected. */
   back: mostly([8, fc.constant(0)], [1, fc.nat({ max: 2 })]),
   delayMs: mostly([6, fc.integer({ min: 0, max: 20 })], [2, fc.integer({ min: 21, max: 2_000 })]),
   seqBy: mostly([8, fc.integer({ min: 1, max: 3 })], [2, fc.integer({ min: -3, max: 0 })]),
@@ -62,7 +62,7 @@ const step = mostly<Step>(
     fc.record({
       do: kind('press'),
       by: fc.constantFrom('operator', 'watcher', 'hub'),
-      // Some are words that the gateway itself uses.
+      // Some reasons are values that the gateway itself uses.
       reason: fc.constantFrom('', 'session_paused', 'deadman', 'x'.repeat(500)),
     }),
   ],
@@ -86,7 +86,7 @@ const step = mostly<Step>(
   [3, fc.record({ do: kind('database'), mode: fc.constantFrom('away', 'slow', 'quick', 'quick') })],
   [6, fc.record({ do: kind('traffic'), what: fc.constantFrom('work', 'answer', 'hints', 'loseHints') })],
 )
-// biome-ignore lint/suspicious/noExplicitAny: a union of small records, told apart by `do`
+// biome-ignore lint/suspicious/noExplicitAny: a union of small records, distinguished by `do`
 type Step = any
 
 const newest = (fixture: ControlFixture, part: 'control' | 'watch', back = 0): TestParticipant | undefined =>
@@ -95,7 +95,7 @@ const newest = (fixture: ControlFixture, part: 'control' | 'watch', back = 0): T
 function join(fixture: ControlFixture, part: 'control' | 'watch'): void {
   const session = fixture.book.open() ?? fixture.book.pages.at(-1)
   const { length } = fixture.parties
-  // No two clocks show the same, or run alike.
+  // Every clock has its own offset and drift.
   if (session)
     fixture.join(session.id, part, { apartMs: (length - 2) * 1e6, ppm: ((length * 37) % 100) - 50 })
 }
@@ -105,7 +105,7 @@ function useApi({ book, resolve, nowMs }: ControlFixture, action: string, number
   if (action === 'start') book.start(nowMs())
   else if (action === 'pause') book.pause()
   else if (action === 'resume') book.resume(nowMs())
-  else if (action === 'stop') book.stop(`asked for ${number}`)
+  else if (action === 'stop') book.stop(`requested by the API ${number}`)
   else if (action === 'clear' && book.clear()) resolve(sessionId as string)
   else if (action === 'end' && book.end()) resolve(sessionId as string)
 }
@@ -134,7 +134,8 @@ async function perform(fixture: ControlFixture, step: Step, number: number): Pro
     if (step.what === 'connect') fixture.connectRobot()
     else if (step.what === 'lose') fixture.machines.at(-1)?.socket.lose()
     else if (step.what === 'loseElsewhere') book.loseElsewhere()
-    else if (book.relocateRobot()) for (const stopRequest of fixture.presses) stopRequest.elsewhere = true
+    else if (book.relocateRobot())
+      for (const stopRequest of fixture.stopRequests) stopRequest.elsewhere = true
   } else if (step.do === 'read') {
     const participant = newest(fixture, step.who === 'operator' ? 'control' : 'watch')
     const socket = step.who === 'robot' ? fixture.machine()?.socket : participant?.socket
@@ -154,13 +155,13 @@ async function perform(fixture: ControlFixture, step: Step, number: number): Pro
   await fixture.attend()
 }
 
-/** Everything works again, and everybody is there. */
+/** Ends all faults, and connects the robot with an open session. */
 async function restore(fixture: ControlFixture): Promise<void> {
   const { book, machines } = fixture
   book.setAway(false)
   fixture.setQuick(true)
   for (const { socket } of [...machines, ...fixture.parties]) if (socket.open) socket.resume()
-  await fixture.pass(2_500) // whatever waits to be tried again, or found by polling
+  await fixture.pass(2_500) // for retries and polling
   if (!fixture.machine()) {
     fixture.connectRobot()
     await fixture.pass(100)
@@ -171,9 +172,9 @@ async function restore(fixture: ControlFixture): Promise<void> {
   }
 }
 
-/** Nothing was lost, nothing was invented; and after all of it the robot can be driven. */
+/** Checks that all participants agree, that the log has every stop once, and that the robot can be driven. */
 async function audit(fixture: ControlFixture): Promise<void> {
-  const { book, presses: stopRequests, pressed: pendingStops } = fixture
+  const { book, stopRequests, pendingStops } = fixture
   await restore(fixture)
   const open = book.open() as NonNullable<ReturnType<typeof book.open>>
   if (pendingStops(open.id).length > 0) expect(open.stopReason, 'the stop in force at the end').not.toBeNull()
@@ -184,9 +185,9 @@ async function audit(fixture: ControlFixture): Promise<void> {
 
   const [first, second] = [fixture.join(open.id, 'watch'), fixture.join(open.id, 'watch')]
   await fixture.attend()
-  const others = fixture.parties.filter(({ sessionId, socket }) => sessionId === open.id && socket.open)
-  expect(others).toContain(second)
-  for (const { state } of others) expect(state, 'what everybody is told in the end').toBe(first.state)
+  const connected = fixture.parties.filter(({ sessionId, socket }) => sessionId === open.id && socket.open)
+  expect(connected).toContain(second)
+  for (const { state } of connected) expect(state, 'the final state is the same for all participants').toBe(first.state)
 
   const console = fixture.join(open.id, 'control')
   if (open.stopReason !== null) expect(book.clear()).toBe(true)
@@ -207,7 +208,7 @@ async function audit(fixture: ControlFixture): Promise<void> {
   }
 }
 
-/** Plays a story; whatever goes wrong is thrown. */
+/** Runs a sequence of steps; throws on a violation. */
 async function run(steps: readonly Step[]): Promise<void> {
   const fixture = await openFixture()
   try {
@@ -231,8 +232,8 @@ async function run(steps: readonly Step[]): Promise<void> {
   }
 }
 
-// A failure prints its seed and the shortest story that fails; `fc.assert(…, { seed, path })` tells it again.
-test('whatever consoles, robots, people and the database do, in any order: the rules of driving hold', {
+// A failure prints its seed and the shortest failing sequence; `fc.assert(…, { seed, path })` repeats it.
+test('the rules of control are kept for any sequence of consoles, robots, observers and database faults', {
   timeout: 120_000,
 }, async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), run), {

@@ -35,8 +35,8 @@ afterEach(async () => {
 const session = () => fixture.book.open() as NonNullable<ReturnType<typeof fixture.book.open>>
 const robot = () => fixture.machine() as NonNullable<ReturnType<typeof fixture.machine>>
 const stopped = () => session().log.filter(({ type }) => type === 'session.stopped')
-/** What somebody would be told who came now. */
-async function expected(): Promise<string | null> {
+/** Returns the state that a new participant receives. */
+async function currentState(): Promise<string | null> {
   const probe = fixture.join(id, 'watch')
   await fixture.attend()
   probe.socket.lose()
@@ -50,7 +50,7 @@ async function join(part: 'control' | 'watch' = 'control', options = {}) {
 }
 
 describe('a robot that does not read', () => {
-  test('can be driven as before once it reads again: its latency was not measured meanwhile', async () => {
+  test('accepts control again once it reads: its latency is not measured while it is blocked', async () => {
     const console = await join()
     await fixture.pass(1_500)
     fixture.control(console)
@@ -64,7 +64,7 @@ describe('a robot that does not read', () => {
     expect(robot().controls).toBe(before + 1)
   })
 
-  test('gets the newest frame afterwards, and none that took longer than its limit', async () => {
+  test('gets the newest frame afterwards, and no frame over its limit', async () => {
     const console = await join()
     fixture.control(console)
     robot().socket.pause()
@@ -85,7 +85,7 @@ describe('a robot that does not read', () => {
     expect(robot().controls).toBe(before + 2)
   })
 
-  test('gets no frame of a console that another one has replaced', async () => {
+  test('gets no frame of a replaced console', async () => {
     const first = await join()
     fixture.control(first)
     robot().socket.pause()
@@ -100,27 +100,27 @@ describe('a robot that does not read', () => {
     expect(robot().controls).toBe(before + 1)
   })
 
-  test('is told to stand once, also when frames wait for it', async () => {
+  test('is halted once, also while a frame waits for it', async () => {
     const console = await join()
     fixture.control(console)
     robot().socket.pause()
     fixture.control(console)
     await fixture.pass(DEADMAN_MS + 20)
-    fixture.control(console) // waits, and never goes
+    fixture.control(console) // is buffered, and expires
     await fixture.pass(DEADMAN_MS + 20)
     robot().socket.resume()
     expect(robot().moving).toBe(false)
   })
 })
 
-describe('people', () => {
-  test('who only look on stay, however short the timeout', async () => {
+describe('participants', () => {
+  test('who only observe stay connected, however short the timeout is', async () => {
     const observer = await join('watch')
     await fixture.pass(10_000)
     expect(observer.socket.closed).toBeNull()
   })
 
-  test('who are slow, but read, stay until they have been behind for ten seconds', async () => {
+  test('who read slowly stay connected until they have been blocked for ten seconds', async () => {
     const observer = await join('watch')
     observer.socket.pause()
     for (let n = 0; n < 20; n++) {
@@ -141,32 +141,32 @@ describe('people', () => {
     expect(observer.socket.closed).toBe(4008)
   })
 
-  test('who do not read at all are cut like the dead', async () => {
+  test('who do not read at all are terminated like dead connections', async () => {
     const observer = await join('watch')
     observer.socket.pause()
     await fixture.pass(1_500)
     expect(observer.socket.closed).toBe(1006)
   })
 
-  test('hear the truth last, also when somebody is closed for being too slow to hear it', async () => {
+  test('receive the final state last, also when a slow participant is closed', async () => {
     const console = await join()
     const observer = await join('watch')
     fixture.control(console)
     console.socket.pause()
     await fixture.pass(DEADMAN_MS + 20)
     console.socket.limitBytes = 1
-    fixture.control(console) // ends the stop, which there is no room to tell its own console
+    fixture.control(console) // ends the stop, and the new state does not fit into the buffer of its own console
     expect(console.socket.closed).toBe(4008)
     expect(JSON.parse(observer.state as string).stop.reason).toBe('operator_lost')
-    expect(observer.state).toBe(await expected())
+    expect(observer.state).toBe(await currentState())
   })
 
-  test('on two consoles: the newer one drives, also when the older took longer to be let in', async () => {
+  test('on two consoles: the newer one has control, also when the older one is admitted later', async () => {
     fixture.book.end()
     await fixture.attend()
     fixture.book.start(fixture.nowMs())
     await fixture.attend()
-    fixture.book.setAway(true) // its ticket is asked about again in a moment
+    fixture.book.setAway(true) // the check of its ticket fails and is retried
     const older = fixture.join(session().id, 'control')
     await fixture.attend()
     fixture.book.setAway(false)
@@ -180,14 +180,14 @@ describe('people', () => {
     expect(robot().controls).toBe(1)
   })
 
-  test('who drove for a moment only, and are gone, leave the session paused after the grace', async () => {
+  test('who joined for a moment only leave the session paused after the grace period', async () => {
     fixture.setQuick(false)
     const console = fixture.join(id, 'control')
-    await fixture.attend() // its ticket is being asked about
+    await fixture.attend() // its ticket is being checked
     fixture.book.work()
     fixture.book.answer()
     await fixture.attend()
-    console.socket.lose() // before the database could record it
+    console.socket.lose() // before the database has recorded it
     fixture.setQuick(true)
     await fixture.pass(3_000)
     expect(session()).toMatchObject({ status: 'PAUSED', driven: true })
@@ -195,21 +195,21 @@ describe('people', () => {
 })
 
 describe('a stop', () => {
-  test('that calls itself a pause is a stop all the same', async () => {
+  test('with the reason `session_paused` is a latched stop', async () => {
     const console = await join()
     fixture.book.setAway(true)
     fixture.stopRequest(console, 'session_paused')
     await fixture.attend()
     fixture.book.setAway(false)
     fixture.book.bus.publish('robots.changed', { robotIds: [robot().socket.link.robotId] })
-    await fixture.attend() // the database says ACTIVE: it has yet to hear of the stop
+    await fixture.attend() // in the database the session is ACTIVE: it does not have the stop yet
     fixture.control(console)
     expect(robot().controls).toBe(0)
     await fixture.pass(1_000)
     expect(stopped()).toHaveLength(1)
   })
 
-  test('that is pressed while the clearing of another is on its way is a stop of its own', async () => {
+  test('that is requested while the clearing of an earlier stop is in flight is a new stop', async () => {
     const console = await join()
     fixture.book.stop('first')
     await fixture.attend()
@@ -218,7 +218,7 @@ describe('a stop', () => {
     fixture.resolve(id)
     fixture.stopRequest(console, 'second')
     const shown = () => JSON.parse(console.state as string).stop
-    expect(shown(), 'the one that stood is no answer').toMatchObject({ reason: 'first', recorded: false })
+    expect(shown(), 'the earlier stop does not count as recorded').toMatchObject({ reason: 'first', recorded: false })
     await fixture.pass(50)
     fixture.book.deliverHints()
     await fixture.pass(50)
@@ -230,7 +230,7 @@ describe('a stop', () => {
     expect(shown()).toMatchObject({ reason: 'second', recorded: true })
   })
 
-  test('pressed twice while the first is being written, and cleared in between, is in force again', async () => {
+  test('that is requested again while the first request is recorded and cleared is in force again', async () => {
     const console = await join()
     fixture.setQuick(false)
     fixture.stopRequest(console, 'first')
@@ -243,7 +243,7 @@ describe('a stop', () => {
     expect(stopped().map(({ reason }) => reason)).toEqual(['first', 'second'])
   })
 
-  test('upon a stop changes nothing and is logged once', async () => {
+  test('while a stop is latched changes nothing and is logged once', async () => {
     const console = await join()
     const observer = await join('watch')
     for (const participant of [console, observer, console]) {
@@ -253,7 +253,7 @@ describe('a stop', () => {
     expect(stopped()).toHaveLength(1)
   })
 
-  test('of somebody who may not any more takes no stop away', async () => {
+  test('of a user whose permission has ended does not clear another stop', async () => {
     const unrelatedUser = await join('watch', { userId: UNRELATED_USER_ID })
     const console = await join()
     fixture.book.stop('by the owner')
@@ -265,7 +265,7 @@ describe('a stop', () => {
     expect(console.dropped).toEqual(['stopped'])
   })
 
-  test('of somebody who may not any more ends when that is known; the robot stands on', async () => {
+  test('of a user whose permission has ended is cleared once the database refuses it; the robot stays halted', async () => {
     const unrelatedUser = await join('watch', { userId: UNRELATED_USER_ID })
     const console = await join()
     fixture.control(console)
@@ -278,16 +278,16 @@ describe('a stop', () => {
     expect(robot().moving).toBe(true)
   })
 
-  test('that was written after the robot had been elsewhere leaves it drivable when it is back', async () => {
+  test('that is recorded while the robot is at another gateway can be cleared when the robot is back', async () => {
     const console = await join()
-    await fixture.pass(880 - fixture.nowMs()) // shortly before the gateway asks after robots that are gone
+    await fixture.pass(880 - fixture.nowMs()) // shortly before the gateway polls for robots that have left
     fixture.book.setAway(true)
     fixture.stopRequest(console, 'look out')
     await fixture.attend()
     fixture.book.setAway(false)
     const lost = robot()
     fixture.book.relocateRobot()
-    for (const stopRequest of fixture.presses) stopRequest.elsewhere = true
+    for (const stopRequest of fixture.stopRequests) stopRequest.elsewhere = true
     await fixture.attend()
     expect(lost.socket.closed).toBe(4000)
     await fixture.pass(200)
@@ -298,13 +298,13 @@ describe('a stop', () => {
     await join()
   })
 
-  test("pressed before somebody leaves is told to the connection that takes the place of the robot's last", async () => {
+  test("of a participant who leaves reaches the connection that replaces the robot's last one", async () => {
     const console = await join()
     fixture.setQuick(false)
     const next = fixture.connectRobot()
     fixture.stopRequest(console, 'now')
     console.socket.lose()
-    fixture.book.work() // what the database says of the session is older than the stop
+    fixture.book.work() // the answer of the database is older than the stop
     fixture.book.answer()
     await fixture.attend()
     expect(robot()).toBe(next)
@@ -312,13 +312,13 @@ describe('a stop', () => {
   })
 })
 
-test('a gateway that drains has its robots stand before it lets go of them', async () => {
+test('a gateway that drains halts its robots before it closes their connections', async () => {
   const console = await join()
   fixture.control(console)
   fixture.setQuick(false)
   const drained = fixture.gateway.drain()
   await fixture.attend()
-  fixture.control(console) // what is being written takes its time
+  fixture.control(console) // the gateway is still writing
   const driven = robot()
   expect(driven.moving).toBe(true)
   fixture.setQuick(true)

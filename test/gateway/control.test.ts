@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
-/** A session whose operator and owner are connected to the gateway. */
+/** Opens a session whose operator and owner are connected to the gateway. */
 async function controlledFixture() {
   const fixture = await openSessionFixture(world)
   await fixture.link.next('session')
@@ -17,12 +17,12 @@ async function controlledFixture() {
   const observer = await world.drive(fixture.client, fixture.id, 'watch')
   const first = await operator.state()
   await observer.state()
-  return { ...fixture, console: operator, watcher: observer, first }
+  return { ...fixture, console: operator, observer, first }
 }
 
 describe('an operator', () => {
-  test('is told how things stand, drives, and hears what the robot obeyed and senses', async () => {
-    const { link, console, watcher: observer, first, id } = await controlledFixture()
+  test('receives the state, sends control, and receives acknowledgements and telemetry', async () => {
+    const { link, console, observer, first, id } = await controlledFixture()
     expect(first).toEqual({ type: 'state', status: 'ACTIVE', robot_connected: true, stop: null })
 
     const seq = console.control({ linear: 0.5, angular: 0 }, { ttl_ms: 200 })
@@ -46,8 +46,8 @@ describe('an operator', () => {
     expect(observer.frames.filter(({ type }) => type === 'ack')).toEqual([])
   })
 
-  test('drives with binary frames, which arrive byte for byte', async () => {
-    const { link, console, watcher: observer } = await controlledFixture()
+  test('sends binary frames, which arrive unchanged', async () => {
+    const { link, console, observer } = await controlledFixture()
     const payload = Uint8Array.from({ length: 300 }, (_, index) => index % 256)
     const header = { kind: 1, flags: 3, ttlMs: 0, seq: 4_000_000_000, t: performance.now() }
     const sent = encodeBinaryFrame(header, payload)
@@ -63,8 +63,8 @@ describe('an operator', () => {
     }
   })
 
-  test('gets pongs and latencies', async () => {
-    const { console, watcher: observer } = await controlledFixture()
+  test('receives pongs and latencies', async () => {
+    const { console, observer } = await controlledFixture()
     console.send({ type: 'ping', t: 12.5 })
     expect(await console.next('pong')).toEqual({ type: 'pong', t: 12.5, server_t: expect.any(Number) })
     for (const user of [console, observer]) {
@@ -78,8 +78,8 @@ describe('an operator', () => {
 })
 
 describe('the deadman', () => {
-  test('stops the robot once when control falls silent; the next frame moves it again', async () => {
-    const { link, console, watcher: observer } = await controlledFixture()
+  test('halts the robot once when control frames stop; the next frame moves it again', async () => {
+    const { link, console, observer } = await controlledFixture()
     console.control()
     await link.next('control')
     expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'deadman', latched: false })
@@ -94,7 +94,7 @@ describe('the deadman', () => {
     await link.next('stop')
   })
 
-  test('says nothing before the first frame, and nothing while frames keep coming', async () => {
+  test('sends nothing before the first frame and while frames arrive', async () => {
     const { link, console } = await controlledFixture()
     await console.next('latency')
     expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
@@ -107,10 +107,10 @@ describe('the deadman', () => {
   })
 })
 
-describe('control that does not pass is answered with the reason', () => {
+describe('a dropped control frame is answered with the reason', () => {
   test.each<[string, string, Record<string, unknown>]>([
-    ['a number that is not higher than the last', 'out_of_order', { seq: 1 }],
-    ['a frame that took longer than it is good for', 'expired', { seq: 9, t: performance.now() - 60_000 }],
+    ['a number that is not above the last one', 'out_of_order', { seq: 1 }],
+    ['a frame that is older than its ttl', 'expired', { seq: 9, t: performance.now() - 60_000 }],
   ])('%s', async (_name, why, frame) => {
     const { link, console } = await controlledFixture()
     console.control({}, { seq: 5 })
@@ -133,7 +133,7 @@ describe('control that does not pass is answered with the reason', () => {
     await link.next('control')
   })
 
-  test('while the robot is away', async () => {
+  test('while the robot is disconnected', async () => {
     const { link, console, robot } = await controlledFixture()
     link.destroy()
     await console.state((state) => !state.robot_connected)
@@ -146,10 +146,10 @@ describe('control that does not pass is answered with the reason', () => {
 })
 
 describe('a stop', () => {
-  test.each(['operator', 'watcher'] as const)(
-    'pressed by the %s latches at once, is recorded, and is cleared and resumed in two steps',
+  test.each(['operator', 'observer'] as const)(
+    'of the %s latches at once, is recorded, and is cleared and resumed in two steps',
     async (who) => {
-      const { link, console, watcher: observer, operator, client, id, read } = await controlledFixture()
+      const { link, console, observer, operator, client, id, read } = await controlledFixture()
       console.control()
       await link.next('control')
       const requester = who === 'operator' ? console : observer
@@ -183,8 +183,8 @@ describe('a stop', () => {
     },
   )
 
-  test('from the API reaches the robot and everybody who takes part', async () => {
-    const { link, console, watcher: observer, client, performAction: patch } = await controlledFixture()
+  test('of the API reaches the robot and all participants', async () => {
+    const { link, console, observer, client, performAction: patch } = await controlledFixture()
     expect((await patch(client, 'emergency_stop', 'smoke')).status).toBe(200)
     expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'smoke', latched: true })
     for (const user of [console, observer]) {
@@ -193,9 +193,9 @@ describe('a stop', () => {
   })
 })
 
-describe('an operator who is lost', () => {
-  test('stops the robot at once; the session pauses after the grace', async () => {
-    const { link, console, watcher: observer, read, log } = await controlledFixture()
+describe('an operator who disconnects', () => {
+  test('halts the robot at once; the session pauses after the grace period', async () => {
+    const { link, console, observer, read, log } = await controlledFixture()
     await vi.waitFor(async () => {
       const { rows } = await driven()
       expect(rows).toBe(true)
@@ -216,7 +216,7 @@ describe('an operator who is lost', () => {
     expect((await log()).at(-1)).toMatchObject({ type: 'session.paused', data: { reason: 'operator_lost' } })
   })
 
-  test('and is back within the grace goes on driving', async () => {
+  test('and reconnects within the grace period continues', async () => {
     const { link, console, operator, id, read } = await controlledFixture()
     console.control()
     await link.next('control')
@@ -231,7 +231,7 @@ describe('an operator who is lost', () => {
     expect((await read()).status).toBe('ACTIVE')
   })
 
-  test('to their own second console: the newest drives, the first is closed 4000, nothing stops', async () => {
+  test('because of a second console is closed with 4000, and the robot is not halted', async () => {
     const { link, console, operator, id } = await controlledFixture()
     console.control()
     await link.next('control')
@@ -244,8 +244,8 @@ describe('an operator who is lost', () => {
   })
 })
 
-test('the end of a session sends everybody away', async () => {
-  const { link, console, watcher: observer, operator, id } = await controlledFixture()
+test('the end of a session halts the robot and closes the connections of all participants', async () => {
+  const { link, console, observer, operator, id } = await controlledFixture()
   console.control()
   await link.next('control')
   await performAction(operator, id, 'end')
@@ -253,7 +253,7 @@ test('the end of a session sends everybody away', async () => {
   await vi.waitFor(
     async () => expect(await link.next('stop')).toMatchObject({ reason: 'session_over' }),
     10_000,
-  ) // on a busy machine after one of the deadman's
+  ) // on a slow machine a deadman stop may precede it
   expect(await console.closed).toBe(4410)
   expect(await observer.closed).toBe(4410)
 })

@@ -130,7 +130,7 @@ describe('a frame that is nested too deep', () => {
     for (const [id, levels] of DEADLY.entries()) {
       hub.socket.send(`42${id}["session:watch",{"session_id":"${fixture.id}","more":${nested(levels)}}]`)
       const [answer] = JSON.parse(await hub.answer(`43${id}`))
-      expect(answer).toEqual({ ok: false, status: 400, error: 'Nested deeper than 64 levels' })
+      expect(answer).toEqual({ ok: false, status: 400, error: 'The payload is nested deeper than 64 levels' })
     }
     // Socket.IO puts binary parts into their places recursively, before anybody else sees the packet.
     const part = '{"_placeholder":true,"num":0}'

@@ -35,8 +35,8 @@ const paused = (stopReason: string | null = null): OpenSession => ({
   stopReason,
 })
 
-/** A robot's connection that writes down what is sent: `session ACTIVE`, `stop smoke latched` … */
-function listeningLink() {
+/** Creates a robot's connection that records what is sent: `session ACTIVE`, `stop smoke latched` … */
+function recordingConnection() {
   const received: string[] = []
   const link = new RobotConnection('robot', 1, 1)
   const send = (text: string) => {
@@ -45,55 +45,55 @@ function listeningLink() {
     return 1
   }
   link.attach({ send } as unknown as GatewaySocket<SocketData>)
-  return { link, heard: received }
+  return { link, received }
 }
 
-/** What a robot hears when these are the states that its gateway gets to see, one look after another. */
-function emittedStates(...seen: (OpenSession | null)[]): string[] {
-  const { link, heard: received } = listeningLink()
+/** Returns the frames that a robot receives if its gateway reads these states in one lookup after another. */
+function emittedStates(...states: (OpenSession | null)[]): string[] {
+  const { link, received } = recordingConnection()
   const controlSessions = createControlSessionRegistry({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} })
-  for (const session of seen) controlSessions.applyLookup(link, session)
+  for (const session of states) controlSessions.applyLookup(link, session)
   return received
 }
 
-describe('a robot whose gateway did not see every state', () => {
+describe('a robot whose gateway misses states', () => {
   test.each<[string, (OpenSession | null)[], string[]]>([
     [
-      'hears the pause, or the stop, that was over before the next look',
+      'receives a pause for a pause or a stop that ended before the next lookup',
       [active(1), active(2)],
       ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
     ],
-    ['hears nothing when nothing was in between', [active(1), active(1)], ['session ACTIVE']],
+    ['receives nothing if nothing has changed', [active(1), active(1)], ['session ACTIVE']],
     [
-      'hears it once for all that was in between, however much',
+      'receives one pause for any number of missed states',
       [active(1), active(9), active(9)],
       ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
     ],
     [
-      'stands already when it was paused, and hears only of the resumption',
+      'receives only the resumption if it was paused before',
       [active(1), paused(), active(3)],
       ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
     ],
     [
-      'stands already under a stop; its end, and all that followed, is the resumption',
+      'receives the end of a known stop, and the resumption',
       [active(1), paused('smoke'), active(3)],
       ['session ACTIVE', 'stop smoke latched', 'session PAUSED', 'stop_cleared', 'session ACTIVE'],
     ],
     [
-      'hears the end of a session before the next one',
+      'receives the end of a session before the next one',
       [active(1), active(2, '00000000-0000-4000-8000-000000000002')],
       ['session ACTIVE', 'session COMPLETED', 'stop session_over', 'session ACTIVE'],
     ],
     [
-      'hears the newest of two stops',
+      'receives the newest of two stops',
       [active(1), paused('smoke'), paused('fire')],
       ['session ACTIVE', 'stop smoke latched', 'session PAUSED', 'stop fire latched'],
     ],
-  ])('%s', (_name, seen, expected) => {
-    expect(emittedStates(...seen)).toEqual(expected)
+  ])('%s', (_name, states, expected) => {
+    expect(emittedStates(...states)).toEqual(expected)
   })
 
-  test('is not sent away for what was looked up before it came', async () => {
+  test('is not closed because of a lookup that is older than its connection', async () => {
     const [old, newer] = [new RobotConnection('robot', 1, 1), new RobotConnection('robot', 1, 1)]
     old.admit(5)
     newer.admit(6)
@@ -123,19 +123,19 @@ describe('a robot whose gateway did not see every state', () => {
     sync.requestLookup(['robot'])
     current = newer
     lookups[0]?.([{ ...state, epoch: 5 }])
-    await expect.poll(() => lookups.length, { message: 'looked up anew' }).toBe(2)
+    await expect.poll(() => lookups.length, { message: 'a second lookup' }).toBe(2)
     lookups[1]?.([{ ...state, epoch: 6 }])
     await new Promise((resolve) => setImmediate(resolve))
     expect(closed).toEqual([])
   })
 
-  test('stops, whether or not the gateway looked between stop and resumption', async () => {
+  test('is stopped, whether or not its gateway reads the state between stop and resumption', async () => {
     await using redis = await createTcpProxy(inject('redisUrl'))
     await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
     const fixture = await openSessionFixture(world)
     const link = (await world.connect(fixture.robot, gateway.gatewayUrl)).beat()
-    redis.cut() // no hints: the gateway looks once a second
+    redis.cut() // without hints the gateway polls once a second
     for (let round = 0; round < 3; round++) {
       link.frames.length = 0
       for (const action of ['emergency_stop', 'clear_stop', 'resume']) {
@@ -149,7 +149,7 @@ describe('a robot whose gateway did not see every state', () => {
     await fixture.performAction(fixture.operator, 'end')
   })
 
-  test('is marked for the next look when the change is made, however long it had to wait', async () => {
+  test('is marked for the next poll when the change commits, however long the change waited', async () => {
     await using world = await createWorld()
     const fixture = await openSessionFixture(world)
     await using database = await connectTo(world.database.url)

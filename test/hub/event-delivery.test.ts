@@ -169,7 +169,9 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
 
     test('notifications:since gives pages of what is newer, oldest first, and the newest number', async () => {
       const owner = await world.client()
-      const { core: { db } } = world.platform
+      const {
+        core: { db },
+      } = world.platform
       await db.updateTable('users').set({ notification_seq: 250 }).where('id', '=', owner.id).execute()
       const rows = upTo(250).map((seq) => ({ user_id: owner.id, seq, type: 'test', data: { seq } }))
       await db.insertInto('notifications').values(rows).execute()

@@ -154,7 +154,9 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
 
   /** Lets a session have many entries without anybody having to live through them. */
   async function fillLog(sessionId: string, upTo: number): Promise<void> {
-    const { core: { db } } = world.platform
+    const {
+      core: { db },
+    } = world.platform
     await db.updateTable('sessions').set({ event_seq: upTo }).where('id', '=', sessionId).execute()
     const rows = Array.from({ length: upTo - 1 }, (_, index) => ({
       session_id: sessionId,

@@ -18,7 +18,9 @@ async function happen(
   from: number,
   count: number,
 ): Promise<void> {
-  const { core: { db } } = platform
+  const {
+    core: { db },
+  } = platform
   const at = new Date()
   const entries = Array.from({ length: count }, (_, index) => ({
     session_id: id,

@@ -28,7 +28,7 @@ const report = (fields: Partial<EpisodeReport> = {}): EpisodeReport => ({
 })
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-/** What has become of promises so far: how many are fulfilled, and the reasons of the rejected ones. */
+/** Tracks promises: the number of fulfilled ones, and the reasons of rejected ones. */
 async function outcomes(promises: readonly Promise<void>[]) {
   const pending = Symbol()
   const states = await Promise.all(
@@ -48,10 +48,10 @@ async function outcomes(promises: readonly Promise<void>[]) {
     pending: states.filter((state) => state === pending).length,
   }
 }
-/** Long after every promise that could settle by itself has settled. */
+/** Settles after all other promises that can settle. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('an outbox of episodes', () => {
+describe('the episode outbox', () => {
   function createFixture() {
     const fixture = { nowMs: 0, online: true, sent: [] as Episode[], reports: [] as unknown[] }
     const outbox = new EpisodeOutbox({
@@ -72,7 +72,7 @@ describe('an outbox of episodes', () => {
     ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
   })
 
-  test('sends a valid frame at once and settles when it is acknowledged', async () => {
+  test('sends a valid frame at once and resolves after the acknowledgement', async () => {
     const { stage: fixture, outbox } = createFixture()
     const given = report({ success: false, uri: 's3://b/k' })
     const promise = outbox.send({ ...given, type: 'heartbeat', extra: 'x'.repeat(100_000) } as EpisodeReport)
@@ -84,7 +84,7 @@ describe('an outbox of episodes', () => {
     expect(await outcomes([promise])).toMatchObject({ fulfilled: 1 })
   })
 
-  test('has at most 32 unanswered, in order, and goes on as they are answered', async () => {
+  test('has at most 32 unanswered episodes, in order, and continues with every answer', async () => {
     const { outbox, ids } = createFixture()
     const reports = times(40).map(() => report())
     const promises = reports.map((episode) => outbox.send(episode))
@@ -100,7 +100,7 @@ describe('an outbox of episodes', () => {
     expect(states.rejected).toEqual([expect.any(EpisodeRefusedError)])
   })
 
-  test('sends again what a lost connection has not been answered, and nothing else', () => {
+  test('repeats only unanswered episodes after a lost connection', () => {
     const { stage: fixture, outbox, ids } = createFixture()
     const [a, b, c] = [report(), report(), report()]
     for (const episode of [a, b]) void outbox.send(episode)
@@ -113,7 +113,7 @@ describe('an outbox of episodes', () => {
     expect(ids()).toEqual([b.episode_id, c.episode_id])
   })
 
-  test('sends again after 15 s without an answer on a living connection', () => {
+  test('repeats an episode after 15 s without an answer on an open connection', () => {
     const { stage: fixture, outbox, ids } = createFixture()
     const episode = report()
     void outbox.send(episode)
@@ -127,7 +127,7 @@ describe('an outbox of episodes', () => {
     expect(ids()).toEqual([episode.episode_id])
   })
 
-  test('sends again when the gateway says so, and lets others pass meanwhile', async () => {
+  test('repeats an episode after the delay of the gateway and sends others first', async () => {
     const { stage: fixture, outbox, ids } = createFixture()
     const reports = times(33).map(() => report())
     const promises = reports.map((episode) => outbox.send(episode))
@@ -147,7 +147,7 @@ describe('an outbox of episodes', () => {
     expect(await outcomes(promises)).toMatchObject({ pending: 1 })
   })
 
-  test('takes an episode once, and a thousand in all', async () => {
+  test('accepts an episode once, and at most a thousand', async () => {
     const { stage: fixture, outbox } = createFixture()
     const episode = report()
     const promise = outbox.send(episode)
@@ -174,7 +174,7 @@ describe('an outbox of episodes', () => {
     expect(fixture.reports).toEqual([expect.any(TypeError)])
   })
 
-  test('rejects everything once it is closed', async () => {
+  test('rejects all episodes after it is closed', async () => {
     const { stage: fixture, outbox } = createFixture()
     const promises = [outbox.send(report()), outbox.send(report())]
     outbox.close(new Error('over'))
@@ -185,7 +185,7 @@ describe('an outbox of episodes', () => {
 })
 
 describe('a robot link', () => {
-  /** A stand-in gateway that answers only what it is told to. */
+  /** Starts a fake gateway that answers only on demand. */
   async function createGateway() {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
     await once(server, 'listening')
@@ -227,7 +227,7 @@ describe('a robot link', () => {
     return link
   }
 
-  test('delivers episodes that were reported before it connected, over as many connections as it takes', async () => {
+  test('delivers episodes that were reported before the first connect, across several connections', async () => {
     const gateway = await createGateway()
     const link = robot(gateway.url)
     const [a, b] = [report(), report()]
@@ -244,7 +244,7 @@ describe('a robot link', () => {
     await promises[1]
   })
 
-  test('sends again by itself when it was told to come later', async () => {
+  test('repeats an episode after the delay of the gateway', async () => {
     const gateway = await createGateway()
     const errors: unknown[] = []
     const link = robot(gateway.url, { onError: (cause) => errors.push(cause) })
@@ -259,7 +259,7 @@ describe('a robot link', () => {
     expect(errors).toMatchObject([{ message: 'gateway: full' }])
   })
 
-  test('tells of a refusal in both ways; ignoring the promise is safe', async () => {
+  test('reports a refusal through the promise and onError, and the promise can be ignored', async () => {
     const gateway = await createGateway()
     const errors: unknown[] = []
     const link = robot(gateway.url, { onError: (cause) => errors.push(cause) })
@@ -277,7 +277,7 @@ describe('a robot link', () => {
     )
   })
 
-  test('that is closed gives up what was not acknowledged', async () => {
+  test('rejects unacknowledged episodes when it is closed', async () => {
     const gateway = await createGateway()
     const link = robot(gateway.url)
     await link.connect()
@@ -304,10 +304,10 @@ describe('a robot link', () => {
   })
 })
 
-describe('a recorder of drives', () => {
+describe('the drive recorder', () => {
   const T = 1_800_000_000_000
 
-  test('makes one episode of what is driven until it ends', () => {
+  test('records one episode until the drive ends', () => {
     const recorder = new DriveRecorder()
     expect(recorder.end(T)).toBeNull()
     recorder.sample(1_000, true) // nobody drives yet
@@ -337,7 +337,7 @@ describe('a recorder of drives', () => {
     expect(second?.episode_id).not.toBe(first?.episode_id)
   })
 
-  test('ends an episode when the driver lets go for five seconds, or after a minute', () => {
+  test('ends an episode after five seconds without a command, or after a minute', () => {
     const recorder = new DriveRecorder()
     recorder.driven(T)
     expect(recorder.due(T + 4_999)).toBeNull()

@@ -28,7 +28,7 @@ type Ack = (answer: unknown) => void
 type Outcome = 'now' | 'late' | 'lost' | 'twice'
 type Command = { session_id: string; after?: number; client_message_id?: string; body?: string }
 
-/** Stands in for the hub: logs in memory, pages of five, and live events whose fate the test decides. */
+/** A fake hub with logs in memory, pages of five, and live events that the test controls. */
 class Hub {
   readonly #http = createServer()
   readonly io = new Server(this.#http, { serveClient: false })
@@ -38,7 +38,7 @@ class Hub {
   readonly tokens: unknown[] = []
   readonly commands: { name: string; payload: Command }[] = []
   accepts: (token: unknown) => number | null = () => null
-  /** Set to answer, delay or swallow a command in place of the stand-in's own answer. */
+  /** Set to answer, delay or drop a command instead of the default answer. */
   instead: ((name: string, payload: Command, ack: Ack, socket: Socket) => boolean) | undefined
 
   async listen(): Promise<this> {
@@ -148,7 +148,7 @@ class Hub {
     if (live) this.io.emit('notification', notification)
   }
 
-  /** Breaks all connections as a network would. */
+  /** Breaks all connections like a network failure. */
   cut(): void {
     for (const socket of this.sockets) socket.conn.close()
   }
@@ -164,7 +164,7 @@ function client(hub: Hub, options: Partial<HubClientOptions> = {}): HubClient {
   return made
 }
 
-test('watching pages through the log up to its head and goes on live', async () => {
+test('a watch reads all pages of the log and continues with live events', async () => {
   const hub = await new Hub().listen()
   const id = hub.newSession()
   for (let seq = 1; seq <= 23; seq += 1) hub.append(id, 'lost')
@@ -172,7 +172,7 @@ test('watching pages through the log up to its head and goes on live', async () 
   const seqs: number[] = []
   const statuses: string[] = []
   const typed: string[] = []
-  // Before connect(): the subscription waits for the connection.
+  // A subscription before connect() starts after the connect.
   const caughtUp = hubClient.watch(
     id,
     {
@@ -200,7 +200,7 @@ const transition = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('cut', 'drop'), pick: fc.nat(1) }) },
 )
 
-test('over real sockets that lose, repeat, reorder and break: two logs, each exactly once and in order', async () => {
+test('two logs are delivered exactly once and in order over sockets that lose, repeat, reorder and break', async () => {
   const hub = await new Hub().listen()
   await fc.assert(
     fc.asyncProperty(fc.array(transition, { minLength: 5, maxLength: 60 }), async (steps) => {
@@ -216,7 +216,7 @@ test('over real sockets that lose, repeat, reorder and break: two logs, each exa
         else if (step.do === 'drop') hub.io.disconnectSockets()
         else await new Promise<void>((resolve) => setImmediate(resolve))
       }
-      // A last live event, once connected, shows whatever is still missing.
+      // A last live event on a connected client reveals missing entries.
       for (const id of ids) {
         await vi.waitFor(() => expect(hubClient.connected).toBe(true), { interval: 2, timeout: 5_000 })
         await vi.waitFor(() => expect(hub.io.sockets.adapter.rooms.has(id)).toBe(true), { interval: 2 })
@@ -235,7 +235,7 @@ test('over real sockets that lose, repeat, reorder and break: two logs, each exa
   )
 }, 60_000)
 
-test('a watch that is refused rejects and may be tried again; unwatching tells the hub', async () => {
+test('a refused watch rejects and can be repeated; unwatch notifies the hub', async () => {
   const hub = await new Hub().listen()
   const errors: unknown[] = []
   const hubClient = client(hub, { onError: (cause) => errors.push(cause) })
@@ -250,7 +250,7 @@ test('a watch that is refused rejects and may be tried again; unwatching tells t
   const handlers = { onEvent: (event: SessionLogEvent) => seqs.push(event.seq) }
   await hubClient.watch(unknown, handlers)
   expect(() => hubClient.watch(unknown, handlers)).toThrow('already')
-  // Unwatching and watching again at once must not end with the room left.
+  // After unwatch and an immediate watch, the socket must still be in the room.
   const left = hubClient.unwatch(unknown)
   const back = hubClient.watch(unknown, handlers)
   await Promise.all([left, back])
@@ -260,7 +260,7 @@ test('a watch that is refused rejects and may be tried again; unwatching tells t
   expect(hub.io.sockets.adapter.rooms.has(unknown)).toBe(false)
 })
 
-test('a chat message whose acknowledgement is lost is sent again with the same id and appears once', async () => {
+test('a chat message whose acknowledgement is lost is repeated with the same id and appears once', async () => {
   const hub = await new Hub().listen()
   const id = hub.newSession()
   const hubClient = client(hub)
@@ -281,7 +281,7 @@ test('a chat message whose acknowledgement is lost is sent again with the same i
   expect(new Set(sent.map(({ payload }) => payload.client_message_id)).size).toBe(2)
 })
 
-test('a chat message sent while offline goes out on reconnecting; a refused or expired one rejects', async () => {
+test('a chat message from offline is sent after the reconnect; a refused or expired one rejects', async () => {
   const hub = await new Hub().listen()
   const id = hub.newSession()
   const hubClient = client(hub)
@@ -296,7 +296,7 @@ test('a chat message sent while offline goes out on reconnecting; a refused or e
   )
 })
 
-test('an action is sent once: refused, not sent and of unknown outcome are told apart', async () => {
+test('an action is sent once and rejects differently when refused, not sent, or of unknown outcome', async () => {
   const hub = await new Hub().listen()
   const id = hub.newSession()
   const hubClient = client(hub)
@@ -322,7 +322,7 @@ test('an action is sent once: refused, not sent and of unknown outcome are told 
   expect(hub.count('session:action')).toBe(3)
 })
 
-test('a fixed token that is refused ends the client', async () => {
+test('a refused fixed token ends the client', async () => {
   const hub = await new Hub().listen()
   hub.accepts = () => 401
   const onAuthError = vi.fn<(error: HubError) => void>()
@@ -338,7 +338,7 @@ test('a fixed token that is refused ends the client', async () => {
   expect(hub.tokens).toEqual(['token'])
 })
 
-test('a token function is asked once per attempt, until its token is accepted', async () => {
+test('a token function is called once per attempt, until its token is accepted', async () => {
   const hub = await new Hub().listen()
   hub.accepts = (token) => (token === 'token 4' || token === 'token 5' ? null : 401)
   let asked = 0
@@ -358,14 +358,14 @@ test('a token function is asked once per attempt, until its token is accepted', 
   expect(onAuthError).toHaveBeenCalledTimes(2)
   expect(onError).toHaveBeenCalledOnce()
 
-  // The hub ends the connection: back with a fresh token.
+  // The hub ends the connection, and the client reconnects with a fresh token.
   hub.io.disconnectSockets(true)
   await vi.waitFor(() => expect(hub.tokens).toHaveLength(4), 10_000)
   await vi.waitFor(() => expect(hubClient.connected).toBe(true), 10_000)
   expect(hub.tokens.at(-1)).toBe('token 5')
 })
 
-test('a hub that disconnects and refuses from then on is left alone', async () => {
+test('the client gives up when a hub disconnects it and refuses its credential', async () => {
   const hub = await new Hub().listen()
   const onClosed = vi.fn()
   const reasons: string[] = []
@@ -382,14 +382,14 @@ test('a hub that disconnects and refuses from then on is left alone', async () =
   expect(hub.tokens).toHaveLength(1 + 5)
 })
 
-test('a hub that is busy or silent at first is tried again', async () => {
+test('the client retries a hub that is busy or silent at first', async () => {
   const hub = await new Hub().listen()
   const answers = [503, 500, null]
   hub.accepts = () => answers.shift() ?? null
   await client(hub).connect()
   expect(hub.tokens).toHaveLength(3)
 
-  // A token that comes after its attempt was given up is not used.
+  // The client does not use a token that arrives after its attempt has timed out.
   const first = Promise.withResolvers<string>()
   let asked = 0
   const forgetful = client(hub, {
@@ -407,10 +407,10 @@ test('a hub that is busy or silent at first is tried again', async () => {
   expect(hub.tokens.slice(3)).toEqual(['in time'])
 })
 
-test('robots: the list, changes after it, and a fresh list after a reconnect', async () => {
+test('robots: the list, later changes, and a new list after a reconnect', async () => {
   const hub = await new Hub().listen()
   const status = (value: string) => ({ robot_id: userId, status: value, last_heartbeat: at })
-  // A change that overtakes the list is told after it.
+  // A change that overtakes the list is delivered after it.
   hub.instead = (name, _payload, ack, socket) => {
     if (name !== 'robots:watch') return false
     socket.emit('robot:status', status('IN_SESSION'))
@@ -430,7 +430,7 @@ test('robots: the list, changes after it, and a fresh list after a reconnect', a
   expect(() => hubClient.watchRobots(() => {})).toThrow('already')
 })
 
-test('notifications arrive once each and in order, across pages, losses and reconnects', async () => {
+test('notifications arrive exactly once and in order, across pages, losses and reconnects', async () => {
   const hub = await new Hub().listen()
   for (let index = 0; index < 12; index += 1) hub.notify(false)
   const ids: string[] = []
@@ -446,7 +446,7 @@ test('notifications arrive once each and in order, across pages, losses and reco
   expect(ids).toEqual(Array.from({ length: 13 }, (_, index) => String(index + 3)))
 })
 
-test('malformed events and answers are reported and made up for', async () => {
+test('malformed events and answers are reported, and their entries are delivered later', async () => {
   const hub = await new Hub().listen()
   const id = hub.newSession()
   const errors: unknown[] = []
@@ -467,7 +467,7 @@ test('malformed events and answers are reported and made up for', async () => {
   expect(errors).toHaveLength(2)
 })
 
-test('close() rejects what waits, and is final', async () => {
+test('close() rejects pending promises and is final', async () => {
   const hub = await new Hub().listen()
   const id = hub.newSession()
   const hubClient = client(hub)

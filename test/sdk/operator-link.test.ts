@@ -34,7 +34,7 @@ async function openGateway(): Promise<DriverGateway> {
   return gateway
 }
 
-/** Tickets t1, t2, … for a gateway. */
+/** Returns tickets t1, t2, … for a gateway. */
 function ticketsTo(gateway: DriverGateway) {
   let issued = 0
   return vi.fn(async () => {
@@ -49,7 +49,7 @@ function operator(gateway: DriverGateway, options: Partial<OperatorLinkOptions> 
   return link
 }
 
-/** Waits until everything sent so far in either direction has arrived. */
+/** Waits until all frames so far have arrived in both directions. */
 async function settled(gateway: DriverGateway, link: OperatorLink, received: unknown[]): Promise<void> {
   const mark = `mark ${Math.random()}`
   const seq = link.control(mark)
@@ -59,7 +59,7 @@ async function settled(gateway: DriverGateway, link: OperatorLink, received: unk
 }
 
 describe('a connection', () => {
-  test('is made with the ticket as a subprotocol and begins with the state', async () => {
+  test('uses the ticket as a subprotocol and begins with the state', async () => {
     const gateway = await openGateway()
     gateway.state = { status: 'PAUSED', robot_connected: false }
     const received: unknown[] = []
@@ -79,7 +79,7 @@ describe('a connection', () => {
   })
 
   const codes = [...Object.values(closeCodes).map(({ code }) => code), 1000, 1001, 1011, 3000, 4999]
-  test.each(codes)('that is closed with %i is made again only if the protocol says so', async (code) => {
+  test.each(codes)('that is closed with %i is replaced only if the protocol allows it', async (code) => {
     const gateway = await openGateway()
     const closed = vi.fn<(end: LinkEnd) => void>()
     const received: string[] = []
@@ -105,7 +105,7 @@ describe('a connection', () => {
     }
   })
 
-  test('that breaks is made again with a fresh ticket, which may lead elsewhere', async () => {
+  test('that breaks is replaced with a fresh ticket, which may name another gateway', async () => {
     const [first, second] = [await openGateway(), await openGateway()]
     const getTicket = vi
       .fn()
@@ -119,7 +119,7 @@ describe('a connection', () => {
     expect(second.offers).toEqual(['wheelhouse.v1,bearer.b'])
   })
 
-  test.each([4009, 4503])('that is closed with %i is made again soon, but not on and on', async (code) => {
+  test.each([4009, 4503])('that is closed with %i is replaced quickly once', async (code) => {
     const gateway = await openGateway()
     const nextDelayMs = vi.spyOn(Backoff.prototype, 'nextDelayMs').mockReturnValue(5)
     const link = operator(gateway)
@@ -132,7 +132,7 @@ describe('a connection', () => {
     expect(nextDelayMs).toHaveBeenCalledOnce()
   })
 
-  test('on which nothing comes is taken for dead and made again', async () => {
+  test('without frames is replaced', async () => {
     const gateway = await openGateway()
     gateway.pongs = false
     const offline: (number | undefined)[] = []
@@ -147,7 +147,7 @@ describe('a connection', () => {
     expect(offline[0]).toBe(1006)
   })
 
-  test('stays while pongs come, and measures by them how far away the gateway is', async () => {
+  test('stays open while pongs arrive, and measures the latency with them', async () => {
     const gateway = await openGateway()
     const link = operator(gateway, { silenceMs: 1_500 })
     await link.connect()
@@ -161,12 +161,12 @@ describe('a connection', () => {
     expect(Math.abs(times[0]! - Date.now())).toBeLessThan(60_000)
     expect(link.latency?.roundTripMs).toBeGreaterThanOrEqual(0)
     expect(link.latency?.roundTripMs).toBeLessThan(1_000)
-    // The stand-in's clock is five seconds ahead.
+    // The clock of the fake gateway is five seconds ahead.
     expect(link.latency?.clockOffsetMs).toBeGreaterThan(4_000)
     expect(link.latency?.clockOffsetMs).toBeLessThan(6_000)
   })
 
-  test('works with the standard WebSocket alone, as browsers have it', async () => {
+  test('works with the standard WebSocket of browsers', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []
     const link = operator(gateway, {
@@ -190,7 +190,7 @@ describe('a connection', () => {
     await vi.waitFor(() => expect(link.connection).toBe('closed'), 10_000)
   })
 
-  test('with the standard WebSocket is given up in silence too', async () => {
+  test('with the standard WebSocket is also replaced after silence', async () => {
     const gateway = await openGateway()
     gateway.pongs = false
     const link = operator(gateway, { WebSocket: globalThis.WebSocket, silenceMs: 60 })
@@ -198,7 +198,7 @@ describe('a connection', () => {
     await vi.waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2), 10_000)
   })
 
-  test('ends with close(), for good, in every phase and from inside a callback', async () => {
+  test('ends with close() in every phase and from inside a callback', async () => {
     const gateway = await openGateway()
     const idle = operator(gateway)
     await idle.close()
@@ -240,7 +240,7 @@ describe('a refusal', () => {
     expect(gateway.upgrades).toBe(1)
   })
 
-  test('of one ticket is answered with a fresh one, of three in a row with the end', async () => {
+  test('of one ticket leads to a fresh one, and of three in a row ends the link', async () => {
     const gateway = await openGateway()
     gateway.refusals.push(401, 401)
     const link = operator(gateway)
@@ -254,14 +254,14 @@ describe('a refusal', () => {
     expect(gateway.upgrades).toBe(6)
   })
 
-  test('for the time being is tried again', async () => {
+  test('that is transient is retried', async () => {
     const gateway = await openGateway()
     gateway.refusals.push(503, 502, 429)
     await operator(gateway).connect()
     expect(gateway.upgrades).toBe(4)
   })
 
-  test('of a ticket ends the link if it is final, and is tried again if it is not', async () => {
+  test('of a ticket ends the link if it is final, and is retried otherwise', async () => {
     const gateway = await openGateway()
     const closed = vi.fn<(end: LinkEnd) => void>()
     const errors: unknown[] = []
@@ -283,7 +283,7 @@ describe('a refusal', () => {
     expect(patient).toHaveBeenCalledTimes(4)
   })
 
-  test('because the robot is offline is put up with for as long as the user says', async () => {
+  test('because of an offline robot is retried for offlinePatienceMs', async () => {
     const gateway = await openGateway()
     const closed = vi.fn<(end: LinkEnd) => void>()
     const getTicket = vi.fn(async () => {
@@ -295,7 +295,7 @@ describe('a refusal', () => {
     expect(getTicket.mock.calls.length).toBeGreaterThan(1)
   })
 
-  test('does not come from a ticket that is late, or that no connection can be made with', async () => {
+  test('is not caused by a late or unusable ticket', async () => {
     const gateway = await openGateway()
     const getTicket = ticketsTo(gateway)
     getTicket
@@ -309,7 +309,7 @@ describe('a refusal', () => {
 })
 
 describe('control', () => {
-  test('goes out with rising numbers and times, as text or bytes, also over new connections', async () => {
+  test('has rising numbers and times, as text or bytes, also over new connections', async () => {
     const gateway = await openGateway()
     const link = operator(gateway)
     await link.connect()
@@ -336,7 +336,7 @@ describe('control', () => {
     await vi.waitFor(() => expect(gateway.framesOf('control').at(-1)).toMatchObject({ seq: 5 }), 10_000)
   })
 
-  test('is answered: obeyed with its round trip, or dropped and why', async () => {
+  test('is answered with its round trip, or with the reason of its drop', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []
     const link = operator(gateway, {
@@ -361,7 +361,7 @@ describe('control', () => {
     expect((received[0] as number[])[2]).toBeGreaterThanOrEqual(0)
   })
 
-  test('that nobody answers is forgotten in the end', async () => {
+  test('without an answer is forgotten after a limit', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []
     const link = operator(gateway, {
@@ -382,7 +382,7 @@ describe('control', () => {
     )
   })
 
-  test('is not sent late: nothing waits for a connection or behind unsent bytes', async () => {
+  test('is never queued for a connection or behind unsent bytes', async () => {
     const gateway = await openGateway()
     const opened: WebSocket[] = []
     class Observed extends WebSocket {
@@ -422,7 +422,7 @@ describe('control', () => {
     expect(gateway.frames.some((frame) => frame.data === 'lost')).toBe(false)
   })
 
-  test('that is too large or would be good for no time or too long is refused here', async () => {
+  test('that is too large or has an invalid ttl is refused by the link', async () => {
     const gateway = await openGateway()
     const errors: unknown[] = []
     const link = operator(gateway, { onError: (cause) => errors.push(cause) })
@@ -440,7 +440,7 @@ describe('control', () => {
 })
 
 describe('telemetry', () => {
-  test('arrives as it came, as text or bytes; what cannot be read is reported and costs nothing', async () => {
+  test('arrives unchanged, as text or bytes; malformed frames are reported without closing the connection', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []
     const errors: unknown[] = []
@@ -468,7 +468,7 @@ describe('telemetry', () => {
     expect(link.connection).toBe('online')
   })
 
-  test('before the first state does not count', async () => {
+  test('before the first state is ignored', async () => {
     const gateway = await openGateway()
     gateway.state = null
     const received: unknown[] = []
@@ -484,7 +484,7 @@ describe('telemetry', () => {
 })
 
 describe('a stop', () => {
-  /** How a promise stands, without waiting for it. */
+  /** Returns the current state of a promise. */
   function watch(promise: Promise<void>): { state: 'pending' | 'resolved' | 'rejected' } {
     const seen: { state: 'pending' | 'resolved' | 'rejected' } = { state: 'pending' }
     promise.then(
@@ -498,7 +498,7 @@ describe('a stop', () => {
     return seen
   }
 
-  test('goes out at once and is done when it is recorded; until then nothing drives on', async () => {
+  test('is sent at once and resolves when recorded; until then the link sends no control', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []
     const link = operator(gateway, { onState: ({ stop }) => received.push(stop) })
@@ -518,7 +518,7 @@ describe('a stop', () => {
     expect(link.control('on'), 'the gateway judges from here on').toBe(1)
   })
 
-  test('pressed before there is a connection is the first thing that a connection hears', async () => {
+  test('before the first connection is its first frame', async () => {
     const gateway = await openGateway()
     const link: OperatorLink = operator(gateway, {
       onConnection: () => link.control('eager'),
@@ -533,7 +533,7 @@ describe('a stop', () => {
     await stopping
   })
 
-  test('pressed while the connection is lost is sent over the next one', async () => {
+  test('while offline is sent over the next connection', async () => {
     const gateway = await openGateway()
     let stopping: Promise<void> | undefined
     const link: OperatorLink = operator(gateway, {
@@ -550,7 +550,7 @@ describe('a stop', () => {
     await stopping
   })
 
-  test('whose connection is lost before it is recorded is sent again, as often as that happens', async () => {
+  test('whose connection is lost before it is recorded is repeated over every new one', async () => {
     const gateway = await openGateway()
     const link = operator(gateway)
     await link.connect()
@@ -568,7 +568,7 @@ describe('a stop', () => {
     await stopping
   })
 
-  test('that was recorded while the connection was lost is done and not sent again', async () => {
+  test('that was recorded during an outage resolves and is not repeated', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []
     const link = operator(gateway, { onTelemetry: (data) => received.push(data) })
@@ -582,7 +582,7 @@ describe('a stop', () => {
     expect(gateway.framesOf('stop')).toHaveLength(1)
   })
 
-  test('that is done is forgotten: clearing it is not undone, now or after a reconnect', async () => {
+  test('that is recorded is not repeated after it is cleared, also after a reconnect', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []
     const link = operator(gateway, { onTelemetry: (data) => received.push(data) })
@@ -600,7 +600,7 @@ describe('a stop', () => {
     expect(gateway.framesOf('stop')).toHaveLength(1)
   })
 
-  test('is not taken for done by what was said of an earlier one before it arrived', async () => {
+  test('does not resolve with a state of an earlier stop', async () => {
     const gateway = await openGateway()
     gateway.pongs = false
     gateway.state = { stop: recorded }
@@ -611,12 +611,12 @@ describe('a stop', () => {
     const seen = watch(stopping)
     await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
     await vi.waitFor(() => expect(gateway.frames.at(-1)?.type).toBe('ping'), 10_000)
-    // On its way while the stop was pressed: the earlier stop, and that somebody has cleared it.
+    // Sent before the stop arrived: the earlier stop, and its clearing.
     gateway.sendState({ stop: recorded })
     gateway.sendState({ stop: null })
     await vi.waitFor(() => expect(states).toEqual([recorded, recorded, null]), 10_000)
     expect(seen.state).toBe('pending')
-    // And the connection breaks before it can be known whether the stop has arrived.
+    // The connection breaks before the gateway has confirmed the stop.
     gateway.newest.terminate()
     await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(2), 10_000)
     expect(seen.state).toBe('pending')
@@ -625,7 +625,7 @@ describe('a stop', () => {
     await stopping
   })
 
-  test('on top of a recorded one is done once the gateway has had it', async () => {
+  test('after a recorded one resolves when the gateway has received it', async () => {
     const gateway = await openGateway()
     gateway.pongs = false
     gateway.state = { stop: recorded }
@@ -642,7 +642,7 @@ describe('a stop', () => {
     await stopping
   })
 
-  test('that has come to nothing is sent again over the same connection', async () => {
+  test('without an effect is repeated over the same connection', async () => {
     const gateway = await openGateway()
     const link = operator(gateway)
     await link.connect()
@@ -653,7 +653,7 @@ describe('a stop', () => {
     await stopping
   })
 
-  test('pressed many times is one wish', async () => {
+  test('that is requested several times is one request', async () => {
     const gateway = await openGateway()
     const link = operator(gateway)
     await link.connect()
@@ -663,7 +663,7 @@ describe('a stop', () => {
     await Promise.all(stopRequests)
   })
 
-  test('fails only when the link ends, and may be ignored even then', async () => {
+  test('rejects only when the link ends, and can be ignored', async () => {
     const gateway = await openGateway()
     const link = operator(gateway)
     await link.connect()
@@ -680,7 +680,7 @@ describe('a stop', () => {
   })
 })
 
-test('a watcher sees what happens, and can stop the robot', async () => {
+test('an observer receives state and telemetry, and can stop the robot', async () => {
   const gateway = await openGateway()
   const received: unknown[] = []
   const link = new ObserverLink({
@@ -700,7 +700,7 @@ test('a watcher sees what happens, and can stop the robot', async () => {
   expect('control' in link).toBe(false)
 })
 
-test('a callback that throws is reported and does not cost the connection', async () => {
+test('a callback that throws is reported and does not close the connection', async () => {
   const gateway = await openGateway()
   const errors: unknown[] = []
   const link = operator(gateway, {

@@ -14,7 +14,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 const quick = { baseMs: 5, maxMs: 50 }
 const soon = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
 
-/** A robot through the SDK that writes down what it is told. */
+/** Connects a robot with the SDK that records its callbacks. */
 function sdkRobot(world: World, robot: { id: string; token: string }, gatewayUrl = world.gatewayUrl) {
   const received: string[] = []
   const ends: RobotLinkEnd[] = []
@@ -42,7 +42,7 @@ function sdkClient(url: string, token: string | (() => Promise<string>)) {
   return Object.assign(client, { errors, [Symbol.dispose]: () => client.close() })
 }
 
-/** What a follower of robots knows. */
+/** Tracks the statuses of robots. */
 function statuses() {
   const known = new Map<string, string>()
   const lists: number[] = []
@@ -63,7 +63,7 @@ const start = async (operator: TestUser, robotId: string): Promise<string> => {
 }
 
 describe.each(['memory', 'redis'] as const)('the SDK on the %s bus', (bus) => {
-  test('robot, operator and owner do the main job together', async () => {
+  test('a robot, an operator and an owner complete a session together', async () => {
     await using world = await createWorld({ bus })
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
@@ -136,7 +136,7 @@ describe.each(['memory', 'redis'] as const)('the SDK on the %s bus', (bus) => {
     expect([...errors, ...observer.errors, ...pilot.errors]).toEqual([])
   })
 
-  test('a watch that the hub refuses ends, and says why', async () => {
+  test('a watch that the hub refuses ends with the reason', async () => {
     await using world = await createWorld({ bus })
     const [owner, unrelatedUser] = [await world.client(), await world.client()]
     const robot = await world.robot(owner)
@@ -151,7 +151,7 @@ describe.each(['memory', 'redis'] as const)('the SDK on the %s bus', (bus) => {
     await link.close()
   })
 
-  test('a robot that is replaced, or whose token was rotated, gives up and says why', async () => {
+  test('a robot that is replaced, or whose token was rotated, gives up with the reason', async () => {
     await using world = await createWorld({ bus })
     const owner = await world.client()
     const robot = await world.robot(owner)
@@ -173,7 +173,7 @@ describe.each(['memory', 'redis'] as const)('the SDK on the %s bus', (bus) => {
 })
 
 describe('the SDK when parts of the platform restart', () => {
-  test('a robot comes back late to a restarted gateway and finds its session again', async () => {
+  test('a robot reconnects late to a restarted gateway and continues its session', async () => {
     const env = { ROLES: 'api,hub,worker', OPERATOR_GRACE_MS: '0' } // handed over for no longer than it takes to notice
     await using world = await createWorld({ bus: 'redis', env })
     const GATEWAY_PORT = String(await freePort())
@@ -209,7 +209,7 @@ describe('the SDK when parts of the platform restart', () => {
     await link.close()
   })
 
-  test('a client comes back to a restarted hub: watches, chat, robots and notifications go on', async () => {
+  test('a client reconnects to a restarted hub: watches, chat, robots and notifications continue', async () => {
     await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,worker' } })
     const HUB_PORT = String(await freePort())
     const hub = await world.addNode('hub', { HUB_PORT })

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** A connected robot, what it has heard, and its gateway. */
+/** Connects a robot to a fake gateway and records its callbacks. */
 async function createFixture(options: Partial<RobotLinkOptions> = {}, deadmanMs = 60_000) {
   const gateway = await new RobotGateway().listen()
   cleanups.push(() => gateway.close())
@@ -45,7 +45,7 @@ async function createFixture(options: Partial<RobotLinkOptions> = {}, deadmanMs 
   })
   cleanups.push(() => link.close())
   await link.connect()
-  /** Sends a control frame that left its sender `ageMs` ago. */
+  /** Sends a control frame that is `ageMs` old. */
   const control = (seq: number, ageMs = 0, session_id: string = sessionId) =>
     gateway.send({ type: 'control', session_id, seq, t: performance.now() - ageMs, ttl_ms: 250, data: {} })
   const binary = (seq: number, { t = performance.now(), ttlMs = 250, kind = BINARY_CONTROL } = {}) =>
@@ -54,7 +54,7 @@ async function createFixture(options: Partial<RobotLinkOptions> = {}, deadmanMs 
 }
 
 describe('binary frames', () => {
-  test('of control reach the robot byte for byte, unless a stop is latched', async () => {
+  test('of control reach the robot unchanged, except during a latched stop', async () => {
     const { gateway, heard: received, link, binary, control } = await createFixture()
     binary(1)
     binary(2, { kind: BINARY_TELEMETRY })
@@ -78,7 +78,7 @@ describe('binary frames', () => {
     expect(link.stop).toBeNull()
   })
 
-  test('that are none are reported', async () => {
+  test('that are malformed are reported', async () => {
     const { gateway, heard: received, binary } = await createFixture()
     gateway.newest.send(Buffer.alloc(15, 1))
     for (const t of [Number.NaN, Number.POSITIVE_INFINITY]) binary(1, { t })
@@ -87,7 +87,7 @@ describe('binary frames', () => {
     expect(received.slice(0, -1)).toEqual([expect.any(Error), expect.any(Error), expect.any(Error)])
   })
 
-  test('of telemetry are numbered, timed and as large as a frame may be', async () => {
+  test('of telemetry have numbers and times, and at most the size of a frame', async () => {
     const { gateway, heard: received, link } = await createFixture()
     expect(link.telemetryBinary(Uint8Array.of(1, 2, 3))).toBe(true)
     expect(link.telemetryBinary(new Uint8Array(65_536 - BINARY_HEADER_BYTES))).toBe(true)
@@ -108,7 +108,7 @@ describe('binary frames', () => {
 describe('the watchdog', () => {
   const watchdog = { stop: 'watchdog', latched: false }
 
-  test('stops a robot that moves when control falls silent, once; the next frame moves it again', async () => {
+  test('stops a moving robot once when control frames stop arriving; the robot obeys the next frame', async () => {
     const { gateway, heard: received, link, control, binary } = await createFixture({}, 40)
     control(1)
     await vi.waitFor(() => expect(received).toEqual([1, watchdog]), 10_000)
@@ -117,7 +117,7 @@ describe('the watchdog', () => {
       () => expect(gateway.framesOf('stopped')).toEqual([{ type: 'stopped', reason: 'watchdog' }]),
       10_000,
     )
-    // Twenty heartbeats of 20 ms are more than six times its patience.
+    // Twenty heartbeats of 20 ms take more than six times the watchdog's limit.
     const beats = gateway.framesOf('heartbeat').length
     await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 20), 10_000)
     expect(received).toEqual([1, watchdog])
@@ -125,7 +125,7 @@ describe('the watchdog', () => {
     await vi.waitFor(() => expect(received).toEqual([1, watchdog, [2, 7, 8], watchdog]), 10_000)
   })
 
-  test('leaves a robot alone that has not been moved, or has been stopped already', async () => {
+  test('does not stop a robot that has not moved or is already stopped', async () => {
     const { gateway, heard: received, control } = await createFixture({}, 40)
     const beatsPass = async () => {
       const beats = gateway.framesOf('heartbeat').length
@@ -142,7 +142,7 @@ describe('the watchdog', () => {
     expect(received).toHaveLength(3)
   })
 
-  test('is content while frames keep coming', async () => {
+  test('does not fire while frames arrive', async () => {
     const { heard: received, control } = await createFixture({ watchdogMarginMs: 400 }, 100)
     const started = performance.now()
     for (let seq = 1; performance.now() - started < 1_200; seq += 1) {
@@ -181,8 +181,8 @@ describe('the watchdog', () => {
   })
 })
 
-describe('control that is late', () => {
-  test('is not obeyed and reported, as text or bytes; what is fresh is', async () => {
+describe('late control', () => {
+  test('is reported and not obeyed, as text or bytes; fresh control is obeyed', async () => {
     const { heard: received, control, binary } = await createFixture({}, 300)
     control(1)
     control(2, 100)
@@ -203,10 +203,10 @@ describe('control that is late', () => {
     ])
   })
 
-  test('because it has waited in a buffer is not obeyed when the buffer empties', async () => {
+  test('from a buffer is not obeyed when the buffer empties', async () => {
     const { heard: received, control } = await createFixture()
     control(1)
-    // Everything that was sent in four seconds arrives in one burst, the newest last.
+    // All frames of four seconds arrive in one burst, the newest last.
     for (let seq = 2; seq <= 200; seq += 1) control(seq, 4_000 - 20 * seq)
     await vi.waitFor(() => expect(received).toHaveLength(200), 10_000)
     const obeyed = received.filter((entry) => typeof entry === 'number')
@@ -215,7 +215,7 @@ describe('control that is late', () => {
     expect(obeyed.at(-1)).toBe(200)
   })
 
-  test('is judged anew on a new connection and in a new session', async () => {
+  test('is measured again on a new connection and in a new session', async () => {
     const { gateway, heard: received, control } = await createFixture()
     control(1)
     gateway.send({ type: 'session', ...session, session_id: otherSessionId })
@@ -230,7 +230,7 @@ describe('control that is late', () => {
     await vi.waitFor(() => expect(received.at(-1)).toBe(4), 10_000)
   })
 
-  test('is judged anew when numbers start again, as they do with another console', async () => {
+  test('is measured again when the numbers restart, as with another console', async () => {
     const { heard: received, control } = await createFixture()
     for (const seq of [1, 2, 3]) control(seq)
     control(1, 60_000)
@@ -243,7 +243,7 @@ describe('control that is late', () => {
 
 describe('the age of frames', () => {
   const LIMIT_MS = 350
-  /** Frames 20 ms apart from a sender whose clock is off by `offsetMs`, each with its delay on the way. */
+  /** Returns the ages of frames at intervals of 20 ms, each with a delay, from a clock that is off by `offsetMs`. */
   function ages(age: FrameAge, delaysMs: readonly number[], { offsetMs = 0, fromMs = 0, rate = 1 } = {}) {
     let latestMs = 0
     return delaysMs.map((delayMs, index) => {
@@ -254,7 +254,7 @@ describe('the age of frames', () => {
     })
   }
 
-  test('is more than the limit only for frames that were delayed by more', () => {
+  test('exceeds the limit only for frames with a larger delay', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: LIMIT_MS - 10 }), { maxLength: 500 }),
@@ -267,13 +267,13 @@ describe('the age of frames', () => {
     )
   })
 
-  test('does not grow with clocks that drift apart by a fifth of a millisecond a second', () => {
+  test('does not grow with a clock drift of 0.2 ms per second', () => {
     const delaysMs = Array.from({ length: 180_000 }, () => 5)
     const drifted = ages(new FrameAge(), delaysMs, { rate: 1 - 0.000_199 })
     expect(drifted.every((late) => late === null)).toBe(true)
   })
 
-  test('is measured anew when the sender becomes another whose clock is behind', () => {
+  test('is measured again for another sender whose clock is behind', () => {
     const age = new FrameAge()
     const usual = Array.from({ length: 200 }, () => 5)
     expect(ages(age, usual).every((late) => late === null)).toBe(true)
@@ -284,7 +284,7 @@ describe('the age of frames', () => {
     expect(behind[0]).toBeGreaterThan(29_000)
   })
 
-  test('of a buffer that drains slowly stays what it is until the frames are fresh', () => {
+  test('of frames from a slowly draining buffer exceeds the limit until the frames are fresh', () => {
     const age = new FrameAge()
     ages(
       age,
@@ -293,13 +293,13 @@ describe('the age of frames', () => {
     const draining = Array.from({ length: 1_500 }, (_, index) => Math.max(5, 5_000 - index * 4))
     const late = ages(age, draining, { fromMs: 2_000 })
     draining.forEach((delayMs, index) => {
-      // The measure creeps by some milliseconds meanwhile.
+      // The drift allowance adds some milliseconds.
       if (Math.abs(delayMs - LIMIT_MS) > 20)
         expect(late[index] !== null, `delayed by ${delayMs}`).toBe(delayMs > LIMIT_MS)
     })
   })
 
-  test('of single late frames now and then is never taken for the usual', () => {
+  test('of occasional late frames does not change the measurement', () => {
     const age = new FrameAge()
     for (let second = 0; second < 60; second += 1) {
       const nowMs = second * 1_000

@@ -86,7 +86,7 @@ test('a heartbeat whose extra fields fail or cannot be sent still goes out', asy
 })
 
 const codes = [...Object.values(closeCodes).map(({ code }) => code), 1000, 1001, 1011, 3000, 4999]
-test.each(codes)('after close code %i it comes back only if the protocol says so', async (code) => {
+test.each(codes)('reconnects after close code %i only if the protocol allows it', async (code) => {
   const gateway = await new Gateway().listen()
   const closed = vi.fn<(end: RobotLinkEnd) => void>()
   const states: string[] = []
@@ -109,7 +109,7 @@ test.each(codes)('after close code %i it comes back only if the protocol says so
   }
 })
 
-test('a connection that breaks without a handshake comes back', async () => {
+test('reconnects after a connection breaks without a handshake', async () => {
   const gateway = await new Gateway().listen()
   const link = robot(gateway)
   await link.connect()
@@ -128,7 +128,7 @@ test.each([401, 403, 404])('an upgrade refused with %i is final', async (status)
   expect(gateway.upgrades).toBe(1)
 })
 
-test('a robot that is refused with Retry-After waits at least as long', async () => {
+test('a robot that is refused with Retry-After waits at least that long', async () => {
   const gateway = await new Gateway().listen()
   gateway.refusals.push(429)
   gateway.retryAfter = '1'
@@ -139,7 +139,7 @@ test('a robot that is refused with Retry-After waits at least as long', async ()
   expect(gateway.upgrades).toBe(2)
 })
 
-test('a Retry-After that is no number of seconds is passed over', async () => {
+test('a Retry-After that is not a number of seconds is ignored', async () => {
   const gateway = await new Gateway().listen()
   gateway.refusals.push(503)
   gateway.retryAfter = 'Wed, 21 Oct 2099 07:28:00 GMT'
@@ -147,7 +147,7 @@ test('a Retry-After that is no number of seconds is passed over', async () => {
   expect(gateway.upgrades).toBe(2)
 })
 
-test('a busy gateway, a silent one and one that is not there yet are tried again', async () => {
+test('retries a busy, a silent and an unreachable gateway', async () => {
   const gateway = await new Gateway().listen()
   gateway.refusals.push(503, 502, 429)
   const link = robot(gateway)
@@ -177,7 +177,7 @@ test('a busy gateway, a silent one and one that is not there yet are tried again
   expect(early.state).toBe('online')
 })
 
-test('a link on which nothing arrives is ended by the robot itself, and replaced', async () => {
+test('the robot replaces a link on which no frame arrives', async () => {
   const gateway = await new Gateway().listen()
   gateway.acknowledges = false
   gateway.welcome = { heartbeat_timeout_ms: 60 }
@@ -201,7 +201,7 @@ test('acknowledged heartbeats keep a quiet link alive beyond its timeout', async
   expect(link).toMatchObject({ state: 'online', epoch: 1 })
 })
 
-test('the backoff grows while there is no welcome and starts over after one', async () => {
+test('the backoff grows until a welcome and then restarts', async () => {
   const gateway = await new Gateway().listen()
   gateway.refusals.push(503, 503, 503)
   const attempts: number[] = []
@@ -246,7 +246,7 @@ test('telemetry is dropped, not queued, while the gateway does not read', async 
   expect(gateway.frames.some((frame) => frame.reason === 'still told')).toBe(true)
 })
 
-test('a frame over the protocol limit is refused here instead of costing the connection', async () => {
+test('a frame over the protocol limit is dropped by the link and does not close the connection', async () => {
   const gateway = await new Gateway().listen()
   const errors: unknown[] = []
   const link = robot(gateway, { onError: (cause) => errors.push(cause) })
@@ -256,7 +256,7 @@ test('a frame over the protocol limit is refused here instead of costing the con
   expect(link.state).toBe('online')
 })
 
-test('control, session and stop arrive in order; a latched stop bars control until it is cleared', async () => {
+test('control, session and stop arrive in order; a latched stop blocks control until it is cleared', async () => {
   const gateway = await new Gateway().listen()
   const received: unknown[] = []
   const errors: unknown[] = []
@@ -299,11 +299,11 @@ test('control, session and stop arrive in order; a latched stop bars control unt
     'COMPLETED',
   ])
   expect(link.session).toBeNull()
-  // A control frame without a seq, text that is no frame, bytes that are none, and the gateway's own complaint.
+  // A control frame without a seq, text and bytes that are not frames, and an error frame of the gateway.
   expect(errors).toHaveLength(4)
 })
 
-test('a stop survives a reconnect, and so does its clearing', async () => {
+test('a stop and its clearing survive a reconnect', async () => {
   const gateway = await new Gateway().listen()
   const received: unknown[] = []
   const link = robot(gateway, {
@@ -321,7 +321,7 @@ test('a stop survives a reconnect, and so does its clearing', async () => {
   expect(link.stop).toBeNull()
 })
 
-test('a callback that throws is reported and does not cost the connection', async () => {
+test('a callback that throws is reported and does not close the connection', async () => {
   const gateway = await new Gateway().listen()
   const errors: unknown[] = []
   const link = robot(gateway, {
@@ -360,7 +360,7 @@ test('close() is final in every state, also from inside a callback', async () =>
   }
 })
 
-test('addresses and tokens that could never work are refused at once', () => {
+test('invalid addresses and tokens are rejected at once', () => {
   expect(() => new RobotLink({ url: 'http://127.0.0.1', token: 't' })).toThrow(TypeError)
   expect(() => new RobotLink({ url: 'ws://127.0.0.1', token: 'a\r\nb' })).toThrow(TypeError)
 })

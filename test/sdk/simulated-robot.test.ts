@@ -15,7 +15,7 @@ afterEach(async () => {
 
 type Frame = { type: string; [field: string]: unknown }
 
-/** One simulated robot on a stand-in gateway. Deadman long unless told otherwise: tests drive by single frames. */
+/** Starts a simulated robot on a fake gateway. The default deadman is long, because tests send single frames. */
 async function createFixture(deadmanMs = 60_000) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   await once(server, 'listening')
@@ -71,7 +71,7 @@ async function createFixture(deadmanMs = 60_000) {
   return { ...fixture, stage: fixture, send, robot, drive, moving, still: halted, received, speed }
 }
 
-test('it drives where it is told, acknowledges, and shows it in its telemetry', async () => {
+test('drives on commands, acknowledges them, and reports its motion as telemetry', async () => {
   const { drive, moving, received, robot } = await createFixture()
   await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(0), 10_000)
   expect(received('telemetry')[0]?.data).toMatchObject({ pose: { x_m: 1, y_m: 1 }, standing: true })
@@ -87,7 +87,7 @@ test('it drives where it is told, acknowledges, and shows it in its telemetry', 
   expect(received('heartbeat')[0]).toMatchObject({ battery: 0.9 })
 })
 
-test('a latched stop brakes it, is answered once it stands, and holds until cleared', async () => {
+test('a latched stop brakes, is answered after the robot has halted, and lasts until it is cleared', async () => {
   const { drive, moving, still: halted, send, received, robot } = await createFixture()
   drive(0.5)
   await moving()
@@ -98,7 +98,7 @@ test('a latched stop brakes it, is answered once it stands, and holds until clea
   )
   expect(robot.state).toMatchObject({ leftMps: 0, rightMps: 0 })
   drive(0.5)
-  // The gateway repeats its stop: the answer to it proves that the control frame before it was handled.
+  // The answer to a repeated stop proves that the robot has handled the control frame before it.
   send({ type: 'stop', reason: 'emergency', latched: true })
   await vi.waitFor(() => expect(received('stopped')).toHaveLength(2), 10_000)
   await halted()
@@ -108,7 +108,7 @@ test('a latched stop brakes it, is answered once it stands, and holds until clea
   await moving()
 })
 
-test('after an unlatched stop the next control frame moves it again', async () => {
+test('obeys the next control frame after an unlatched stop', async () => {
   const { drive, moving, send, received } = await createFixture()
   drive(0.5)
   await moving()
@@ -121,7 +121,7 @@ test('after an unlatched stop the next control frame moves it again', async () =
   await moving()
 })
 
-test('it brakes by itself when control falls silent, the session pauses, or the link is lost', async () => {
+test('brakes when control frames stop arriving, the session pauses, or the link is lost', async () => {
   const silent = await createFixture(250)
   await vi.waitFor(
     () => {
@@ -131,7 +131,7 @@ test('it brakes by itself when control falls silent, the session pauses, or the 
     { timeout: 5_000 },
   )
   await silent.still()
-  // The stand-in sends no stop: this one is the robot's own, told once it stands.
+  // The fake gateway sends no stop: the robot answers its own stop after it has halted.
   await vi.waitFor(
     () => expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
     10_000,
@@ -151,7 +151,7 @@ test('it brakes by itself when control falls silent, the session pauses, or the 
   await lost.still()
   expect(lost.robot.link.state).not.toBe('online')
   lost.stage.mute = false
-  // The muted attempt may be the one under way.
+  // The pending attempt may be the muted one.
   await vi.waitFor(() => {
     if (lost.robot.link.state !== 'online') lost.stage.socket?.terminate()
     expect(lost.robot.link.state).toBe('online')
@@ -160,7 +160,7 @@ test('it brakes by itself when control falls silent, the session pauses, or the 
   await lost.moving()
 })
 
-test('control it cannot read brakes it and is not acknowledged', async () => {
+test('malformed control brakes and is not acknowledged', async () => {
   const { drive, moving, still: halted, send, received } = await createFixture()
   drive(0.5)
   await moving()
@@ -178,7 +178,7 @@ test('control it cannot read brakes it and is not acknowledged', async () => {
   expect(received('ack')).toHaveLength(1)
 })
 
-test('it drives by binary control too, and not by any that is late', async () => {
+test('obeys binary control, and not if it is late', async () => {
   const { stage: fixture, moving, still: halted, send, received } = await createFixture()
   const payload = new Uint8Array(8)
   new DataView(payload.buffer).setFloat32(0, 0.5)
@@ -195,7 +195,7 @@ test('it drives by binary control too, and not by any that is late', async () =>
   expect(received('ack')).toHaveLength(1)
 })
 
-test('it tells its pose while it is in a session', async () => {
+test('reports its pose during a session', async () => {
   const { send, received } = await createFixture()
   await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(3), 10_000)
   send({ type: 'session', ...active, status: 'COMPLETED' })
@@ -212,7 +212,7 @@ test('it tells its pose while it is in a session', async () => {
   expect(received('telemetry')).toHaveLength(samples)
 })
 
-test('what it does while it is driven is reported as an episode when its session leaves it', async () => {
+test('reports a drive as an episode when its session ends', async () => {
   const { drive, moving, send, received } = await createFixture()
   const beforeMs = Date.now()
   drive(0.5)
@@ -241,7 +241,7 @@ test('a start inside a wall or a rate out of range is refused', () => {
   expect(() => new SimulatedRobot({ ...options, stepHz: 0 })).toThrow(RangeError)
 })
 
-test('its log names its connection, its session and each latched stop once', async () => {
+test('logs its connection, its session and each latched stop once', async () => {
   const { send, received } = await createFixture()
   const messages = () => received('log').map(({ level, message }) => `${level}: ${message}`)
   await vi.waitFor(() => expect(messages()).toHaveLength(2), 10_000)

@@ -31,7 +31,7 @@ describe('tickets of the platform', () => {
     expect(watching.url).toBe(`${world.gatewayUrl}/sessions/${fixture.id}/watch`)
   })
 
-  test('are refused for good to those who may not, and where there is nothing to drive', async () => {
+  test('are refused permanently to other users and for sessions that are not open', async () => {
     await using world = await createWorld()
     const fixture = await openSessionFixture(world)
     const unrelatedUser = await world.operator()
@@ -67,10 +67,10 @@ describe('tickets of the platform', () => {
   })
 })
 
-describe('a platform that has trouble', () => {
+describe('a failing platform', () => {
   type Answer = { status: number; headers?: Record<string, string>; body?: unknown }
 
-  /** Answers requests by their method. */
+  /** Starts a server that answers requests by their method. */
   async function serve(answers: Record<string, Answer>) {
     const server = createServer((request, response) => {
       const { status, headers = {}, body = { error: 'trouble' } } = answers[request.method ?? '']!
@@ -106,7 +106,7 @@ describe('a platform that has trouble', () => {
     })
   })
 
-  test('and cannot say how a session stands is asked again', async () => {
+  test('that cannot return the session status is asked again', async () => {
     const conflict = { status: 409 }
     for (const GET of [{ status: 500 }, { status: 200, body: 'no JSON' }, { status: 200, body: null }]) {
       const tickets = await serve({ POST: conflict, GET })
@@ -116,7 +116,7 @@ describe('a platform that has trouble', () => {
     await expect(over()).rejects.toMatchObject({ status: 409, final: true })
   })
 
-  test('by answering without a ticket is told as malformed', async () => {
+  test('that returns no ticket causes a malformed-ticket error', async () => {
     for (const body of ['<html>', {}, { url: 1, ticket: 't' }, { url: 'ws://x' }]) {
       const tickets = await serve({ POST: { status: 201, body } })
       await expect(tickets()).rejects.toThrow('malformed')

@@ -39,8 +39,8 @@ const targetOf = (child: Child, destination: Destination): Target => ({
   stop: () => child.stop(),
 })
 
-/** `alone`: one process with all roles, as `npm start`. `split`: a gateway, and a process with the other roles. */
-export type Shape = 'alone' | 'split'
+/** `single`: one process with all roles, as `npm start`. `split`: a gateway, and a process with the other roles. */
+export type Shape = 'single' | 'split'
 
 /** The target's process is the one with the gateway. */
 export interface Wheelhouse extends Target {
@@ -171,4 +171,4 @@ function serving(
 }
 
 /** Returns the shape in which the gateway has a separate process, if there is a Redis. */
-export const gatewayShape = (lab: Lab): Shape => (lab.redisUrl ? 'split' : 'alone')
+export const gatewayShape = (lab: Lab): Shape => (lab.redisUrl ? 'split' : 'single')

@@ -42,7 +42,7 @@ export async function assemble(parts: {
   const owners = fixtures.owners.map((user) => ({ user, view: viewOf(user) }))
   const operators = fixtures.operators.map((user) => ({ user, view: viewOf(user) }))
   const expectInterruption = (sessionId: string) => {
-    const start = evidence.starts.findLast((asked) => asked.sessionId === sessionId)
+    const start = evidence.starts.findLast((item) => item.sessionId === sessionId)
     robots.find(({ fixture: { id } }) => id === start?.robotId)?.expectInterruption()
   }
   const context = (sessionOwner: (typeof owners)[number]) =>

@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import { createTcpProxy } from '../../test/support/network/tcp-proxy.ts'
 
-export interface BreakableLink extends AsyncDisposable {
+export interface BreakableLink {
   /** The address for a client; each connection leads to another one of the hubs. */
   readonly url: string
   /** Number of connections that were broken. */
@@ -12,6 +12,7 @@ export interface BreakableLink extends AsyncDisposable {
   cutAfter(bytes: number): void
   /** Cancels a planned break. */
   cancelBreak(): void
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** The network between one client and the hubs; it can break at any moment, also inside a packet. */

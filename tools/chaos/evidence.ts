@@ -14,7 +14,7 @@ export interface SentMessage {
 }
 
 /** A start that an operator requested, with one idempotency key for all attempts. */
-export interface AskedStart {
+export interface RequestedStart {
   readonly operatorId: string
   readonly robotId: string
   /** The session; 'kept' when the platform only confirmed the start; null when the outcome is unknown. */
@@ -22,14 +22,14 @@ export interface AskedStart {
 }
 
 /** An acknowledged latched stop. */
-export interface RequestedStop {
+interface RequestedStop {
   readonly sessionId: string
   readonly requestedAtMs: number
   readonly reportedAtMs: number
 }
 
 /** Control that reached a robot after a stop, on a new connection whose welcome reported no stop. */
-export interface Release {
+interface Release {
   readonly robotId: string
   readonly sessionId: string
   readonly stoppedAtMs: number
@@ -70,9 +70,9 @@ export interface NotificationLog {
 export function createEvidence() {
   const actions = new Map<string, Record<Outcome, number>>()
   return {
-    acts: actions,
+    actions,
     messages: [] as SentMessage[],
-    starts: [] as AskedStart[],
+    starts: [] as RequestedStart[],
     stops: [] as RequestedStop[],
     ratings: [] as { sessionId: string; rating: number }[],
     releases: [] as Release[],
@@ -91,7 +91,7 @@ export function createEvidence() {
 export type Evidence = ReturnType<typeof createEvidence>
 
 /** A list that stores its first entries and counts the rest. */
-export function createList(most: number) {
+function createList(most: number) {
   const entries: string[] = []
   let left = 0
   return {

@@ -1,10 +1,7 @@
 import type { NodeKind } from '../cluster/cluster.ts'
 import type { Random } from './random.ts'
 
-export const nodeKinds: readonly NodeKind[] = [
-  ...(['api', 'hub', 'gateway', 'worker', 'proxy', 'redis', 'postgres'] as const),
-]
-export const cutParts = ['robots', 'operators', 'hub clients'] as const
+const cutParts = ['robots', 'operators', 'hub clients'] as const
 export type CutPart = (typeof cutParts)[number]
 
 export type Fault = {

@@ -5,7 +5,7 @@ import type { Evidence } from './evidence.ts'
 const POLL_INTERVAL_MS = 500
 const WARM_UP_MS = 15_000
 /** A Wheelhouse process under this load needs a quarter of it. */
-export const MOST_RESIDENT_MB = 700
+const MOST_RESIDENT_MB = 700
 const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker'])
 
 export interface Memory {

@@ -75,14 +75,14 @@ export function describeFaults(faults: readonly InjectedFault[], gaps: readonly 
 }
 
 /** Formats the actions of the actors, and their outcomes. */
-export function describeActions({ acts: actions }: Pick<Evidence, 'acts'>): string[] {
+export function describeActions({ actions }: Pick<Evidence, 'actions'>): string[] {
   const rows = [...actions]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([performAction, { acknowledged, refused, unknown }]) => [
       performAction,
       ...[acknowledged, refused, unknown].map(String),
     ])
-  return table([['act', 'acknowledged', 'refused', 'unknown'], ...rows])
+  return table([['action', 'acknowledged', 'refused', 'unknown'], ...rows])
 }
 
 export function describeMemory(memory: readonly Memory[]): string[] {

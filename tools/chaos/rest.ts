@@ -8,20 +8,21 @@ const HANG_UP_SHARE = 0.1
 const RETRY_MS = 400
 const SHOWN_CHARACTERS = 300
 
-export interface Reply {
+interface Reply {
   /** `unknown`: it may have been executed. `kept`: it was executed, and its answer is lost. */
   readonly outcome: Outcome | 'kept'
   readonly status: number
   /** False for a refusal after an attempt with unknown outcome, which may still be executed. */
   readonly settled: boolean
   readonly body: Record<string, unknown>
-  readonly error: string
+  /** The `Wheelhouse-Error` header; empty without one. */
+  readonly code: string
 }
 
 export interface Rest {
   /** Sends a request once. */
   ask(performAction: string, method: string, path: string, body?: object): Promise<Reply>
-  /** Sends a POST with an idempotency key, and repeats it until the outcome is known or `patienceMs` have passed. */
+  /** Sends a POST with an idempotency key, and repeats it until the outcome is known or `timeoutMs` have passed. */
   post(performAction: string, path: string, body: object, timeoutMs?: number): Promise<Reply>
 }
 
@@ -57,16 +58,15 @@ export function createRest(parts: {
         signal: AbortSignal.timeout(Math.round(limitMs)),
       })
       const text = await answer.text()
-      const { status } = answer
-      return judge(status, text, `${method} ${path.replace(/[0-9a-f-]{36}/g, '…')}`)
-    } catch (cause) {
-      return { outcome: 'unknown', status: 0, settled: false, body: {}, error: String(cause) }
+      return judge(answer, text, `${method} ${path.replace(/[0-9a-f-]{36}/g, '…')}`)
+    } catch {
+      return { outcome: 'unknown', status: 0, settled: false, body: {}, code: '' }
     }
   }
 
-  function judge(status: number, text: string, what: string): Reply {
+  function judge({ status, headers }: Response, text: string, what: string): Reply {
     const body = fieldsOf(text)
-    const error = typeof body?.error === 'string' ? body.error : ''
+    const code = headers.get('Wheelhouse-Error') ?? ''
     const strange = (why: string) =>
       evidence.violations.add(`${what} answered ${status}, ${why}: ${text.slice(0, SHOWN_CHARACTERS)}`)
     const reply = (outcome: Reply['outcome']): Reply => ({
@@ -74,7 +74,7 @@ export function createRest(parts: {
       status,
       settled: outcome !== 'unknown',
       body: body ?? {},
-      error,
+      code,
     })
     if (status >= 200 && status < 300) {
       if (body) return reply('acknowledged')
@@ -84,10 +84,9 @@ export function createRest(parts: {
     // The proxy's own answers, while no node is ready, are excused.
     if (status === 502 || status === 503 || status === 504 || status === 408) return reply('unknown')
     if (status >= 500) strange('which no fault excuses')
-    else if (error === '') strange('which says no error')
-    if (status === 409 && error.includes('its answer was not kept')) return reply('kept')
-    if (status === 429 || (status === 409 && /is still running|repetition of this request/.test(error)))
-      return reply('unknown')
+    else if (code === '' || typeof body?.error !== 'string') strange('without an error code and text')
+    if (code === 'idempotency_response_lost') return reply('kept')
+    if (status === 429 || code === 'idempotency_key_in_use') return reply('unknown')
     return reply(status >= 500 ? 'unknown' : 'refused')
   }
 

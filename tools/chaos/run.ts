@@ -82,7 +82,7 @@ export async function runChaos(options: ChaosOptions, fixture: Fixture): Promise
       onClose: (end) => closers.push(end),
     })
     const errors = readLogs(cluster.nodes, evidence)
-    const verdicts = await examine(outcome.ground)
+    const verdicts = await examine(outcome.environment)
     if (options.disconnects > 0)
       verdicts.push(await breakMany(cluster, outcome.sessions, { ...options, print }))
     return { ...outcome, errors, verdicts, evidence }
@@ -119,7 +119,7 @@ async function run(
   const hubWire = await createHubWire(cluster.hubUrl)
   onClose(() => hubWire.close())
   const wires = { robots: createSocketWire(), operators: createSocketWire(), 'hub clients': hubWire }
-  const loadActors = await assemble({ cluster, fixtures, evidence, random: random.fork('company'), wires })
+  const loadActors = await assemble({ cluster, fixtures, evidence, random: random.fork('actors'), wires })
   onClose(() => loadActors.close())
 
   const struck = new Set<string>()
@@ -144,9 +144,9 @@ async function run(
   await Promise.all(cluster.nodes.map(recover))
   await delay(COOL_DOWN_MS)
   print('no more faults; waiting until the platform has settled')
-  const { ground: environment, sessions, settledMs } = await stabilize(cluster, loadActors, evidence, onClose)
+  const { environment, sessions, settledMs } = await stabilize(cluster, loadActors, evidence, onClose)
   watch.finish()
-  return { faults, memory: watch.memory(), ground: environment, sessions, settledMs }
+  return { faults, memory: watch.memory(), environment, sessions, settledMs }
 }
 
 /** Stops all actors, switches some robots off, and waits until the platform has settled. */
@@ -166,7 +166,7 @@ async function stabilize(
   onClose(() => db.end())
   const robots = loadActors.robots.map((robot) => ({ id: robot.fixture.id, connected: !off.has(robot) }))
   const environment: Ground = { db, evidence, robots, boards: loadActors.boards }
-  return { ground: environment, sessions, settledMs: await waitForQuiescence(environment, SETTLE_LIMIT_MS) }
+  return { environment, sessions, settledMs: await waitForQuiescence(environment, SETTLE_LIMIT_MS) }
 }
 
 async function connect(connectionString: string): Promise<Client> {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -12,7 +13,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   'console types': ['node_modules/typescript/bin/tsc', '--noEmit', '--project', 'packages/console'],
   format: ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
 }
-const PARALLEL = 3
+const PARALLEL = Math.max(2, Math.min(4, availableParallelism()))
 
 interface Outcome {
   readonly name: string

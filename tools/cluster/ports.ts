@@ -17,7 +17,7 @@ const listeners = [
   'postgres',
   'redis',
 ] as const
-export type ListenerName = (typeof listeners)[number]
+type ListenerName = (typeof listeners)[number]
 export type Ports = Readonly<Record<ListenerName, number>>
 
 export const DEFAULT_PORT = 8080

@@ -8,7 +8,7 @@ const ErrorResponse = z.object({ error: z.string() })
 const NewestNotification = z.object({ notifications: z.array(z.object({ id: z.string() })) })
 
 /** One REST request of an account. */
-export interface RestCall<T> {
+interface RestCall<T> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: object
@@ -47,7 +47,7 @@ export async function createDemoActor(
   { side, baseUrl, key }: { side: DemoActor['side']; baseUrl: string; key: string },
   transcript: Transcript,
 ): Promise<DemoActor> {
-  const { logSent, logReceived, waitFor, patienceMs: expectationTimeoutMs, signal } = transcript
+  const { logSent, logReceived, waitFor, expectationTimeoutMs, signal } = transcript
   const link = await createTcpProxy(baseUrl)
   const receivedSeqs: number[] = []
   const request = createRequest(baseUrl, key)

@@ -137,7 +137,7 @@ export function createTranscript({
     },
 
     print: (text: string): void => write(`${text}\n`),
-    patienceMs: expectationTimeoutMs,
+    expectationTimeoutMs,
     signal,
     /** The current step; 0 before the first. */
     get stepNumber() {

@@ -1,5 +1,5 @@
-// Runs before `npm run check` and `npm run format`: puts back the program of Biome, 65 MB, which an installation by
-// ensure-installed.mjs leaves out because nothing else needs it. It comes from npm's cache, else from the registry.
+// Runs before `npm run check` and `npm run format`: restores the program of Biome, 65 MB, which an installation by
+// ensure-installed.mjs omits because nothing else needs it. Its source is npm's cache or the registry.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ try {
   process.exitCode = 1
 }
 
-/** The packages for this platform (npm installs no others) whose program is not there. */
+/** Returns the packages for this platform (npm installs no others) whose program is missing. */
 function missing() {
   return readdirSync(home).filter((name) => name.startsWith('cli-') && !existsSync(join(home, name, program)))
 }
@@ -39,7 +39,7 @@ function restore(name) {
   const args = ['install', '--prefix', fresh, ...options, '--loglevel=error', `@biomejs/${name}@${version}`]
   const done = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], shell: windows })
   if (done.error) throw new Problem(`npm could not be run (${done.error.message}).`)
-  if (done.status !== 0) throw new Problem('Biome could not be installed; the message of npm stands above.')
+  if (done.status !== 0) throw new Problem('Biome could not be installed. The message of npm is printed above.')
   const installed = readJson(join(fresh, 'node_modules/.package-lock.json')).packages[path]
   if (installed.integrity !== integrity)
     throw new Problem(`@biomejs/${name} from the registry is not the one of package-lock.json.`)

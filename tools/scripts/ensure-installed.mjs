@@ -47,8 +47,8 @@ function install() {
   if (done.signal) throw new Problem(`npm ci was ended by ${done.signal}. Run the command again.`)
   if (done.status !== 0) {
     throw new Problem(
-      'npm ci failed; its own message stands above. It needs access to the npm registry and room on the disk. ' +
-        'Afterwards run the command again.',
+      'npm ci failed. Its message is printed above. It needs access to the npm registry and disk space. Run the ' +
+        'command again afterwards.',
     )
   }
   verify()
@@ -78,7 +78,7 @@ function prune(options = []) {
   if (done.status !== 0) console.warn('Unused files of packages could not be deleted; they only take space.')
 }
 
-/** Whether somebody has already installed exactly this lockfile with npm, as npm's own record tells. */
+/** Returns whether npm's own record shows an installation of exactly this lockfile. */
 function matchesLockfile() {
   const record = readOr(join(modules, '.package-lock.json'), '')
   if (record === '') return false

@@ -171,8 +171,8 @@ function importsOfContained(part) {
 
 /** Returns the dependencies of a package and its contained packages on other packages, in compatible versions. */
 function dependenciesOf(part) {
-  const all = [...PARTS[part], part].flatMap((one) => Object.entries(sources.get(one).dependencies))
-  const foreign = all.filter(([name]) => !partOf.has(name)).sort(([one], [other]) => (one < other ? -1 : 1))
+  const all = [...PARTS[part], part].flatMap((name) => Object.entries(sources.get(name).dependencies))
+  const foreign = all.filter(([name]) => !partOf.has(name)).sort(([a], [b]) => (a < b ? -1 : 1))
   return mapValues(Object.fromEntries(foreign), (version) => `^${version}`)
 }
 

@@ -14,33 +14,33 @@ const modules = join(root, 'node_modules')
 
 const DECLARATION = /\.d\.[cm]?ts$/
 const COMMONJS = /\.(cjs|d\.cts)$/
-/** Kept whatever a rule says. */
+/** Files that no rule deletes. */
 const LICENCE = /(^|\/)(licen[cs]e|notice|copying)[^/]*$/i
 const { platform, arch, versions } = process
 const ownSockets = `dist/bin/uws_${platform}_${arch}_${versions.modules}.node`
 
-/** Package, and the paths inside of it that nothing loads. A rule that no longer fits a package deletes nothing. */
+/** Packages with the paths inside them that nothing loads. A rule that matches no path deletes nothing. */
 const RULES = [
   // Source maps, also those of declarations and styles.
   [/./, /\.([cm]?[jt]s|css)\.map$/],
   // Node's package: headers to compile add-ons for all platforms, manual pages.
   [/^node-(bin-)?(linux|darwin|win)-/, /^(include|share)\/|^CHANGELOG\.md$/],
-  // Modules for other platforms and other versions of Node. Without the own one nothing is known, and nothing deleted.
+  // Modules for other platforms and other versions of Node. Without this platform's own module, none is deleted.
   ...(existsSync(join(modules, 'uWebSockets.js', ownSockets))
     ? [[/^uWebSockets\.js$/, { test: (path) => path.endsWith('.node') && path !== ownSockets }]]
     : []),
-  // CommonJS beside the ES modules that are imported.
+  // CommonJS variants of imported ES modules.
   [/^stripe$/, /^cjs\//],
   [/^@mantine\/(charts|core|dates|hooks|notifications|store)$/, /^cjs\//],
   [/^@tanstack\/(history|query-core|react-query|react-router|react-store|router-core|store)$/, COMMONJS],
   [/^@modelcontextprotocol\/(client|core|server)$/, COMMONJS],
   [/^recharts$/, /^(lib|umd)\//],
-  // Builds for old browsers, demos, smaller and minified variants.
+  // Builds for old browsers, demos, reduced and minified variants.
   [/^@tanstack\/(query-core|react-query)$/, /^build\/legacy\//],
   [/^hls\.js$/, /^(src\/|dist\/hls-demo|dist\/.*(light|\.min\.))/],
   [/^swagger-ui-dist$/, /^swagger-ui(-es-bundle(-core)?|-standalone-preset)?\.js$/],
   [/^react-dom$/, /^cjs\/react-dom-(server|profiling|test-utils)/],
-  // Sources beside what is compiled of them, and tests.
+  // Sources of compiled files, and tests.
   [/^(zod|@redocly\/openapi-core|@reduxjs\/toolkit|@tanstack\/.*)$/, /^src\//],
   [/^bintrees$/, /^test\//],
   // Messages of the compiler in other languages.
@@ -48,7 +48,7 @@ const RULES = [
   // Types of programs that are run, and of packages that only other packages import.
   [/^(@octokit\/.*|@redocly\/(config|openapi-core)|@modelcontextprotocol\/sdk|es-toolkit)$/, DECLARATION],
   ...(values['without-biome'] ? [[/^@biomejs\/cli-/, /^biome(\.exe)?$/]] : []),
-  // The image compiles nothing. Its copies of files need not be hard links, as node and its origin are here.
+  // The image compiles nothing. It needs only one copy of Node, which is linked twice here.
   ...(values.image
     ? [
         [/./, DECLARATION],
@@ -94,7 +94,7 @@ function remove(path, files = 0) {
   return true
 }
 
-/** Names of the packages in a folder. Workspaces of this repository are links, and not among them. */
+/** Returns the names of the packages in a folder. Workspaces of this repository are links, which it skips. */
 function packagesIn(folder) {
   const names = (inside) =>
     entriesOf(inside)

@@ -10,7 +10,9 @@ const ROLES = ['client', 'operator']
 /** `wheelhouse admin …`: for admins of the platform. */
 export function addAdmin(program: Command, lazyAction: LazyAction): void {
   const admin = program.command('admin').description('for admins of the platform')
-  const limit = new Option('--limit <number>', 'largest number of entries').argParser(integer(1, 100)).default(50)
+  const limit = new Option('--limit <number>', 'largest number of entries')
+    .argParser(integer(1, 100))
+    .default(50)
   admin
     .command('overview')
     .description('show robots by status, open sessions and gateways')
@@ -61,7 +63,9 @@ function addCertifications(admin: Command, lazyAction: LazyAction): void {
   certifications
     .command('list')
     .description('list requests, oldest first')
-    .addOption(new Option('--status <status>', 'only requests with this status').choices(STATUSES).default('PENDING'))
+    .addOption(
+      new Option('--status <status>', 'only requests with this status').choices(STATUSES).default('PENDING'),
+    )
     .action(lazyAction(() => import('./certifications-list.ts')))
   certifications
     .command('approve')

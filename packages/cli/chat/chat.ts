@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts'
 import { sessionId } from '../ids.ts'
 import { type ChatOptions, validateMessage, validateMessageId } from './message.ts'
 
-/** Sends one message, or talks line by line. A message counts as sent only once the platform has confirmed it. */
+/** Sends one message, or runs a conversation. A message counts as sent only when the platform has confirmed it. */
 export async function run(
   cli: Context,
   idOrPrefix: string,
@@ -15,10 +15,10 @@ export async function run(
   cli.identity.required()
   if (words.length === 0) {
     if (!cli.prompts.present || cli.out.json) {
-      throw new Failure('usage', 'Give a message, or - to read it from standard input')
+      throw new Failure('usage', 'Enter a message, or - to read it from standard input')
     }
-    const { runConversation: converse } = await import('./conversation.ts')
-    return converse(cli, await sessionId(cli, idOrPrefix), options)
+    const { runConversation } = await import('./conversation.ts')
+    return runConversation(cli, await sessionId(cli, idOrPrefix), options)
   }
   validateMessageId(options.messageId)
   const body = words.length === 1 && words[0] === '-' ? await fromStdin(cli) : words.join(' ')
@@ -33,7 +33,7 @@ async function sendOne(cli: Context, session: string, body: string, options: Cha
   const hub = cli.hub({ onClosed: (reason) => ended.reject(reason.cause ?? reason) })
   try {
     cli.signal.throwIfAborted()
-    hub.connect().catch(() => {}) // onClosed tells
+    hub.connect().catch(() => {}) // reported through onClosed
     const sent = hub.sendChat(session, body, options.messageId, { timeoutMs: options.wait * 1_000 })
     const message = await Promise.race([sent, ended.promise])
     cli.out.result(message, () => cli.out.note(`sent, number ${message.seq} in the log`))
@@ -47,11 +47,11 @@ async function sendOne(cli: Context, session: string, body: string, options: Cha
   }
 }
 
-/** What to tell when no word came in time. */
+/** Returns the failure for a message without a confirmation in time. */
 function notConfirmed({ wait, messageId }: ChatOptions, cause: Error): Failure {
   const retryHint = messageId
-    ? 'Try again with the same --message-id: it will be there once.'
-    : 'It may or may not be there. With --message-id a repetition would be safe.'
+    ? 'Try again with the same --message-id: the message appears once.'
+    : 'The message may or may not have arrived. A repetition is only safe with --message-id.'
   return new Failure(
     'unreachable',
     `The platform has not confirmed the message within ${wait} s. ${retryHint}`,
@@ -61,7 +61,7 @@ function notConfirmed({ wait, messageId }: ChatOptions, cause: Error): Failure {
   )
 }
 
-/** All of standard input, which must not be more than a message. */
+/** Reads standard input, up to the length of a message. */
 async function fromStdin({ terminal, signal }: Context): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
@@ -75,7 +75,7 @@ async function fromStdin({ terminal, signal }: Context): Promise<string> {
     return text + decoder.decode()
   } catch (cause) {
     signal.throwIfAborted()
-    throw new Failure('usage', 'Standard input is no text in UTF-8', { cause })
+    throw new Failure('usage', 'Standard input must be UTF-8 text', { cause })
   } finally {
     signal.removeEventListener('abort', leave)
   }

@@ -7,7 +7,7 @@ import { clockOf, eventText } from '../watch/event-text.ts'
 import { isOver } from '../watch/watch-event.ts'
 import { type ChatOptions, failureText, validateMessage } from './message.ts'
 
-/** Talks at a terminal: a line is a message, what others say appears above it. Ends with Ctrl-D or the session. */
+/** Runs a chat at a terminal: each line is a message, and new entries appear above. Ends with Ctrl-D or the session. */
 export async function runConversation(cli: Context, session: string, options: ChatOptions): Promise<void> {
   const { out, terminal, signal } = cli
   const after = await startOf(cli, session, options.history)
@@ -15,11 +15,11 @@ export async function runConversation(cli: Context, session: string, options: Ch
   ended.promise.catch(() => {})
   const hub = cli.hub({
     onConnected: () => printAbove(() => out.note(styled('dim', 'connected'))),
-    onDisconnected: () => printAbove(() => out.note(styled('dim', 'connection lost, coming back …'))),
+    onDisconnected: () => printAbove(() => out.note(styled('dim', 'connection lost, reconnecting …'))),
     onClosed: (reason) => ended.reject(reason.cause ?? reason),
   })
   const lines = createInterface({ input: terminal.stdin, output: terminal.stdout, prompt: '> ' })
-  /** Writes in the place of the line that is being typed, and puts that below again. */
+  /** Writes above the line that the user types. */
   const printAbove = (write: () => void) => {
     out.raw('\r\u001b[K')
     write()
@@ -27,7 +27,7 @@ export async function runConversation(cli: Context, session: string, options: Ch
   }
   lines.on('line', (text) => sendLine(text))
   lines.on('close', () => ended.resolve())
-  // In raw mode Ctrl-C comes as a key.
+  // In raw mode the terminal sends Ctrl-C as a key.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   const leave = () => ended.resolve()
   signal.addEventListener('abort', leave, { once: true })
@@ -45,7 +45,7 @@ export async function runConversation(cli: Context, session: string, options: Ch
   }
   try {
     hub.watch(session, { onEvent }, { after }).catch((cause) => ended.reject(cause))
-    hub.connect().catch(() => {}) // onClosed tells
+    hub.connect().catch(() => {}) // reported through onClosed
     lines.prompt()
     await ended.promise
   } finally {
@@ -63,7 +63,7 @@ async function send(hub: HubClient, session: string, text: string, { wait }: Cha
   return seq
 }
 
-/** Behind which entry of the log the last `history` messages begin. @throws ApiError when the session is not seen */
+/** Returns the number of the log entry before the last `history` messages. @throws ApiError */
 async function startOf(cli: Context, session: string, history: number): Promise<number> {
   const path = { id: session }
   let after = 0

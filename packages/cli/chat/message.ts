@@ -4,29 +4,28 @@ import { Failure } from '../failure.ts'
 
 export interface ChatOptions {
   readonly messageId?: string
-  /** Seconds. */
+  /** Longest time to wait for the confirmation, in seconds. */
   readonly wait: number
   readonly history: number
 }
 
-/** The text without the line break at its end. @throws Failure for what is no message */
+/** Returns the text without a final line break. @throws Failure for an invalid message */
 export function validateMessage(text: string): string {
   const body = ChatBody.safeParse(text.replace(/\r?\n$/, ''))
   if (body.success) return body.data
-  const limit = `a message has 1 to ${CHAT_BODY_MAX} characters, and not only spaces`
-  throw new Failure('usage', `This cannot be sent: ${limit}`)
+  throw new Failure('usage', `A message must have 1 to ${CHAT_BODY_MAX} characters, and not only spaces`)
 }
 
-/** The id that makes a repetition safe. @throws Failure for what is none */
+/** Returns the id unchanged. @throws Failure for an invalid id */
 export function validateMessageId(id: string | undefined): string | undefined {
   if (id === undefined || ClientMessageId.safeParse(id).success) return id
-  throw new Failure('usage', 'A --message-id has up to 100 printable ASCII characters.')
+  throw new Failure('usage', 'The --message-id must have 1 to 100 printable ASCII characters.')
 }
 
-/** What went wrong with one message of a conversation, in a few words. */
+/** Returns the failure of one message in a few words. */
 export function failureText(cause: unknown): string {
   if (cause instanceof UnacknowledgedError || cause instanceof NotConnectedError) {
-    return 'not confirmed: it may or may not be there'
+    return 'not confirmed: the message may or may not have arrived'
   }
   if (cause instanceof HubClosedError) return 'the connection is closed'
   return cause instanceof Error ? cause.message : String(cause)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** Told in the help; the work is done by what `addCompletion` puts in its place. */
+/** Declares `wheelhouse complete` for the help. `addCompletion` replaces it with the implementation. */
 export function declareCompletion(program: Command): void {
   program
     .command('complete')

@@ -2,11 +2,11 @@ import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
 
 /**
- * `wheelhouse complete <shell>` prints a script for the shell, which asks `wheelhouse complete -- …` for suggestions.
- * Reads the whole program, so it comes after all else.
+ * Adds `wheelhouse complete <shell>`, which prints a script for the shell. The script runs `wheelhouse complete -- …` for
+ * suggestions. Call it after all commands are declared, because it reads the whole program.
  */
 export function addCompletion(program: Command): void {
-  // The library's types are of another version of commander, which says the same in all that is used here.
+  // The library has the types of another version of commander, whose used part is identical.
   const completion = tab(program as unknown as Parameters<typeof tab>[0])
   for (const command of completion.commands.values()) {
     for (const option of program.options) {

@@ -5,7 +5,7 @@ import type { Credential, CredentialFile, SessionCredential } from './credential
 import type { CredentialStore } from './store.ts'
 
 /** Address of `npm start`. */
-export const DEFAULT_SERVER = 'http://localhost:3000'
+const DEFAULT_SERVER = 'http://localhost:3000'
 const DEFAULT_PROFILE = 'default'
 /** Time before its end at which a token is renewed: it must last for the request, and clocks differ. */
 const RENEW_BEFORE_MS = 30_000
@@ -101,7 +101,10 @@ export function originOf(text: string): string {
   const isLocalhost = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text)
   const url = URL.parse(text.includes('://') ? text : `${isLocalhost ? 'http' : 'https'}://${text}`)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new Failure('usage', `"${text}" is not the address of a platform. Enter one such as https://hub.example`)
+    throw new Failure(
+      'usage',
+      `"${text}" is not the address of a platform. Enter one such as https://hub.example`,
+    )
   }
   return url.origin
 }

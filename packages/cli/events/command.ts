@@ -4,28 +4,28 @@ import { collectValues, integer } from '../option-parsers.ts'
 
 const MAX_EVENTS = 1_000_000
 
-/** `wheelhouse events`: what happens to one's sessions, robots and to oneself. */
+/** Declares `wheelhouse events`. */
 export function addEvents(program: Command, lazyAction: LazyAction): void {
   program
     .command('events')
     .description('print your events, oldest first; as JSON Lines with --json')
     .option(
       '--after <cursor>',
-      'only those numbered above this; oldest: all that are kept, latest: from now on (default: oldest, with --follow latest)',
+      'only events after this number; oldest: all stored events; latest: from now on (default: oldest, with --follow latest)',
       cursor,
     )
-    .option('-f, --follow', 'go on with what happens, until Ctrl-C')
+    .option('-f, --follow', 'also print new events, until Ctrl-C')
     .option(
       '--type <filter>',
-      'only a type, or a family such as session.*; may be given several times',
+      'only events of a type, or of a family such as session.*; repeatable',
       collectValues,
     )
-    .option('--limit <number>', 'end after so many', integer(1, MAX_EVENTS))
+    .option('--limit <number>', 'end after this number of events', integer(1, MAX_EVENTS))
     .action(lazyAction(() => import('./events.ts')))
 }
 
-/** As the platform takes them. */
+/** Parses a cursor of the platform. */
 function cursor(text: string): string {
   if (/^(oldest|latest|0|[1-9]\d{0,14})$/.test(text)) return text
-  throw new InvalidArgumentError('Give the number of an event, oldest or latest.')
+  throw new InvalidArgumentError('Enter the number of an event, oldest or latest.')
 }

@@ -7,7 +7,7 @@ import { logLine } from '../views.ts'
 import { validateFilters } from './filters.ts'
 
 const PAGE = 500
-/** Below the limit of the platform (30), and of what this program waits for an answer. */
+/** Below the platform's limit of 30 s and this program's timeout. */
 const WAIT_S = 25
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
@@ -21,7 +21,7 @@ interface Options {
 type Filters = readonly string[] | undefined
 type Page = Schemas['EventPage']
 
-/** The caller's events since a cursor; with `--follow` also those to come, across lost connections. */
+/** Prints the caller's events since a cursor. With `--follow`, also prints new events, across lost connections. */
 export async function run(cli: Context, options: Options): Promise<void> {
   const { follow = false, limit = Number.POSITIVE_INFINITY } = options
   const types = validateFilters(options.type)
@@ -35,7 +35,7 @@ export async function run(cli: Context, options: Options): Promise<void> {
     after = page.next
     if (!follow && !page.more) break
   }
-  if (!follow && !cli.out.json) cli.out.note(`Go on with: wheelhouse events --after ${after}`)
+  if (!follow && !cli.out.json) cli.out.note(`Continue with: wheelhouse events --after ${after}`)
 }
 
 function show({ out }: Context, event: Page['events'][number]): void {
@@ -44,7 +44,7 @@ function show({ out }: Context, event: Page['events'][number]): void {
   out.line(...logLine({ seq, at, type, data }))
 }
 
-/** One page. @throws Failure for a cursor behind which events are missing; ApiError */
+/** Returns one page. @throws Failure for a cursor whose next events are deleted; ApiError */
 async function pageOf(
   cli: Context,
   filters: Filters,
@@ -57,14 +57,14 @@ async function pageOf(
   } catch (cause) {
     if (!(cause instanceof ApiError && cause.status === 410)) throw cause
     const next =
-      'Read anew what you need (sessions, robots …), then go on with --after latest, or oldest for what is left.'
-    throw new Failure('not_found', `The events after ${query.after} are no longer kept. ${next}`, { cause })
+      'Read the current state (sessions, robots …), then continue with --after latest, or --after oldest for all stored events.'
+    throw new Failure('not_found', `The events after ${query.after} are no longer stored. ${next}`, { cause })
   }
 }
 
 /**
- * Pages as they come. The first is asked for without waiting, so that what is wrong is told at once and the cursor is
- * a number; from then on the platform is waited for whenever it is away.
+ * Returns a function that reads the next page and waits for new events. The first request does not wait, so that
+ * errors appear at once and the cursor becomes a number. Later requests retry while the platform is unreachable.
  */
 function followPages(cli: Context, types: Filters): (after: string) => Promise<Page> {
   let answered = false
@@ -73,7 +73,7 @@ function followPages(cli: Context, types: Filters): (after: string) => Promise<P
     for (;;) {
       try {
         const page = await pageOf(cli, types, { after, ...(answered && { wait: WAIT_S }) })
-        if (pauseMs > 0) cli.out.note('The platform is back.')
+        if (pauseMs > 0) cli.out.note('The platform is reachable again.')
         answered = true
         pauseMs = 0
         return page

@@ -3,16 +3,16 @@ import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promi
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Writes a file that appears under its name only once it is complete: what breaks off leaves nothing behind, and
- * what was there before stays until then.
- * @throws whatever `chunks` or the file system throws
+ * Writes a file atomically: the file replaces an existing one only when it is complete. A failure leaves no partial
+ * file.
+ * @throws the errors of `chunks` and of the file system
  */
 export async function writeFileAtomically(
   path: string,
   chunks: AsyncIterable<Uint8Array | string>,
 ): Promise<void> {
   const target = await targetOf(path)
-  // A device or a pipe is written to, not replaced.
+  // Writes into a device or a pipe instead of replacing it.
   if (target.special) return await fill(await open(path, 'w'), chunks)
   const draft = join(dirname(target.path), `.${basename(target.path)}.${randomBytes(6).toString('hex')}.part`)
   const file = await open(draft, 'wx')
@@ -25,7 +25,7 @@ export async function writeFileAtomically(
   }
 }
 
-/** Where the file is: a link stays a link. */
+/** Returns the path behind a symbolic link, and whether it is a device or a pipe. */
 async function targetOf(path: string): Promise<{ path: string; special: boolean }> {
   const existing = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined
@@ -40,9 +40,9 @@ async function fill(file: FileHandle, chunks: AsyncIterable<Uint8Array | string>
     for await (const chunk of chunks) {
       await file.writeFile(chunk)
     }
-    // On the disk before it takes its name: a crash must not leave an empty file in the place of a full one.
+    // Syncs before the rename: a crash must not leave an empty file under the final name.
     await file.sync().catch((cause: NodeJS.ErrnoException) => {
-      // Devices and pipes know no such thing.
+      // Devices and pipes do not support fsync.
       if (cause.code !== 'EINVAL' && cause.code !== 'ENOTSUP') throw cause
     })
   } finally {

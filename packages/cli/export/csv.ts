@@ -1,7 +1,7 @@
-/** What a spreadsheet takes for the beginning of a formula; some read the full-width signs like the plain ones. */
+/** First characters of a formula in spreadsheets. Some spreadsheets also accept the full-width forms. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
-/** One line of a table after RFC 4180: commas between, CRLF behind; texts that would be formulas are disarmed. */
+/** Returns one line of CSV (RFC 4180). Escapes texts that a spreadsheet would run as formulas. */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(cell).join(',')}\r\n`
 }

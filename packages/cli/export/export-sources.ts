@@ -4,10 +4,10 @@ import { csvLine } from './csv.ts'
 
 export type ExportFormat = 'csv' | 'json'
 
-/** What is written, and how much of it there will be. */
+/** Content of an export, and its size. */
 export interface ExportSource {
   readonly chunks: AsyncIterable<Uint8Array | string>
-  /** Records in all, where the platform says; then `written` counts them. */
+  /** Total number of records, if known. `written` then returns the number so far. */
   readonly total?: number
   readonly written?: () => number
 }
@@ -19,7 +19,7 @@ export interface SessionFilter {
   readonly to?: string
 }
 
-/** The caller's sessions as the platform writes them. @throws ApiError when it refuses */
+/** Returns the caller's sessions, in the format that the platform writes. @throws ApiError */
 export async function sessionSource(
   rest: RestClient,
   format: ExportFormat,
@@ -34,7 +34,7 @@ export async function sessionSource(
   return { chunks: (await answerOf(request)) as unknown as AsyncIterable<Uint8Array> }
 }
 
-/** The datasets of the caller's robots. @throws ApiError */
+/** Returns the datasets of the caller's robots. @throws ApiError */
 export async function datasetSource(
   rest: RestClient,
   format: ExportFormat,
@@ -46,7 +46,10 @@ export async function datasetSource(
   })
 }
 
-/** The episodes of one dataset, or of all, those that began last first within each. `given` is its id, or the beginning of that. @throws ApiError, Failure */
+/**
+ * Returns the episodes of one dataset or of all, newest first within each dataset.
+ * @throws ApiError, Failure for an unknown dataset
+ */
 export async function episodeSource(
   rest: RestClient,
   format: ExportFormat,
@@ -105,7 +108,7 @@ async function* episodePages(rest: RestClient, dataset: Schemas['Dataset'], sign
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Pages of records as one document: a table, or `{"<name>":[…]}`. */
+/** Returns pages of records as one document: CSV, or `{"<name>":[…]}`. */
 function records(
   name: string,
   format: ExportFormat,

@@ -26,13 +26,13 @@ export interface ExportOptions {
 
 type What = 'sessions' | 'datasets' | 'episodes'
 
-/** Writes what is asked for, whole or not at all where it goes into a file. */
+/** Exports records. A file is written completely or not at all. */
 export async function run(cli: Context, what: What, options: ExportOptions): Promise<void> {
   checkOptions(what, options)
   const toFile = options.output !== '-'
   const format = options.format ?? (cli.out.json && !toFile ? 'json' : 'csv')
   const source = await open(cli, what, format, options)
-  // A bar beside the records themselves would be in the way on a terminal.
+  // Without a progress bar if the records go to a terminal.
   const progress = createProgress(cli, what, source, toFile || !cli.out.terminal)
   const path = isAbsolute(options.output) ? options.output : resolve(options.output)
   try {
@@ -49,14 +49,15 @@ export async function run(cli: Context, what: What, options: ExportOptions): Pro
   else if (toFile) cli.out.note(`${what} written to ${path}, ${bytes} bytes`)
 }
 
-/** Options that say nothing about what is asked for would be silently without effect. */
+/** Rejects options that would have no effect on the requested records. */
 function checkOptions(what: What, options: ExportOptions): void {
   const { status, robot, from, to, dataset } = options
   const ofSessions = [status, robot, from, to].some((option) => option !== undefined)
   if (what !== 'sessions' && ofSessions) {
-    throw new Failure('usage', '--status, --robot, --from and --to are for sessions')
+    throw new Failure('usage', '--status, --robot, --from and --to are only valid for sessions')
   }
-  if (what !== 'episodes' && dataset !== undefined) throw new Failure('usage', '--dataset is for episodes')
+  if (what !== 'episodes' && dataset !== undefined)
+    throw new Failure('usage', '--dataset is only valid for episodes')
 }
 
 async function open(
@@ -84,16 +85,18 @@ async function* counted(source: ExportSource, progress: Progress) {
   }
 }
 
-/** What went wrong: the disk, the platform, or the way between. */
+/** Returns a failure of the disk or of the connection; any other error unchanged. */
 function failureOf(cause: unknown, path: string): unknown {
   const { code, syscall, name } = cause as NodeJS.ErrnoException
   if (syscall !== undefined && ['open', 'write', 'rename', 'fsync'].includes(syscall)) {
     return new Failure('refused', `${path} cannot be written (${code})`, { cause })
   }
-  // What the platform breaks off is never taken for the whole.
+  // An incomplete download is a failure.
   if (cause instanceof TypeError || name === 'AbortError') {
-    const next = 'Nothing of it was kept. Try again.'
-    return new Failure('unreachable', `The download broke off before it was complete. ${next}`, { cause })
+    const next = 'The incomplete data was discarded. Try again.'
+    return new Failure('unreachable', `The connection broke before the download was complete. ${next}`, {
+      cause,
+    })
   }
   return cause
 }

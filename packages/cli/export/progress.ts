@@ -11,7 +11,7 @@ export interface Progress {
 
 const KIB = 1024
 
-/** Shows on standard error how far it is, if that is a terminal: a bar where the end is known, else how much came. */
+/** Shows the progress on standard error if that is a terminal: a bar for a known total, else the size so far. */
 export function createProgress(
   { out, terminal }: Context,
   what: string,
@@ -30,7 +30,7 @@ export function createProgress(
     fps: 10,
   })
   if (shown) bar.start(total ?? 1, 0, { size: sizeText(0) })
-  // However the program ends, the cursor must be seen behind it.
+  // Restores the cursor however the program ends.
   const stop = () => bar.stop()
   if (shown) process.on('exit', stop)
   return {

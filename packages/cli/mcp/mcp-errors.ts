@@ -10,7 +10,7 @@ import { type ExitOutcome, outcomeOf } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 
 /** Error code for a request without a response of the platform. JSON-RPC reserves -32000 to -32099 for servers. */
-export const NO_ANSWER = -32000
+const NO_ANSWER = -32000
 
 const MAX_QUOTED = 300
 

@@ -16,7 +16,7 @@ import type { ExitOutcome } from '../exit-codes.ts'
 import { errorMessage, failure, outcomeOfRefusal, refusalOf } from './mcp-errors.ts'
 
 /** Largest number of concurrent requests, against a client in a loop. */
-export const MAX_PENDING = 256
+const MAX_PENDING = 256
 /** Timeout of a notification, so that one that hangs does not block later messages. */
 const NOTIFICATION_TIMEOUT_MS = 10_000
 /** Longest time to wait for responses after the client's input has ended. */
@@ -126,7 +126,8 @@ export class McpForwarder {
 
   async #forwardRequest(request: JSONRPCRequest): Promise<void> {
     const { id } = request
-    if (this.#pending.size >= MAX_PENDING) return this.#answer(failure(id, 'Too many concurrent requests. Wait for responses.'))
+    if (this.#pending.size >= MAX_PENDING)
+      return this.#answer(failure(id, 'Too many concurrent requests. Wait for responses.'))
     const pending = {
       abort: new AbortController(),
       enveloped: request.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined,

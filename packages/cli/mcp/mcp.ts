@@ -45,7 +45,8 @@ export async function run(cli: Context): Promise<void> {
     const { undelivered, outcome } = await forwarder.run()
     await terminateSession(remote)
     interrupted.signal.throwIfAborted()
-    if (undelivered > 0) throw new Failure(outcome, `The platform did not answer ${undelivered} of the client's requests.`)
+    if (undelivered > 0)
+      throw new Failure(outcome, `The platform did not answer ${undelivered} of the client's requests.`)
   } finally {
     cli.signal.removeEventListener('abort', leave)
     await remote.close()

@@ -13,7 +13,10 @@ export async function run(cli: Context): Promise<void> {
     roles.includes('operator') ? answerOf(cli.rest.GET('/api/operator/stats')) : undefined,
   ])
   if (!client && !operator) {
-    throw new Failure('not_allowed', 'You are neither a client nor an operator yet. Choose a role in the console.')
+    throw new Failure(
+      'not_allowed',
+      'You are neither a client nor an operator yet. Choose a role in the console.',
+    )
   }
   cli.out.result({ ...(client && { client }), ...(operator && { operator }) }, () => {
     if (client) showClient(cli.out, client)

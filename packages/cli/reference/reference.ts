@@ -3,7 +3,7 @@ import type { Command, Help } from 'commander'
 const BEGIN = '<!-- commands: written by `npm run cli:docs` -->'
 const END = '<!-- end of commands -->'
 
-/** All commands of the program with their arguments and options, as Markdown. */
+/** Returns all commands of the program with their arguments and options, as Markdown. */
 export function reference(program: Command): string {
   const help = program.createHelp()
   return program.commands
@@ -13,7 +13,7 @@ export function reference(program: Command): string {
     .join('\n')
 }
 
-/** The page with the reference of this program in the place that it keeps for it. @throws Error where it keeps none */
+/** Returns the page with the reference between its two markers. @throws Error without the markers */
 export function withReference(page: string, program: Command): string {
   const [before, rest] = page.split(BEGIN)
   const after = rest?.split(END)[1]

@@ -3,7 +3,7 @@ import { declareCompletion } from '../completion/command.ts'
 import { createProgram } from '../program.ts'
 import { withReference } from './reference.ts'
 
-// npm run cli:docs: brings the list of commands in docs/cli.md up to date.
+// npm run cli:docs: updates the list of commands in docs/cli.md.
 
 const path = new URL('../../../docs/cli.md', import.meta.url)
 const program = createProgram({

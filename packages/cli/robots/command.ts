@@ -54,7 +54,10 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
     .option('--tag <tag>', 'a tag; repeatable', collectValues)
     .option('--notes <text>', 'notes for operators')
     .option('--require-certification', 'only operators certified for its type may drive it')
-    .option('--no-require-certification', 'every operator may drive it (default: the setting of the platform)')
+    .option(
+      '--no-require-certification',
+      'every operator may drive it (default: the setting of the platform)',
+    )
     .action(lazyAction(() => import('./register.ts')))
   robots
     .command('update')

@@ -90,8 +90,7 @@ export class SessionWatch {
     }
     Promise.any(attempts).then(
       () => this.#emit({ type: 'stop', state: 'recorded' }),
-      (cause: AggregateError) =>
-        this.#reportProblem(`the stop failed: ${cause.errors.map(messageOf)}`),
+      (cause: AggregateError) => this.#reportProblem(`the stop failed: ${cause.errors.map(messageOf)}`),
     )
   }
 

@@ -123,10 +123,7 @@ function boardScreen(options: {
       names.get(robot_id) ?? '',
     ])
   const space = Array.from({ length: availableRows - rows.length }, (): Piece[] => [])
-  const foot: Piece[][] = [
-    [hidden > 0 ? styled('dim', `and ${hidden} more`) : ''],
-    [styled('dim', 'q quit')],
-  ]
+  const foot: Piece[][] = [[hidden > 0 ? styled('dim', `and ${hidden} more`) : ''], [styled('dim', 'q quit')]]
   return [...head, ...rows, ...space, ...foot]
 }
 

@@ -58,11 +58,7 @@ function robotPiece({ robotConnected, battery }: WatchView): Piece {
 
 function stopPiece({ stop, stopRequest }: WatchView): Piece {
   const ownStopText =
-    stopRequest === 'pressed'
-      ? 'REQUESTED, not confirmed yet'
-      : stopRequest && !stop?.latched
-        ? RECORDED
-        : ''
+    stopRequest === 'pressed' ? 'REQUESTED, not confirmed yet' : stopRequest && !stop?.latched ? RECORDED : ''
   const knownStopText = stopText(stop)
   if (ownStopText === '' && !stop?.latched) return knownStopText
   return styled(['red', 'bold'], stop ? `${knownStopText} ${ownStopText}`.trimEnd() : ownStopText)

@@ -42,7 +42,7 @@ import { Webhook, WebhookDelivery } from '../../modules/webhooks/webhook.entity.
 import { SessionTotals } from '../../web/site/session-totals.entity.ts'
 import { migrations } from './migrations/index.ts'
 
-export const entities = [
+const entities = [
   User,
   ApiKey,
   Robot,

@@ -9,7 +9,7 @@ import {
 import { z } from 'zod'
 
 /** A robot's new status with what the hub needs to know whom to tell. */
-export const RobotStatusDomainEvent = RobotStatusEvent.extend({
+const RobotStatusDomainEvent = RobotStatusEvent.extend({
   owner_id: z.uuid(),
   robot_type: z.string(),
   /** Facts of older processes do not say. */

@@ -68,7 +68,9 @@ function addInputCases(spec: Endpoint, add: Add): void {
   if (!hasBody(spec)) return
   if (!declared[413]) add(413, { payload_too_large: 'when the request body is too large' })
   if (!declared[415])
-    add(415, { unsupported_media_type: 'when the request body is not of the media type that the route accepts' })
+    add(415, {
+      unsupported_media_type: 'when the request body is not of the media type that the route accepts',
+    })
 }
 
 function addAccessCases(spec: Endpoint, add: Add): void {
@@ -78,6 +80,8 @@ function addAccessCases(spec: Endpoint, add: Add): void {
   if (access.role) add(403, { role_required: `when you do not have the ${access.role} role` })
   if (access.sessionOnly) add(403, { api_key_not_accepted: 'when the credential is an API key' })
   if (spec.method !== 'get')
-    add(403, { origin_not_allowed: 'when the request carries the session cookie and comes from another site' })
+    add(403, {
+      origin_not_allowed: 'when the request carries the session cookie and comes from another site',
+    })
   add(503, { identity_provider_unavailable: 'when the keys of the identity provider are unreachable' })
 }

@@ -162,4 +162,3 @@ export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
     },
   }
 }
-export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>

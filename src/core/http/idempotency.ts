@@ -14,7 +14,7 @@ const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 /** Largest answer that is kept. */
 const MAX_RESPONSE_BYTES = 256 * 1024
 
-export type IdempotencyOutcome = 'first' | 'replayed' | 'running' | 'lost' | 'other'
+type IdempotencyOutcome = 'first' | 'replayed' | 'running' | 'lost' | 'other'
 
 /** A request that may come again: whose it is, the key they gave it, and what tells it from any other. */
 interface IdempotentRequest {

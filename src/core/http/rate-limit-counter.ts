@@ -7,7 +7,7 @@ const MAX_REMEMBERED = 20_000
 const REDIS_PAUSE_MS = 1_000
 
 /** What is left after a request was counted. */
-export interface CountResult {
+interface CountResult {
   readonly allowed: boolean
   readonly remaining: number
   readonly resetMs: number

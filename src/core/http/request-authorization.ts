@@ -85,7 +85,7 @@ function isEmergencyStop(body: unknown): boolean {
 }
 
 /** A person's sessions count together: a new token must not be a new allowance. */
-export const credentialOf = ({ userId, credential }: Caller) =>
+const credentialOf = ({ userId, credential }: Caller) =>
   credential.kind === 'api_key' ? `key:${credential.id}` : `user:${userId}`
 
 /** Limits signing in, and what it asks of the built-in identity provider. */

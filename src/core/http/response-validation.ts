@@ -22,7 +22,8 @@ export function validateResponses(spec: Endpoint, handle: Handler): Handler {
       const { status, code } = toAppError(cause)
       const declared = errorCases.get(status)
       if (!declared) throw fault(http, `refuses with ${status}, which it does not declare`, cause)
-      if (!declared.has(code)) throw fault(http, `refuses with ${status} ${code}, which it does not declare`, cause)
+      if (!declared.has(code))
+        throw fault(http, `refuses with ${status} ${code}, which it does not declare`, cause)
       throw cause
     }
     const problem = problemOf(spec, http, errorCases.has(http.status))

@@ -28,7 +28,7 @@ const MAX_LISTED_VALUES = 40
  * Says in plain words what is wrong with a value and what to send instead, to be read behind the name of the field.
  * Hand it to `parse` as `error`; what a schema says itself goes before it.
  */
-export function describeIssue(issue: Issue): string {
+function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'is required'

@@ -133,4 +133,3 @@ export function createMailDelivery<Row extends QueueRow>(deps: {
     },
   }
 }
-export type MailDelivery<Row extends QueueRow> = ReturnType<typeof createMailDelivery<Row>>

@@ -69,6 +69,14 @@ export function measureHub(
     'Connections to this hub without a valid credential so far',
     () => hub.pendingHandshakes,
   )
-  counter('wheelhouse_outbox_relay_events_total', 'Facts told by this process', () => hub.outboxRelay.published)
-  counter('wheelhouse_outbox_relay_batches_total', 'Batches read from the outbox', () => hub.outboxRelay.batches)
+  counter(
+    'wheelhouse_outbox_relay_events_total',
+    'Facts told by this process',
+    () => hub.outboxRelay.published,
+  )
+  counter(
+    'wheelhouse_outbox_relay_batches_total',
+    'Batches read from the outbox',
+    () => hub.outboxRelay.batches,
+  )
 }

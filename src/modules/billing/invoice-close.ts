@@ -101,8 +101,6 @@ export function createMonthlyClose(deps: { db: Db; transact: Transact; now: () =
     },
   }
 }
-export type MonthlyClose = ReturnType<typeof createMonthlyClose>
-
 /** The condition of the two indexes of sessions without an invoice, word for word. */
 const uninvoiced = sql<SqlBool>`sessions.status = 'COMPLETED' and sessions.invoice_id is null
   and sessions.client_charge_cents is not null`

@@ -5,7 +5,7 @@ import { CURRENCY } from './money.ts'
 
 const planId = { examples: ['standard'] }
 
-export const PricingPlan = z
+const PricingPlan = z
   .object({
     id: z.string().meta(planId),
     name: z.string().meta({ examples: ['Standard'] }),

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { ClientProfileView, UpdateClientProfile } from './client-profile.schema.ts'
-import type { ClientProfileRow, ClientProfiles } from './client-profile.service.ts'
+import type { ClientProfiles } from './client-profile.service.ts'
 
 /** The client's own profile. */
 export function clientProfileEndpoints(deps: { clientProfiles: ClientProfiles }): Endpoint[] {
@@ -29,7 +29,7 @@ export function clientProfileEndpoints(deps: { clientProfiles: ClientProfiles })
   ]
 }
 
-const view = (row: Omit<ClientProfileRow, 'user_id'>): z.infer<typeof ClientProfileView> => ({
+const view = (row: Awaited<ReturnType<ClientProfiles['get']>>): z.infer<typeof ClientProfileView> => ({
   company_name: row.company_name,
   contact_email: row.contact_email,
   phone: row.phone,

@@ -1,35 +1,47 @@
-import type { Selectable } from 'kysely'
-import type { Db, Tables } from '../../core/database/tables.ts'
+import type { EntityData } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { camelKeys } from '../../core/database/camel-keys.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
+import { ClientProfile } from './client-profile.entity.ts'
 import type { UpdateClientProfile } from './client-profile.schema.ts'
 
-export type ClientProfileRow = Selectable<Tables['client_profiles']>
-
 /** Clients' profiles. */
-export function createClientProfiles(deps: { db: Db; now: () => Date }) {
-  const { db, now } = deps
-  return {
-    /** The profile, empty and as old as its user while nothing was saved. */
-    async get(userId: string): Promise<Omit<ClientProfileRow, 'user_id'>> {
-      const row = await db
-        .selectFrom('users')
-        .leftJoin('client_profiles as profile', 'profile.user_id', 'users.id')
-        .select(['company_name', 'contact_email', 'phone', 'country', 'vat_id', 'payment_method_at'])
-        .select((eb) => eb.fn.coalesce('profile.created_at', 'users.created_at').as('created_at'))
-        .where('users.id', '=', userId)
-        .executeTakeFirst()
-      if (!row) throw notFound('User')
-      return row
-    },
+export function createClientProfiles(deps: {
+  db: Db
+  forkEntityManager: () => EntityManager
+  now: () => Date
+}) {
+  const { db, forkEntityManager, now } = deps
+  /** Returns the profile. It is empty, and as old as its user, until something is saved. */
+  async function get(userId: string) {
+    const row = await db
+      .selectFrom('users')
+      .leftJoin('client_profiles as profile', 'profile.user_id', 'users.id')
+      .select(['company_name', 'contact_email', 'phone', 'country', 'vat_id', 'payment_method_at'])
+      .select((eb) => eb.fn.coalesce('profile.created_at', 'users.created_at').as('created_at'))
+      .where('users.id', '=', userId)
+      .executeTakeFirst()
+    if (!row) throw notFound('User')
+    return row
+  }
 
-    /** Changes what is named and leaves the rest; the first change makes the profile. */
-    update: (userId: string, change: UpdateClientProfile): Promise<ClientProfileRow> =>
-      db
-        .insertInto('client_profiles')
-        .values({ user_id: userId, ...change, created_at: now() })
-        .onConflict((conflict) => conflict.column('user_id').doUpdateSet(change))
-        .returningAll()
-        .executeTakeFirstOrThrow(),
+  return {
+    get,
+
+    /** Changes the named fields. The first change creates the profile. */
+    async update(userId: string, change: UpdateClientProfile) {
+      const fields: EntityData<ClientProfile> = camelKeys(change)
+      await forkEntityManager().upsert(
+        ClientProfile,
+        { user: userId, ...fields, createdAt: now() },
+        {
+          onConflictFields: ['user'],
+          onConflictMergeFields: Object.keys(fields) as (keyof ClientProfile & string)[],
+        },
+      )
+      return await get(userId)
+    },
   }
 }
 export type ClientProfiles = ReturnType<typeof createClientProfiles>

@@ -22,7 +22,7 @@ const urgent = { perHour: 12, waiting: 3 }
 /** What is older than this is not mailed any more: of something this old a mail is no news. */
 export const GIVE_UP_MS = 72 * HOUR_MS
 
-export interface Pending {
+interface Pending {
   readonly seq: number
   readonly type: string
   readonly created_at: Date

@@ -69,8 +69,6 @@ export function createDigests(deps: { transact: Transact; now: () => Date }) {
       }),
   }
 }
-export type Digests = ReturnType<typeof createDigests>
-
 /** Locks a due row; those that others hold, notifying or writing, have their turn later. */
 const takeDue = (tx: Tx, at: Date): Promise<Digest | undefined> =>
   tx.db

@@ -62,4 +62,3 @@ export function createNotificationMails(deps: {
     log,
   })
 }
-export type NotificationMails = ReturnType<typeof createNotificationMails>

@@ -1,9 +1,11 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
+import { camelKeys } from '../../core/database/camel-keys.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { AvailableRobot } from '../robots/index.ts'
+import type { Certification } from './certification.entity.ts'
 import {
   CertificationRequest,
   CertificationStatus,
@@ -14,18 +16,22 @@ import {
 import type { Certifications } from './certification.service.ts'
 
 type Row = Selectable<Tables['certifications']>
+type Shown = Pick<
+  Certification,
+  'id' | 'robotType' | 'status' | 'note' | 'reason' | 'requestedAt' | 'decidedAt'
+>
 
-const view = (row: Row): z.infer<typeof CertificationView> => ({
-  id: row.id,
-  robot_type: row.robot_type,
-  status: row.status,
-  note: row.note,
-  reason: row.reason,
-  requested_at: iso(row.requested_at),
-  decided_at: iso(row.decided_at),
+const view = (certification: Shown): z.infer<typeof CertificationView> => ({
+  id: certification.id,
+  robot_type: certification.robotType,
+  status: certification.status ?? 'PENDING',
+  note: certification.note ?? null,
+  reason: certification.reason ?? null,
+  requested_at: iso(certification.requestedAt),
+  decided_at: iso(certification.decidedAt ?? null),
 })
 const requestView = (row: Row & { operator_name: string }): z.infer<typeof CertificationRequest> => ({
-  ...view(row),
+  ...view(camelKeys(row)),
   operator_id: row.operator_id,
   operator_name: row.operator_name,
 })

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { ownedByClient } from '../robots/index.ts'
+import { Certification } from './certification.entity.ts'
 import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
 
 /** Most rows one list answers with. */
@@ -21,8 +23,13 @@ const actions = {
 } as const
 
 /** Which robot types an operator is trusted with, and the robots that follow from it. */
-export function createCertifications(deps: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = deps
+export function createCertifications(deps: {
+  db: Db
+  forkEntityManager: () => EntityManager
+  transact: Transact
+  now: () => Date
+}) {
+  const { db, forkEntityManager, transact, now } = deps
 
   /** Changes a certification that is in status `from`, audits it and notifies the operator. */
   async function applyDecision(
@@ -72,18 +79,14 @@ export function createCertifications(deps: { db: Db; transact: Transact; now: ()
     /** @throws 409 while a request for the type is pending or approved. */
     async request(operatorId: string, input: RequestCertification) {
       try {
-        return await transact((tx) =>
-          tx.db
-            .insertInto('certifications')
-            .values({
-              id: randomUUID(),
-              operator_id: operatorId,
-              robot_type: input.robot_type,
-              note: input.note ?? null,
-              requested_at: now(),
-            })
-            .returningAll()
-            .executeTakeFirstOrThrow(),
+        return await transact(async (tx) =>
+          tx.em.create(Certification, {
+            id: randomUUID(),
+            operator: operatorId,
+            robotType: input.robot_type,
+            note: input.note ?? null,
+            requestedAt: now(),
+          }),
         )
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_live_certification_per_type') {
@@ -98,13 +101,11 @@ export function createCertifications(deps: { db: Db; transact: Transact; now: ()
 
     /** An operator's requests, newest first. */
     list: (operatorId: string) =>
-      db
-        .selectFrom('certifications')
-        .selectAll()
-        .where('operator_id', '=', operatorId)
-        .orderBy('requested_at', 'desc')
-        .limit(LIST_LIMIT)
-        .execute(),
+      forkEntityManager().find(
+        Certification,
+        { operator: operatorId },
+        { orderBy: { requestedAt: 'desc' }, limit: LIST_LIMIT },
+      ),
 
     /** Everybody's requests, oldest first, so that who waits longest comes first; those decided newest first. */
     listAll: (status: CertificationStatus | undefined) =>

@@ -1,12 +1,19 @@
-import { sql } from 'kysely'
+import type { EntityData } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { camelKeys } from '../../core/database/camel-keys.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { averageRating, ratingCount } from '../sessions/index.ts'
+import { OperatorProfile } from './operator-profile.entity.ts'
 import type { SaveOperatorProfile } from './operator-profile.schema.ts'
 
 /** Operators' profiles and how clients rated them. */
-export function createOperatorProfiles(deps: { db: Db; now: () => Date }) {
-  const { db, now } = deps
+export function createOperatorProfiles(deps: {
+  db: Db
+  forkEntityManager: () => EntityManager
+  now: () => Date
+}) {
+  const { db, forkEntityManager, now } = deps
 
   /** The profile with its ratings; empty and as old as its user while nothing was saved. */
   async function get(userId: string) {
@@ -37,13 +44,15 @@ export function createOperatorProfiles(deps: { db: Db; now: () => Date }) {
 
     /** Changes what is named and leaves the rest; the first time makes the profile, even an empty one. */
     async save(userId: string, change: SaveOperatorProfile) {
-      await db
-        .insertInto('operator_profiles')
-        .values({ user_id: userId, ...change, created_at: now() })
-        .onConflict((conflict) =>
-          conflict.column('user_id').doUpdateSet({ user_id: sql`excluded.user_id`, ...change }),
-        )
-        .execute()
+      const fields: EntityData<OperatorProfile> = camelKeys(change)
+      await forkEntityManager().upsert(
+        OperatorProfile,
+        { user: userId, ...fields, createdAt: now() },
+        {
+          onConflictFields: ['user'],
+          onConflictMergeFields: Object.keys(fields) as (keyof OperatorProfile & string)[],
+        },
+      )
       return await get(userId)
     },
   }

@@ -12,7 +12,7 @@ const LINES_PER_REQUEST = 100
 const SEARCH_LIMIT = 100
 
 /** The draft at the provider does not hold what the invoice says. */
-export class DraftMismatchError extends Error {}
+class DraftMismatchError extends Error {}
 
 /**
  * Makes an invoice at the provider, step by step. Each step finds out what is there already, so that whoever comes

@@ -129,8 +129,6 @@ export function createPayouts(deps: {
     },
   }
 }
-export type Payouts = ReturnType<typeof createPayouts>
-
 const euros = (cents: number): string => `${(cents / 100).toFixed(2)} ${CURRENCY}`
 
 const payoutView = (row: PayoutRow) => ({

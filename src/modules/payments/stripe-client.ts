@@ -65,7 +65,7 @@ export const isMissing = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && cause.code === 'resource_missing'
 
 /** It is unknown whether the provider did what it was asked for: no answer, or one that says so. */
-export const isUnknownOutcome = (cause: unknown): boolean =>
+const isUnknownOutcome = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeConnectionError || cause instanceof Stripe.errors.StripeAPIError
 
 /** The provider has understood and said no; nothing was done. */

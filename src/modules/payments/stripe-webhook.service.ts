@@ -94,8 +94,6 @@ export function createStripeWebhook(deps: StripeWebhookOptions) {
     },
   }
 }
-export type StripeWebhook = ReturnType<typeof createStripeWebhook>
-
 /** The id of what an event is about. */
 function objectOf(kind: Kind, { type, data, related_object }: SignedEvent): string | undefined {
   if (kind === 'recipient') return related_object?.id

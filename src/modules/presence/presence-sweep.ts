@@ -85,7 +85,7 @@ export function createSweep(deps: {
     }
     const { lost, returned } = await sessions.findPresenceMismatches(SESSIONS_PER_SWEEP)
     await each(lost, sessions.handleRobotInferredLost)
-    await each(returned, sessions.robotBack)
+    await each(returned, sessions.handleRobotReturned)
     const lostBefore = new Date(now().getTime() - robotGraceMs)
     const expired = await sessions.lostSince(lostBefore, SESSIONS_PER_SWEEP)
     await each(expired, (session) => lifecycle.endLost(session, lostBefore))
@@ -100,4 +100,3 @@ export function createSweep(deps: {
     },
   }
 }
-export type Sweep = ReturnType<typeof createSweep>

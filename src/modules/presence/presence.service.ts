@@ -123,7 +123,7 @@ export function createPresence(deps: {
         // The gateway of the previous connection died, and no sweep has recorded the loss yet.
         const sessionUpdate = lost
           ? sessions.handleRobotLost(item.robotId, lastSign)
-          : sessions.robotBack(item.robotId)
+          : sessions.handleRobotReturned(item.robotId)
         logSessionFailure(sessionUpdate)
       }
       return connected

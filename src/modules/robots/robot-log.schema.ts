@@ -13,7 +13,7 @@ const seq = z.number().int().min(1)
 const cursor = queryInteger(0, 9_999_999_999)
 
 /** Maximum number of lines in a page. */
-export const LOG_PAGE_LIMIT = 200
+const LOG_PAGE_LIMIT = 200
 
 /** Query of GET /api/client/robots/{id}/logs. */
 export const RobotLogQuery = z.strictObject({

@@ -1,16 +1,18 @@
-import { type Selectable, sql } from 'kysely'
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql'
 import { z } from 'zod'
+import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
-import type { Db, Tables } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { queryInteger } from '../../core/http/fields.ts'
+import { ContactMessage } from './contact.entity.ts'
 import { ContactMessageView } from './contact.schema.ts'
+import { RobotRequest } from './robot-request.entity.ts'
 import { RobotRequestView } from './robot-request.schema.ts'
 
 const Page = z.strictObject({
   before: z
     .uuid()
-    .meta({ description: 'What is older than this entry, the last one of the page before.' })
+    .meta({ description: 'Returns only entries older than this one, the last entry of the previous page.' })
     .optional(),
   limit: queryInteger(1, 200).default(50),
 })
@@ -18,18 +20,22 @@ type Page = z.output<typeof Page>
 const ListContact = Page.extend({ delivered: z.enum(['true', 'false']).optional() })
 
 const access = { role: 'admin' } as const
+const newestFirst = { createdAt: 'desc', id: 'desc' } as const
 
-/** What the public has sent: contact messages with the state of their delivery, requests for robots. */
-export function inboxEndpoints({ db }: { db: Db }): Endpoint[] {
+/** Returns the routes that show admins what the public has sent: contact messages and robot requests. */
+export function inboxEndpoints({ forkEntityManager }: Pick<CoreServices, 'forkEntityManager'>): Endpoint[] {
   return [
     endpoint({
       method: 'get',
       path: '/api/admin/contact-messages',
-      summary: 'Lists contact messages and how far their delivery has come, newest first',
+      summary: 'Lists contact messages and the state of their delivery, newest first',
       access,
       query: ListContact,
       response: [200, z.object({ contact_messages: z.array(ContactMessageView) })],
-      run: async ({ query }) => ({ contact_messages: (await messages(db, query)).map(messageView) }),
+      run: async ({ query }) => {
+        const messages = await listMessages(forkEntityManager(), query)
+        return { contact_messages: messages.map(messageView) }
+      },
     }),
     endpoint({
       method: 'get',
@@ -38,53 +44,58 @@ export function inboxEndpoints({ db }: { db: Db }): Endpoint[] {
       access,
       query: Page,
       response: [200, z.object({ robot_requests: z.array(RobotRequestView) })],
-      run: async ({ query }) => ({
-        robot_requests: (await requests(db, query)).map((row) => ({
-          ...row,
-          created_at: iso(row.created_at),
-        })),
-      }),
+      run: async ({ query }) => {
+        const requests = await listRequests(forkEntityManager(), query)
+        return { robot_requests: requests.map(requestView) }
+      },
     }),
   ]
 }
 
-const messages = (db: Db, { before, limit, delivered }: z.output<typeof ListContact>) =>
-  db
-    .selectFrom('contact_messages')
-    .selectAll()
-    .$if(before !== undefined, (query) => query.where(olderThan('contact_messages', before as string)))
-    .$if(delivered === 'true', (query) => query.where('delivered_at', 'is not', null))
-    .$if(delivered === 'false', (query) => query.where('delivered_at', 'is', null))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+async function listMessages(em: EntityManager, { before, limit, delivered }: z.output<typeof ListContact>) {
+  const last = before === undefined ? undefined : await em.findOne(ContactMessage, { id: before })
+  if (last === null) return []
+  const filter: FilterQuery<ContactMessage> = delivered
+    ? { deliveredAt: delivered === 'true' ? { $ne: null } : null }
+    : {}
+  const where = last ? { $and: [filter, olderThan(last)] } : filter
+  return await em.find(ContactMessage, where, { orderBy: newestFirst, limit })
+}
 
-const requests = (db: Db, { before, limit }: Page) =>
-  db
-    .selectFrom('robot_requests')
-    .selectAll()
-    .$if(before !== undefined, (query) => query.where(olderThan('robot_requests', before as string)))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+async function listRequests(em: EntityManager, { before, limit }: Page) {
+  const last = before === undefined ? undefined : await em.findOne(RobotRequest, { id: before })
+  if (last === null) return []
+  return await em.find(RobotRequest, last ? olderThan(last) : {}, { orderBy: newestFirst, limit })
+}
 
-/** Entries after the given one in the order of the lists; none when it is unknown. */
-const olderThan = (table: 'contact_messages' | 'robot_requests', id: string) =>
-  sql<boolean>`(created_at, id) < (select created_at, id from ${sql.table(table)} where id = ${id})`
+/** Matches the entries that follow the given one in the order of the lists. */
+const olderThan = ({ id, createdAt }: { id: string; createdAt: Date }) => ({
+  $or: [{ createdAt: { $lt: createdAt } }, { createdAt, id: { $lt: id } }],
+})
 
-const messageView = (row: Selectable<Tables['contact_messages']>): z.infer<typeof ContactMessageView> => ({
-  id: row.id,
-  name: row.name,
-  email: row.email,
-  category: row.category,
-  subject: row.subject,
-  message: row.message,
-  created_at: iso(row.created_at),
-  delivered: row.delivered_at !== null,
-  delivered_at: iso(row.delivered_at),
-  attempts: row.attempts,
-  next_attempt_at: row.delivered_at === null ? iso(row.next_attempt_at) : null,
-  last_error: row.last_error,
+const messageView = (message: ContactMessage): z.infer<typeof ContactMessageView> => {
+  const deliveredAt = message.deliveredAt ?? null
+  return {
+    id: message.id,
+    name: message.name,
+    email: message.email,
+    category: message.category,
+    subject: message.subject,
+    message: message.message,
+    created_at: iso(message.createdAt),
+    delivered: deliveredAt !== null,
+    delivered_at: iso(deliveredAt),
+    attempts: message.attempts,
+    next_attempt_at: deliveredAt === null ? iso(message.nextAttemptAt) : null,
+    last_error: message.lastError ?? null,
+  }
+}
+
+const requestView = (request: RobotRequest): z.infer<typeof RobotRequestView> => ({
+  id: request.id,
+  email: request.email,
+  robot_type: request.robotType,
+  name: request.name ?? null,
+  details: request.details ?? null,
+  created_at: iso(request.createdAt),
 })

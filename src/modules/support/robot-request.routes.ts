@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { camelKeys } from '../../core/database/camel-keys.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { RobotRequest } from './robot-request.entity.ts'
 import { RequestRobot, RobotRequestReceipt } from './robot-request.schema.ts'
 
 /** Wishes for robot types that are not supported yet. */
@@ -16,12 +18,9 @@ export function robotRequestEndpoints(deps: { transact: Transact; now: () => Dat
       response: [201, RobotRequestReceipt],
       run: async ({ body }) => {
         const id = randomUUID()
-        await transact((tx) =>
-          tx.db
-            .insertInto('robot_requests')
-            .values({ id, ...body, created_at: now() })
-            .execute(),
-        )
+        await transact(async (tx) => {
+          tx.em.create(RobotRequest, { id, ...camelKeys(body), createdAt: now() })
+        })
         return { success: true, message: 'Thank you. Your request has been noted.', id }
       },
     }),

@@ -10,8 +10,6 @@ const LONGEST_PAUSE_MS = 60_000
 /** How long all deliveries wait for a receiver that asks for it. */
 const LONGEST_ASKED_PAUSE_MS = 3_600_000
 
-/** Attempts of one delivery. */
-export const MAX_ATTEMPTS = DELAYS_SECONDS.length + 1
 /** After so long without a single success a webhook is switched off. */
 export const FAILING_LIMIT_MS = 5 * 24 * 3_600_000
 

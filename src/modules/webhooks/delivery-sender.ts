@@ -133,4 +133,3 @@ export function createWebhookSender(deps: {
     },
   }
 }
-export type WebhookSender = ReturnType<typeof createWebhookSender>

@@ -3,13 +3,13 @@ import type { Db } from '../../core/database/tables.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Events are kept so long, and so many of each user. */
-export const EVENTS_KEPT_MS = 14 * DAY_MS
-export const EVENTS_KEPT = 100_000
+const EVENTS_KEPT_MS = 14 * DAY_MS
+const EVENTS_KEPT = 100_000
 /** The log of deliveries: so long, and so many of each webhook. */
-export const DELIVERIES_KEPT_MS = 7 * DAY_MS
-export const DELIVERIES_KEPT = 10_000
+const DELIVERIES_KEPT_MS = 7 * DAY_MS
+const DELIVERIES_KEPT = 10_000
 /** Deliveries that wait for one webhook; of more the oldest are given up. */
-export const DELIVERIES_WAITING = 50_000
+const DELIVERIES_WAITING = 50_000
 /** Rows that one statement removes. */
 const BATCH = 5_000
 
@@ -93,4 +93,3 @@ export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?
     },
   }
 }
-export type OutboundRetention = ReturnType<typeof createOutboundRetention>

@@ -152,7 +152,7 @@ export const DeliveryWithEvent = DeliveryView.extend({ event: DeliveredEvent }).
   description: 'A delivery with what it carries.',
 })
 
-export const DELIVERY_PAGE_LIMIT = 100
+const DELIVERY_PAGE_LIMIT = 100
 export const DeliveryQuery = z.strictObject({
   before: idOf('delivery').optional().meta({ description: 'Deliveries older than this one.' }),
   status: DeliveryStatus.optional(),

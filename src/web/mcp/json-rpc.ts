@@ -15,7 +15,7 @@ export const invalidRequest = (why: string): RpcError => ({ code: -32_600, messa
 export const methodNotFound = (): RpcError => ({ code: -32_601, message: 'Method not found' })
 
 /** The id of a request, to be repeated in its answer; null when there is none to be read. */
-export function requestIdOf(message: unknown): string | number | null {
+function requestIdOf(message: unknown): string | number | null {
   const id: unknown = Reflect.get(Object(message), 'id')
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }

@@ -19,7 +19,7 @@ export interface RouteInput {
   readonly idempotencyKey?: string | undefined
 }
 
-export interface RouteResponse {
+interface RouteResponse {
   readonly body: unknown
   /** It was carried out before, under the same key. */
   readonly replayed: boolean

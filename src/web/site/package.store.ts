@@ -27,8 +27,6 @@ interface FoundPackage {
   readonly stamp: string
 }
 
-export type PackageStore = ReturnType<typeof createPackageStore>
-
 /** Keeps the packed packages of a folder in memory, with their hashes; reads them again when the files change. */
 export function createPackageStore(folder: string = PACKAGES_FOLDER) {
   let cached: { readonly stamp: string; readonly files: readonly PackageFile[] } | undefined

@@ -12,7 +12,7 @@ import type { TestUser } from '../../support/world/test-user.ts'
 const FIRST_ONLY = '2026-01-15T12:01:00Z'
 
 /** Renames everything that an invoice names, and removes the robot. */
-async function renameAll({ owner, operator, people: users }: InvoiceFixture) {
+async function renameAll({ owner, operator, users }: InvoiceFixture) {
   const robotPath = `/api/client/robots/${users.robotId}`
   const changes = [
     await owner.patch(robotPath, { name: 'Renamed robot' }),
@@ -34,7 +34,7 @@ async function exportedBy({ baseUrl }: { baseUrl: string }, user: TestUser, form
 
 test('renaming a robot or a person rewrites nothing of what is over: invoices, their collection, lists, exports', async () => {
   await using fixture = await createInvoiceFixture()
-  const { owner, operator, world, people: users } = fixture
+  const { owner, operator, world, users } = fixture
   await owner.patch('/api/client/profile', { company_name: 'First Ltd', vat_id: 'DE111', country: 'DE' })
   const robotPath = `/api/client/robots/${users.robotId}`
   await owner.patch(robotPath, { name: 'First robot' })

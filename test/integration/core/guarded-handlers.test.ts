@@ -217,8 +217,8 @@ const atGateway: Record<string, () => Promise<unknown>> = {
     'heartbeats',
     'repeat-stops',
     'silence',
-    'writer',
-    'waiting',
+    'session-writer',
+    'pending-admissions',
     'blocked',
     'latency',
     'housekeeping',
@@ -300,14 +300,14 @@ const atHub: Record<string, () => Promise<unknown>> = {
   'redis:subscriber-ready': cutRedis('subscriber'),
   'redis:publisher-close': cutRedis('publisher'),
   'redis:publisher-ready': cutRedis('publisher'),
-  'timer:resume': async () => {
+  'timer:cut-off': async () => {
     const hub = await fixture.client.hub()
     await fromAnotherHub('hub:missed')
     await vi.waitFor(() => expect(failing).toBeUndefined(), waitOptions)
     hub.close()
   },
   'bus:credential.revoked': atGateway['bus:credential.revoked'] as () => Promise<unknown>,
-  ...runByThemselves('slow-clients', 'attendance', 'revocations'),
+  ...runByThemselves('slow-clients', 'user-presence', 'revocations'),
 }
 
 function runByThemselves(...names: string[]): Record<string, () => Promise<unknown>> {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { ErrorCode } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toAppError } from '../../../src/core/errors/errors.ts'
@@ -40,6 +41,7 @@ function expectError(answer: Answer, status: number) {
   expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
   const body = JSON.parse(answer.text)
   expect(Object.keys(body)).toEqual(['error'])
+  expect(ErrorCode.options).toContain(answer.headers.get('Wheelhouse-Error'))
   expect(typeof body.error).toBe('string')
   expect(body.error).not.toBe('')
   expectCommonHeaders(answer)
@@ -226,6 +228,9 @@ describe('requests below the level of routes', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
     expect(body).toEqual({ error: expect.any(String) })
+    expect(answer).toContain(
+      `Wheelhouse-Error: ${status === 431 ? 'headers_too_large' : 'malformed_request'}\r\n`,
+    )
   })
 
   test('two different lengths, or a length beside chunks, are refused: proxies may read them otherwise', async () => {
@@ -255,6 +260,7 @@ describe('requests below the level of routes', () => {
       slow.server.headersTimeout = 500
       const answer = await raw(begun, '\0', slow.port)
       expect(answer).toMatch(/^HTTP\/1.1 408 /)
+      expect(answer).toContain('Wheelhouse-Error: request_timeout\r\n')
       expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({ error: 'Request Timeout' })
     } finally {
       await slow.close(1_000)
@@ -358,6 +364,7 @@ describe('every answer', () => {
         'RateLimit-Policy',
         'Retry-After',
         'WWW-Authenticate',
+        'Wheelhouse-Error',
         'X-Request-Id',
         'X-Total-Count',
       ])
@@ -442,6 +449,7 @@ describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) 
 
       const health = await fetch(`${outer.baseUrl}/api/health`)
       expect(health.status).toBe(503)
+      expect(health.headers.get('Wheelhouse-Error')).toBe('database_unavailable')
       expect(await health.json()).toEqual({ status: 'error', db: 'error', timestamp: expect.any(String) })
       const replies = await Promise.all([
         client.get(ROBOTS),
@@ -453,6 +461,7 @@ describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) 
         expect(reply.status).toBe(503)
         expect(reply.body).toEqual({ error: expect.stringContaining('database') })
         expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
+        expect(reply.headers.get('Wheelhouse-Error')).toBe('database_unavailable')
       }
       expect(await status('/livez')).toBe(200)
       await expect.poll(() => status('/readyz'), { timeout: 10_000 }).toBe(503)

@@ -103,7 +103,10 @@ describe('all roles in one process', () => {
   })
 
   test('the outbox and its relay are seen', async () => {
-    await vi.waitFor(async () => expect(await read('wheelhouse_outbox_relay_events_total')).toBeGreaterThan(0), 5_000)
+    await vi.waitFor(
+      async () => expect(await read('wheelhouse_outbox_relay_events_total')).toBeGreaterThan(0),
+      5_000,
+    )
     expect(await read('wheelhouse_outbox_relay_batches_total')).toBeGreaterThan(0)
     await world.drained()
     expect(await read('wheelhouse_outbox_rows')).toBe(0)

@@ -46,6 +46,7 @@ function left(answer: { headers: Headers }) {
 function expectRefusal(answer: Awaited<ReturnType<typeof ask>>, policy: string) {
   expect(answer.status, JSON.stringify(answer.body)).toBe(429)
   expect(answer.body).toEqual({ error: expect.stringContaining(policy) })
+  expect(answer.headers.get('Wheelhouse-Error')).toBe('rate_limited')
   const { name, remaining, seconds } = left(answer)
   expect({ name, remaining }).toEqual({ name: policy, remaining: 0 })
   expect(answer.headers.get('Retry-After')).toBe(String(seconds))
@@ -294,7 +295,7 @@ describe('counting in memory', () => {
     for (const caller of times(19_999)) await count(`flood ${caller}`)
     expect((await count('first')).allowed).toBe(false)
     await count('one more')
-    expect(await count('first')).toMatchObject({ allowed: true, left: 2 })
+    expect(await count('first')).toMatchObject({ allowed: true, remaining: 2 })
   })
 
   test('begins anew when the window is over', async () => {

@@ -20,10 +20,10 @@ import {
 import { createWorld } from '../../support/world/world.ts'
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
-const answers = (link: TestRobot, type: string) => link.frames.filter((frame) => frame.type === type)
+const framesOf = (link: TestRobot, type: string) => link.frames.filter((frame) => frame.type === type)
 const MINUTE_MS = 60_000
 
-/** How many transactions wait for a lock. */
+/** Returns the number of transactions that wait for a lock. */
 async function blocked(databaseUrl: string): Promise<number> {
   const rows = await query(
     databaseUrl,
@@ -33,7 +33,7 @@ async function blocked(databaseUrl: string): Promise<number> {
 }
 
 describe.concurrent('several gateways', () => {
-  test('200 repetitions at once over two of them: counted once, answered where the robot is now', {
+  test('200 concurrent repetitions over two of them: counted once, acknowledged at the current gateway', {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld({ bus: 'redis' })
@@ -50,14 +50,14 @@ describe.concurrent('several gateways', () => {
     expect(await old.closed).toBe(4000)
     for (const _ of times(100)) link.send(frame)
     await hasRead(link)
-    // The first has the dataset and waits for the table, the second waits for the dataset.
+    // The first transaction has locked the dataset and waits for the table, the second waits for the dataset.
     await vi.waitFor(async () => expect(await blocked(world.database.url)).toBe(2), 5_000)
     await block.release()
     for (const _ of times(100)) await link.next('episode_ack')
     expect(await datasetsOf(owner)).toMatchObject([{ robot_id: robot.id, episode_count: 1, size_mb: 1.5 }])
   })
 
-  test('storms of the same episodes of many robots, in any order: no deadlock, nothing counted twice', {
+  test('concurrent identical episodes of many robots, in any order: no deadlock, each counted once', {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld()
@@ -92,8 +92,8 @@ describe.concurrent('several gateways', () => {
   })
 })
 
-describe.concurrent('the queue', () => {
-  test('takes a hundred episodes of a robot; who sends more is told to come again', {
+describe.concurrent('the episode queue', () => {
+  test('accepts a hundred episodes of a robot, and tells the robot to retry further ones', {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld()
@@ -104,7 +104,7 @@ describe.concurrent('the queue', () => {
     const block = await blockEpisodes(world.database.url)
     for (const frame of frames) link.send(frame)
     await hasRead(link)
-    expect(answers(link, 'error')).toEqual(
+    expect(framesOf(link, 'error')).toEqual(
       frames.slice(100).map(({ episode_id }) => ({
         type: 'error',
         message: expect.stringContaining('later'),
@@ -112,10 +112,10 @@ describe.concurrent('the queue', () => {
         retry_after_ms: expect.any(Number),
       })),
     )
-    other.send(episodeFrame()) // there is room for others
+    other.send(episodeFrame()) // other robots still have capacity
     await hasRead(other)
-    expect(answers(other, 'error')).toEqual([])
-    expect(answers(link, 'episode_ack')).toEqual([])
+    expect(framesOf(other, 'error')).toEqual([])
+    expect(framesOf(link, 'episode_ack')).toEqual([])
     await block.release()
 
     await other.next('episode_ack')
@@ -128,7 +128,7 @@ describe.concurrent('the queue', () => {
     await other.close()
   })
 
-  test('takes ten thousand of all robots, and frees the room once they are stored', async () => {
+  test('accepts ten thousand episodes of all robots, and frees the capacity after they are stored', async () => {
     const sent: { robotId: string; frame: { type: string; episode_id: string; retry_after_ms?: number } }[] =
       []
     const links = new Map<string, RobotConnection>()
@@ -156,7 +156,7 @@ describe.concurrent('the queue', () => {
       for (const link of links.values()) {
         for (const n of times(count)) {
           const frame = { type: 'episode' as const, episode_id: `e${n}` }
-          episodes.take(link, { ...frame, started_at: 0, ended_at: 0, size_bytes: 0 }, 1)
+          episodes.accept(link, { ...frame, started_at: 0, ended_at: 0, size_bytes: 0 }, 1)
         }
       }
     }
@@ -174,7 +174,7 @@ describe.concurrent('the queue', () => {
     episodes.stop()
   })
 
-  test('refuses the episode that the database refuses, and stores all others', {
+  test('rejects the episode that the database rejects, and stores all others', {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld()
@@ -205,7 +205,7 @@ describe.concurrent('the queue', () => {
     for (const dataset of await datasetsOf(owner)) expect(dataset).toMatchObject({ episode_count: 20 })
   })
 
-  test('refuses episodes of a robot that is not there, and stores those of others beside them', async () => {
+  test('rejects episodes of a robot that does not exist, and stores those of others in the same batch', async () => {
     await using world = await createWorld()
     const robot = await world.robot(await world.client())
     const report = (robotId: string) => ({
@@ -217,16 +217,20 @@ describe.concurrent('the queue', () => {
       success: null,
       uri: null,
     })
-    const nobody = '00000000-0000-4000-8000-000000000000'
+    const unknownRobotId = '00000000-0000-4000-8000-000000000000'
     const save = world.platform.datasets.episodeStore.save
-    expect(await save([report(nobody), report(robot.id), report(nobody)])).toEqual([false, true, false])
-    expect(await save([report(nobody)])).toEqual([false])
+    expect(await save([report(unknownRobotId), report(robot.id), report(unknownRobotId)])).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(await save([report(unknownRobotId)])).toEqual([false])
   })
 })
 
-describe.concurrent('the database is away', () => {
+describe.concurrent('a database', () => {
   test.each(['refuses connections', 'does not answer'] as const)(
-    'it %s: nothing is acknowledged, robots stay, and all is stored when it is back',
+    'that %s: nothing is acknowledged, robots stay connected, and all is stored when it is back',
     { timeout: MINUTE_MS },
     async (how) => {
       const database = await createTestDatabase()
@@ -241,8 +245,8 @@ describe.concurrent('the database is away', () => {
         const frames = [before, ...times(60).map(() => episodeFrame())]
         for (const frame of frames) link.send(frame)
         for (const _ of times(15)) await link.next('heartbeat_ack') // three times the heartbeat timeout
-        expect(answers(link, 'episode_ack')).toEqual([])
-        expect(answers(link, 'error')).toEqual([])
+        expect(framesOf(link, 'episode_ack')).toEqual([])
+        expect(framesOf(link, 'error')).toEqual([])
         proxy.restore()
         for (const _ of frames) await link.next('episode_ack', 30_000)
         const [dataset] = await datasetsOf(owner)
@@ -257,7 +261,7 @@ describe.concurrent('the database is away', () => {
 })
 
 describe.concurrent('a gateway that shuts down', () => {
-  test('stores and acknowledges what it has taken before it sends its robots away', {
+  test('stores and acknowledges accepted episodes before it closes its robot connections', {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld({ bus: 'redis' })
@@ -273,17 +277,17 @@ describe.concurrent('a gateway that shuts down', () => {
         () => false,
         () => true,
       )
-      expect(refused).toBe(true) // it listens no more: the shutdown has begun
+      expect(refused).toBe(true) // it no longer listens: the shutdown has begun
     }, 5_000)
     expect(link.socket.readyState).toBe(WebSocket.OPEN)
     await block.release()
     expect(await link.closed).toBe(4503)
-    expect(answers(link, 'episode_ack')).toHaveLength(80)
+    expect(framesOf(link, 'episode_ack')).toHaveLength(80)
     await stopped
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: 80 }])
   })
 
-  test('does not wait without end; what is not stored is not acknowledged', {
+  test('waits only for a bounded time, and does not acknowledge episodes that are not stored', {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld({ bus: 'redis' })
@@ -300,7 +304,7 @@ describe.concurrent('a gateway that shuts down', () => {
     const stopped = gateway.stop()
     expect(await link.closed).toBe(4503)
     expect(performance.now() - askedMs).toBeLessThan(8_000)
-    expect(answers(link, 'episode_ack')).toEqual([])
+    expect(framesOf(link, 'episode_ack')).toEqual([])
     await block.release()
     await stopped
     const again = (await world.connect(robot)).beat()

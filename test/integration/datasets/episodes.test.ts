@@ -30,7 +30,7 @@ async function connectedRobot(owner?: TestUser) {
   return { owner: client, robot, link: (await world.connect(robot)).beat() }
 }
 
-/** A robot in a session that has just begun. */
+/** Creates a robot in a new session. */
 async function inSession() {
   const { owner, robot, link } = await connectedRobot()
   const operator = await world.operator()
@@ -41,7 +41,7 @@ async function inSession() {
   return { owner, operator, robot, link, sessionId, session, end }
 }
 
-/** Makes sessions of a robot that are over. Times are Unix milliseconds. */
+/** Inserts past sessions of a robot. Times are Unix milliseconds. */
 async function pastSessions(
   robotId: string,
   spans: readonly (readonly [number, number])[],
@@ -60,7 +60,7 @@ async function pastSessions(
   return ids
 }
 
-/** The session that the database says an episode belongs to. */
+/** Returns the session to which the database assigned an episode. */
 async function sessionOf(robotId: string, episodeId: string): Promise<string | null> {
   const row = await world.platform.core.db
     .selectFrom('episodes')
@@ -72,7 +72,7 @@ async function sessionOf(robotId: string, episodeId: string): Promise<string | n
 }
 
 describe('an episode', () => {
-  test('is counted to its session and its dataset, and listed', async () => {
+  test('is counted for its session and its dataset, and listed', async () => {
     const { owner, robot, link, sessionId, session, end } = await inSession()
     const now = Date.now()
     const first = await storeEpisode(link, {
@@ -112,7 +112,7 @@ describe('an episode', () => {
     await end()
   })
 
-  test('is acknowledged once it is committed, not before', async () => {
+  test('is acknowledged after its commit, not before', async () => {
     const { owner, link } = await connectedRobot()
     const block = await blockEpisodes(world.database.url)
     try {
@@ -134,7 +134,7 @@ describe('an episode', () => {
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: 1 }])
   })
 
-  test('sent again is acknowledged again and counted once; the first report stays', async () => {
+  test('sent again is acknowledged again and counted once; the first report is unchanged', async () => {
     const { owner, link, sessionId, session, end } = await inSession()
     const now = Date.now()
     const { episode_id } = await storeEpisode(link, { started_at: now, ended_at: now, success: true })
@@ -150,7 +150,7 @@ describe('an episode', () => {
     expect(await session()).toMatchObject({ episodes_collected: 1, data_collected_mb: 1.5 })
   })
 
-  test('sent many times at once is answered as often and counted once', async () => {
+  test('sent many times concurrently is acknowledged as often and counted once', async () => {
     const { owner, link } = await connectedRobot()
     const frame = episodeFrame()
     for (let n = 0; n < 90; n++) link.send(frame)
@@ -159,7 +159,7 @@ describe('an episode', () => {
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: 1, size_mb: 1.5 }])
   })
 
-  test('of another robot with the same id is another episode', async () => {
+  test('with the same id from another robot is a different episode', async () => {
     const item = await connectedRobot()
     const other = await connectedRobot(item.owner)
     const { episode_id } = await storeEpisode(item.link)
@@ -170,7 +170,7 @@ describe('an episode', () => {
     ])
   })
 
-  test('may come after the session has ended, over a new connection, and still counts to it', async () => {
+  test('may arrive after the session has ended, over a new connection, and still counts for it', async () => {
     const { robot, link, session, end } = await inSession()
     const frame = episodeFrame({ started_at: Date.now(), ended_at: Date.now() })
     await end()
@@ -185,7 +185,7 @@ describe('an episode', () => {
     await again.close()
   })
 
-  test('sent before the welcome is stored like any other', async () => {
+  test('sent before the welcome is stored', async () => {
     const { owner, robot, link } = await connectedRobot()
     await link.close()
     const early = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
@@ -195,7 +195,7 @@ describe('an episode', () => {
     await early.close()
   })
 
-  test('of a size beyond reason does not make what its owner reads unreadable', async () => {
+  test('with an absurd size does not make the lists of its owner unreadable', async () => {
     const { owner, link, session, end } = await inSession()
     const now = Date.now()
     for (let n = 0; n < 3; n++) {
@@ -211,10 +211,10 @@ describe('an episode', () => {
 describe('the session of an episode', () => {
   const T = Date.UTC(2026, 3, 1)
   test.each([
-    ['inside', [[0, 60_000]], 30_000, 0],
+    ['inside it', [[0, 60_000]], 30_000, 0],
     ['at the very start', [[0, 60_000]], 0, 0],
     ['at the very end', [[0, 60_000]], 60_000, 0],
-    ['just outside, within five seconds', [[0, 60_000]], -5_000, 0],
+    ['just before it, within five seconds', [[0, 60_000]], -5_000, 0],
     ['just after it, within five seconds', [[0, 60_000]], 65_000, 0],
     ['too early', [[0, 60_000]], -5_001, null],
     ['too late', [[0, 60_000]], 65_001, null],
@@ -237,7 +237,7 @@ describe('the session of an episode', () => {
       0,
     ],
     [
-      'in the earlier one, though nearly in the later',
+      'in the earlier one, close to the later',
       [
         [0, 60_000],
         [60_500, 80_000],
@@ -246,7 +246,7 @@ describe('the session of an episode', () => {
       0,
     ],
     [
-      'between two, near both: the later',
+      'between two, close to both: the later',
       [
         [0, 60_000],
         [62_000, 80_000],
@@ -255,7 +255,7 @@ describe('the session of an episode', () => {
       1,
     ],
     [
-      'where one follows the other at once: the later',
+      'at the boundary of adjacent sessions: the later',
       [
         [0, 60_000],
         [60_000, 80_000],
@@ -263,9 +263,9 @@ describe('the session of an episode', () => {
       60_000,
       1,
     ],
-    ['before all of many', Array.from({ length: 30 }, (_, n) => [n * 60_000, n * 60_000 + 50_000]), 10, 0],
+    ['in the oldest of many', Array.from({ length: 30 }, (_, n) => [n * 60_000, n * 60_000 + 50_000]), 10, 0],
   ] as [string, [number, number][], number, number | null][])(
-    'an episode that begins %s',
+    'is correct for a start %s',
     async (_where, spans, startMs, expected) => {
       const { robot, link } = await connectedRobot()
       const ids = await pastSessions(
@@ -278,7 +278,7 @@ describe('the session of an episode', () => {
     },
   )
 
-  test('is none before the first session, and none of another robot', async () => {
+  test('is null before the first session, and for sessions of another robot', async () => {
     const { owner, link, session, end } = await inSession()
     const other = await connectedRobot(owner)
     await storeEpisode(link, { started_at: Date.now() - 3_600_000, ended_at: Date.now() })
@@ -288,7 +288,7 @@ describe('the session of an episode', () => {
     await end()
   })
 
-  test('is none for an episode of the future, while a session is open', async () => {
+  test('is null for an episode in the future, also while a session is open', async () => {
     const { robot, link, end } = await inSession()
     const later = Date.now() + 60_000
     const { episode_id } = await storeEpisode(link, { started_at: later, ended_at: later })
@@ -307,44 +307,47 @@ describe('malformed episodes', () => {
     ['an id of two lines', { episode_id: 'a\nb' }, false],
     ['an id that is a number', { episode_id: 7 }, false],
     ['no start', { started_at: undefined }, true],
-    ['a start in words', { started_at: '2026-11-20T10:00:00Z' }, true],
+    ['a start as text', { started_at: '2026-11-20T10:00:00Z' }, true],
     ['a negative start', { started_at: -1 }, true],
     ['an end before the start', { ended_at: 1 }, true],
     ['an end after the year 9999', { ended_at: 1e15 }, true],
     ['a negative size', { size_bytes: -1 }, true],
-    ['a size in fractions', { size_bytes: 1.5 }, true],
+    ['a fractional size', { size_bytes: 1.5 }, true],
     ['a size beyond safe numbers', { size_bytes: 2 ** 53 }, true],
-    ['a success in words', { success: 'yes' }, true],
-    ['a URI of a script', { uri: 'javascript:alert(1)' }, true],
-    ['a URI of data', { uri: 'data:text/html,x' }, true],
+    ['a success as text', { success: 'yes' }, true],
+    ['a script URI', { uri: 'javascript:alert(1)' }, true],
+    ['a data URI', { uri: 'data:text/html,x' }, true],
     ['a bare path', { uri: '/recordings/a.mcap' }, true],
     ['a URI with a space', { uri: 'https://example.com/a b' }, true],
     ['a URI with NUL', { uri: 's3://a/\0' }, true],
     ['a URI that is too long', { uri: `https://${'x'.repeat(2_000)}` }, true],
-  ])('%s: answered with an error and not stored, the robot stays', async (_what, fields, named) => {
-    const { owner, link } = await connectedRobot()
-    const frame = episodeFrame(fields)
-    link.send(frame)
-    const error = await link.next('error')
-    expect(error).toEqual({
-      type: 'error',
-      message: expect.stringMatching(/\S/),
-      ...(named && { episode_id: frame.episode_id }),
-    })
-    await storeEpisode(link)
-    expect(await datasetsOf(owner)).toMatchObject([{ episode_count: 1 }])
-    await link.close()
-  })
+  ])(
+    '%s: is answered with an error and not stored, the robot stays connected',
+    async (_what, fields, named) => {
+      const { owner, link } = await connectedRobot()
+      const frame = episodeFrame(fields)
+      link.send(frame)
+      const error = await link.next('error')
+      expect(error).toEqual({
+        type: 'error',
+        message: expect.stringMatching(/\S/),
+        ...(named && { episode_id: frame.episode_id }),
+      })
+      await storeEpisode(link)
+      expect(await datasetsOf(owner)).toMatchObject([{ episode_count: 1 }])
+      await link.close()
+    },
+  )
 
   test.each([
     ['200 characters of id', { episode_id: '🤖'.repeat(100) }],
     ['quotes, backslashes and braces', { episode_id: `{"a\\b'c"},NULL` }],
-    ['the name of nothing', { episode_id: 'NULL' }],
+    ['the text NULL', { episode_id: 'NULL' }],
     ['2,000 characters of URI', { uri: `https://${'x'.repeat(1_992)}` }],
-    ['a URI with everything', { uri: `file:///a/{"b"},\\,'c';--%00?d=e&f#g` }],
+    ['a URI with special characters', { uri: `file:///a/{"b"},\\,'c';--%00?d=e&f#g` }],
     ['no time and no size', { started_at: 0, ended_at: 0, size_bytes: 0 }],
-    ['the last moment', { started_at: 253_402_300_799_999, ended_at: 253_402_300_799_999 }],
-  ])('%s: kept to the letter', async (_what, fields) => {
+    ['the latest time', { started_at: 253_402_300_799_999, ended_at: 253_402_300_799_999 }],
+  ])('%s: is stored unchanged', async (_what, fields) => {
     const { owner, link } = await connectedRobot()
     const frame = await storeEpisode(link, fields)
     const [dataset] = await datasetsOf(owner)
@@ -361,7 +364,7 @@ describe('malformed episodes', () => {
 })
 
 describe('GET /api/client/datasets', () => {
-  test('GET /api/client/datasets: exactly the contracted fields, the one that grew last first', async () => {
+  test('GET /api/client/datasets: returns exactly the contract fields, most recently updated first', async () => {
     const owner = await world.client()
     expect((await owner.get('/api/client/datasets')).body).toEqual({ datasets: [] })
     const robots = [await connectedRobot(owner), await connectedRobot(owner)] as const
@@ -385,7 +388,7 @@ describe('GET /api/client/datasets', () => {
       { robot_id: robots[0].robot.id, episode_count: 2, size_mb: 3 },
       { robot_id: robots[1].robot.id, episode_count: 1 },
     ])
-    // A repetition is nothing new, so the other dataset stays behind.
+    // A repeated episode does not update its dataset, so the order is unchanged.
     await storeEpisode(robots[1].link, { episode_id: (await storeEpisode(robots[1].link)).episode_id })
     const grown = await datasetsOf(owner)
     await storeEpisode(robots[0].link, { episode_id: again.episode_id })
@@ -393,7 +396,7 @@ describe('GET /api/client/datasets', () => {
     expect(grown).toMatchObject([{ robot_id: robots[1].robot.id, episode_count: 2 }, newest[0]])
   })
 
-  test('GET /api/client/datasets: the dataset of a removed robot stays, with its name', async () => {
+  test('GET /api/client/datasets: the dataset of a removed robot remains, with its name', async () => {
     const { owner, robot, link } = await connectedRobot()
     await storeEpisode(link)
     const before = await datasetsOf(owner)
@@ -403,7 +406,7 @@ describe('GET /api/client/datasets', () => {
     expect(await episodesOf(owner, before[0].id)).toHaveLength(1)
   })
 
-  test('GET /api/client/datasets: nobody else sees a dataset or its episodes', async () => {
+  test('GET /api/client/datasets: other users cannot read a dataset or its episodes', async () => {
     const { owner, link } = await connectedRobot()
     await storeEpisode(link)
     const [dataset] = await datasetsOf(owner)
@@ -415,7 +418,7 @@ describe('GET /api/client/datasets', () => {
     expect(unknown).toMatchObject({ status: 404, body: foreign.body })
   })
 
-  test('GET /api/client/datasets/{id}/episodes: pages without gap or repetition, also where times are equal', async () => {
+  test('GET /api/client/datasets/{id}/episodes: pages have no gaps or duplicates, also with equal times', async () => {
     const { owner, link } = await connectedRobot()
     const start = Date.now() - 60_000
     const frames = Array.from({ length: 25 }, (_, n) => {
@@ -443,7 +446,7 @@ describe('GET /api/client/datasets', () => {
   })
 
   test.each(['limit=0', 'limit=101', 'limit=x', 'before=1', `before=${randomUUID()}`, 'offset=1'])(
-    'GET /api/client/datasets/{id}/episodes: ?%s is refused with 400',
+    'GET /api/client/datasets/{id}/episodes: ?%s returns 400',
     async (query) => {
       const { owner, link } = await connectedRobot()
       await storeEpisode(link)
@@ -456,7 +459,7 @@ describe('GET /api/client/datasets', () => {
 })
 
 describe('the counters', () => {
-  test('equal the sums of what is stored, whatever is sent in whatever order', {
+  test('equal the sums of the stored episodes for any frames in any order', {
     timeout: 60_000,
   }, async () => {
     const T = Date.UTC(2026, 5, 1)
@@ -471,7 +474,7 @@ describe('the counters', () => {
       startMs: fc.integer({ min: -20_000, max: 140_000 }),
       size: fc.integer({ min: 0, max: 5_000_000 }),
     })
-    /** The model: which of the spans a moment belongs to. */
+    /** The model: returns the session whose window contains a time. */
     const spanAt = (ms: number, tolerance: number) =>
       SPANS.findLastIndex(([from, to]) => from - tolerance <= ms && ms <= to + tolerance)
     const sessionAt = (ms: number) => (spanAt(ms, 0) >= 0 ? spanAt(ms, 0) : spanAt(ms, 5_000))

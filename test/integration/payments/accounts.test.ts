@@ -133,7 +133,7 @@ describe.concurrent('customer', () => {
     const client = await fixture.world.client()
     fixture.stripe.plan({ lateMs: 60_000 }, /customers$/, 9)
     expect((await client.post('/api/payments/customer')).status).toBe(503)
-    expect(fixture.stripe.asked('POST', /customers$/).length).toBeLessThanOrEqual(2)
+    expect(fixture.stripe.requestsTo('POST', /customers$/).length).toBeLessThanOrEqual(2)
     fixture.forgiveErrors()
   }, 20_000)
 })
@@ -148,7 +148,7 @@ describe('payment methods', () => {
     expect([portal.status, portal.body]).toEqual([201, { url: expect.stringMatching(/^https:/) }])
     const [customerId] = fixture.stripe.books.customers.keys()
     for (const path of [/setup_intents$/, /portal/]) {
-      const [request] = fixture.stripe.asked('POST', path)
+      const [request] = fixture.stripe.requestsTo('POST', path)
       expect(request?.params.customer).toBe(customerId)
     }
     expect(fixture.stripe.books.customers.size).toBe(1)
@@ -231,7 +231,7 @@ describe('payout account', () => {
     const operator = await fixture.operator()
     const client = await fixture.world.client()
     await operator.post('/api/payments/connect')
-    const [link] = fixture.stripe.asked('POST', /account_links$/)
+    const [link] = fixture.stripe.requestsTo('POST', /account_links$/)
     const back = `${fixture.world.baseUrl}/auth/payouts`
     expect(link?.params).toMatchObject({ use_case: { account_onboarding: { refresh_url: back } } })
     const walk = async (cookie: string) =>
@@ -247,6 +247,6 @@ describe('payout account', () => {
       '/auth/login?return_to=%2Fauth%2Fpayouts',
     ])
     expect((await walk(`__session=${client.token}`)).status).toBe(403)
-    expect(fixture.stripe.asked('POST', /account_links$/)).toHaveLength(2)
+    expect(fixture.stripe.requestsTo('POST', /account_links$/)).toHaveLength(2)
   })
 })

@@ -7,7 +7,7 @@ import { performAction, start } from '../../support/world/session-fixtures.ts'
 
 test('a month that is over is an invoice at the provider, with a line for each session, and is PAID when it says so', async () => {
   await using fixture = await createInvoiceFixture()
-  const { owner, people: users } = fixture
+  const { owner, users } = fixture
   const { customerId } = (await owner.post('/api/payments/customer')).body
   fixture.stripe.books.saveMethod(customerId)
   await fixture.sendEvent('customer.updated', customerId)
@@ -61,7 +61,7 @@ test('a month that is over is an invoice at the provider, with a line for each s
 
 test('GET /api/client/invoices/{id}: what each session on it cost, and why, page by page', async () => {
   await using fixture = await createInvoiceFixture()
-  const { owner, people: users } = fixture
+  const { owner, users } = fixture
   const first = await fixture.drive(3)
   const second = await start(fixture.operator, users.robotId)
   fixture.later(90_000)

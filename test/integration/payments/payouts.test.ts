@@ -191,7 +191,7 @@ describe.concurrent('the provider', () => {
     fixture.stripe.plan('refuses', /transfers$/, 1, 'GET')
     fixture.later(HOUR_MS)
     await fixture.run()
-    expect(fixture.stripe.asked('GET', /transfers$/)).toHaveLength(1)
+    expect(fixture.stripe.requestsTo('GET', /transfers$/)).toHaveLength(1)
     expect(await fixture.overview()).toMatchObject({ pendingCents: 2_000, payouts: [{ status: 'PENDING' }] })
     fixture.later(HOUR_MS)
     await fixture.run()

@@ -31,7 +31,7 @@ test('the answer to the later question stands, although an earlier one arrives a
 
   stripe.plan({ answeredLateMs: 1_000 }, /accounts\/acct_\w+$/, 1, 'GET')
   const early = changed() // sees an account that can be paid, and hears of it late
-  await stripe.isAsked(/accounts\/acct_\w+$/)
+  await stripe.whenRequested(/accounts\/acct_\w+$/)
   stripe.books.restrict(accountId, ['identity.individual.verification.document'])
   expect(await changed()).toBe(200)
   expect(await isReady()).toBe(false)

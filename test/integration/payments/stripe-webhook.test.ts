@@ -144,7 +144,7 @@ describe('what clients save', () => {
     // The first event asks while the method is there, and hears of it late.
     fixture.stripe.plan({ answeredLateMs: 1_000 }, /payment_methods$/)
     const early = fixture.send(snapshotEvent('payment_method.attached', { id: method, customer: customerId }))
-    await fixture.stripe.isAsked(/payment_methods$/)
+    await fixture.stripe.whenRequested(/payment_methods$/)
     books.removeMethod(method)
     const detached = snapshotEvent(
       'payment_method.detached',

@@ -10,7 +10,7 @@ import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const TIMEOUT_MS = 1_000
-/** Generous: the machine of a test run may be busy. What is promised is timeout + 250 ms. */
+/** Generous, because the test machine may be busy. The guarantee is timeout + 250 ms. */
 const BUSY_MS = 5_000
 
 async function watchedRobot(world: World) {
@@ -22,7 +22,7 @@ async function watchedRobot(world: World) {
   return { owner, robot, watcher: observer, view, statuses: () => statusesOf(observer, robot.id) }
 }
 
-/** The statuses a watcher was told of a robot, in order. */
+/** Returns the statuses of a robot that a subscriber received, in order. */
 const statusesOf = (observer: TestHubSocket, robotId: string): string[] =>
   observer
     .of('robot:status')
@@ -35,15 +35,15 @@ const urlOf = (world: World, robot: { id: string }, gateway = world.gatewayUrl) 
 const reaches = (read: () => unknown, expected: unknown, timeout = BUSY_MS) =>
   vi.waitFor(async () => expect(await read()).toEqual(expected), { timeout, interval: 5 })
 
-describe('coming and going', () => {
-  // So long that nothing here can be explained by a timeout.
+describe('connect and disconnect', () => {
+  // So long that no timeout occurs in these tests.
   let world: World
   beforeAll(async () => {
     world = await createWorld({ env: { HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '60000' } })
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  test('a robot is AVAILABLE once it is welcomed, before its first heartbeat', async () => {
+  test('a robot is AVAILABLE after its welcome, before its first heartbeat', async () => {
     const { robot, view, statuses } = await watchedRobot(world)
     expect(await view()).toMatchObject({ status: 'OFFLINE', last_online: null, last_heartbeat: null })
     await world.connect(robot)
@@ -52,9 +52,9 @@ describe('coming and going', () => {
   })
 
   test.each([
-    ['says goodbye', (link: TestRobot) => link.close()],
-    ['is cut off', (link: TestRobot) => link.destroy()],
-  ])('a robot that %s is OFFLINE at once, without waiting for a timeout', async (_name, leave) => {
+    ['closes its connection', (link: TestRobot) => link.close()],
+    ['loses its connection', (link: TestRobot) => link.destroy()],
+  ])('a robot that %s is OFFLINE immediately, without a timeout', async (_name, leave) => {
     const { robot, view, statuses } = await watchedRobot(world)
     const link = await world.connect(robot)
     await leave(link)
@@ -62,23 +62,23 @@ describe('coming and going', () => {
     expect((await view()).status).toBe('OFFLINE')
   })
 
-  test('a robot that comes and goes many times is told of each time it came, and that it is gone', async () => {
+  test('subscribers receive every connect and the last disconnect of a robot that reconnects many times', async () => {
     const { robot, statuses } = await watchedRobot(world)
     const rounds = 10
     for (let n = 0; n < rounds; n++) await (await world.connect(robot)).close()
-    // Who is back before its departure was written was never gone; after the last departure nobody is.
+    // A reconnect may precede the persisted disconnect, so OFFLINE may be missing, except for the last one.
     await reaches(() => statuses().filter((status) => status === 'AVAILABLE').length, rounds)
     await reaches(() => statuses().at(-1), 'OFFLINE')
   })
 
-  test('a robot that leaves before it is welcomed does not stay AVAILABLE', async () => {
+  test('a robot that disconnects before its welcome does not remain AVAILABLE', async () => {
     const { robot, view } = await watchedRobot(world)
     for (let n = 0; n < 5; n++) {
       const link = new TestRobot(urlOf(world, robot), robot.token)
       link.socket.on('open', () => link.destroy())
       await link.closed
     }
-    // Its connections are let in one after the other; this one comes after all of them.
+    // The gateway admits the connections of a robot one after the other; this one is the last.
     const last = await world.connect(robot)
     await last.close()
     await reaches(async () => (await view()).status, 'OFFLINE')
@@ -120,7 +120,7 @@ describe('coming and going', () => {
     expect(Date.parse((await view()).last_heartbeat)).toBe(t)
   })
 
-  test('a second connection wins: the first is closed 4000 and takes nothing with it', async () => {
+  test('a second connection replaces the first, which is closed with 4000 and does not affect presence', async () => {
     const { robot, view, statuses } = await watchedRobot(world)
     const first = await world.connect(robot)
     const second = await world.connect(robot)
@@ -134,7 +134,7 @@ describe('coming and going', () => {
     await reaches(async () => (await view()).status, 'OFFLINE')
   })
 
-  test('of many connections at once exactly one stays', async () => {
+  test('exactly one of many concurrent connections remains', async () => {
     const { robot, view } = await watchedRobot(world)
     const links = Array.from({ length: 20 }, () => new TestRobot(urlOf(world, robot), robot.token))
     const codes: number[] = []
@@ -156,7 +156,7 @@ describe('silence', () => {
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  test('a robot that goes silent is OFFLINE after the timeout and not before', async () => {
+  test('a silent robot is OFFLINE after the timeout and not before', async () => {
     const { robot, watcher: observer, view } = await watchedRobot(world)
     const link = await world.connect(robot)
     await observer.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
@@ -172,11 +172,11 @@ describe('silence', () => {
     expect(silenceMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1)
     expect(silenceMs).toBeLessThan(TIMEOUT_MS + BUSY_MS)
     await link.closed
-    // Known to be alive until then, not until somebody noticed.
+    // last_online is the last sign of life, not the time of detection.
     expect(Date.parse((await view()).last_online)).toBe(t)
   })
 
-  test('any data frame keeps a robot; the pings and pongs of its library do not', {
+  test('any data frame keeps a robot connected; pings and pongs of its library do not', {
     timeout: 30_000,
   }, async () => {
     const owner = await world.client()
@@ -196,7 +196,7 @@ describe('silence', () => {
     }, 100)
     try {
       await Promise.all([links.ping?.closed, links.pong?.closed])
-      // Once more as long, measured by another robot that says nothing.
+      // Waits for the same time again, measured by another silent robot.
       await (await world.connect(await world.robot(owner))).closed
       const open = Object.keys(links).filter((name) => links[name]?.socket.readyState === WebSocket.OPEN)
       expect(open).toEqual(['telemetry', 'binary', 'unknown'])
@@ -205,11 +205,11 @@ describe('silence', () => {
     }
   })
 
-  test('a gateway that was held up does not hold it against its robots', async () => {
+  test('a gateway whose event loop was blocked does not time out its robots', async () => {
     const { robot, view } = await watchedRobot(world)
     const link = await world.connect(robot)
-    // The process stands still for longer than the timeout, while the robot goes on beating into the socket.
-    // It does so right before the timers' turn, the worst moment.
+    // The event loop is blocked for longer than the timeout, while the robot continues to send heartbeats.
+    // The block is right before the timers phase, which is the worst case.
     await new Promise<void>((resolve) => {
       setImmediate(() => {
         const until = performance.now() + 1.5 * TIMEOUT_MS
@@ -227,32 +227,34 @@ describe('silence', () => {
   })
 })
 
-describe('heartbeats on their way to the database', () => {
+describe('persistence of heartbeats', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld()
     await query(
       world.database.url,
-      `create table beat_log (robot_id uuid, at timestamptz default clock_timestamp(), beat timestamptz);
-       create function log_beat() returns trigger language plpgsql as $$ begin
-         insert into beat_log (robot_id, beat) values (new.robot_id, new.last_heartbeat); return null; end $$;
-       create trigger log_beat after update of last_heartbeat on robot_presence
+      `create table heartbeat_log (robot_id uuid, at timestamptz default clock_timestamp(), heartbeat_at timestamptz);
+       create function log_heartbeat() returns trigger language plpgsql as $$ begin
+         insert into heartbeat_log (robot_id, heartbeat_at) values (new.robot_id, new.last_heartbeat); return null; end $$;
+       create trigger log_heartbeat after update of last_heartbeat on robot_presence
          for each row when (old.last_heartbeat is distinct from new.last_heartbeat and new.connected)
-         execute function log_beat()`,
+         execute function log_heartbeat()`,
     )
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  test('a robot that beats fast is written at most once a second, and always its newest beat', {
+  test('frequent heartbeats are persisted at most once a second, always the newest one', {
     timeout: 30_000,
   }, async () => {
     const owner = await world.client()
     const robots = await Promise.all([1, 2, 3].map(() => world.robot(owner)))
     for (const [index, robot] of robots.entries()) (await world.connect(robot)).beat(20 + 30 * index)
     const writes = async (robot: { id: string }) =>
-      (await query(world.database.url, 'select at, beat from beat_log where robot_id = $1 order by at', [
-        robot.id,
-      ])) as { at: Date; beat: Date }[]
+      (await query(
+        world.database.url,
+        'select at, heartbeat_at from heartbeat_log where robot_id = $1 order by at',
+        [robot.id],
+      )) as { at: Date; heartbeat_at: Date }[]
     for (const robot of robots) {
       const log = await vi.waitFor(
         async () => {
@@ -263,15 +265,15 @@ describe('heartbeats on their way to the database', () => {
         { timeout: 20_000, interval: 100 },
       )
       const gaps = log.slice(1).map((row, index) => row.at.getTime() - (log[index]?.at.getTime() ?? 0))
-      // Below a second by no more than timers and statements may be apart.
+      // Tolerates the jitter of timers and statements.
       expect(Math.min(...gaps), JSON.stringify(gaps)).toBeGreaterThan(800)
-      const lags = log.map(({ at, beat }) => at.getTime() - beat.getTime())
+      const lags = log.map(({ at, heartbeat_at }) => at.getTime() - heartbeat_at.getTime())
       expect(Math.min(...lags)).toBeGreaterThanOrEqual(-1)
       expect(lags.toSorted((a, b) => a - b)[2], JSON.stringify(lags)).toBeLessThan(500)
     }
   })
 
-  test('a slow robot is written as often as it beats', async () => {
+  test('infrequent heartbeats are all persisted', async () => {
     const { robot, view } = await watchedRobot(world)
     const link = await world.connect(robot)
     for (let seq = 0; seq < 2; seq++) {
@@ -281,14 +283,14 @@ describe('heartbeats on their way to the database', () => {
     }
   })
 
-  test('a failed statement loses no robot, however many wait', async () => {
+  test('a failed statement loses no heartbeat of any waiting robot', async () => {
     const saved = new Set<string>()
     let failing = true
     const store = {
-      saveHeartbeats: async (beats: readonly { robotId: string }[]) => {
+      saveHeartbeats: async (heartbeats: readonly { robotId: string }[]) => {
         if (failing) throw new Error('no database')
-        for (const { robotId } of beats) saved.add(robotId)
-        return beats.length
+        for (const { robotId } of heartbeats) saved.add(robotId)
+        return heartbeats.length
       },
     } as unknown as PresenceStore
     const warnings: unknown[] = []
@@ -300,16 +302,18 @@ describe('heartbeats on their way to the database', () => {
       link.attach(socket)
       return link
     })
-    for (const link of links) heartbeats.note(link)
+    for (const link of links) heartbeats.enqueue(link)
     await expect(heartbeats.flush()).rejects.toThrow('no database')
     failing = false
-    for (const link of links) heartbeats.note(link)
+    for (const link of links) heartbeats.enqueue(link)
     await heartbeats.flush()
     expect(saved.size).toBe(links.length)
   })
 })
 
-test('hundreds of robots that come and drop together are all seen', { timeout: 40_000 }, async () => {
+test('hundreds of robots that connect and disconnect together are all handled', {
+  timeout: 40_000,
+}, async () => {
   const count = 300
   await using world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
   const owner: TestUser = await world.client()
@@ -332,7 +336,7 @@ test('hundreds of robots that come and drop together are all seen', { timeout: 4
   await reaches(() => seen('OFFLINE'), count)
   expect(observer.of('robot:status')).toHaveLength(2 * count)
 
-  // Both at once: half of them come while the other half goes.
+  // Half of the robots connect while the other half disconnects.
   const firstHalf = robots.slice(0, count / 2)
   const secondHalf = robots.slice(count / 2)
   const staying = await Promise.all(firstHalf.map((robot) => world.connect(robot)))
@@ -351,7 +355,7 @@ test('hundreds of robots that come and drop together are all seen', { timeout: 4
   ).toEqual([{ n: secondHalf.length }])
 })
 
-test('a gateway that shuts down in the middle of arrivals leaves nobody connected', async () => {
+test('a gateway that shuts down while robots connect leaves no robot connected', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const gateway = await world.addNode('gateway')
   const owner = await world.client()
@@ -368,7 +372,7 @@ test('a gateway that shuts down in the middle of arrivals leaves nobody connecte
 })
 
 describe('two gateways', () => {
-  test('a robot that turns up at the other one moves there, and its old socket is closed 4000', async () => {
+  test('a robot that connects to the other gateway is taken over, and its old socket is closed with 4000', async () => {
     await using world = await createWorld({ bus: 'redis' })
     const other = await world.addNode('gateway')
     const { robot, view, statuses } = await watchedRobot(world)
@@ -386,7 +390,7 @@ describe('two gateways', () => {
     expect(statuses()).not.toContain('OFFLINE')
   })
 
-  test('its session goes with it', async () => {
+  test('the session continues at the other gateway', async () => {
     await using world = await createWorld({ bus: 'redis' })
     const other = await world.addNode('gateway')
     const owner = await world.client()

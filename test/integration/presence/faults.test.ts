@@ -10,13 +10,13 @@ import { query } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World, type WorldOptions } from '../../support/world/world.ts'
 
-/** Time for a busy machine; none of the promises is about it. */
+/** Generous, because the test machine may be busy. No guarantee depends on it. */
 const BUSY_MS = 5_000
 
 const reaches = (read: () => unknown, expected: unknown, timeout = BUSY_MS) =>
   vi.waitFor(async () => expect(await read()).toEqual(expected), { timeout, interval: 20 })
 
-/** A platform with a proxy in front of its database: used by every node, or only by those added to it. */
+/** Creates a platform with a proxy in front of its database, for every node or only for added nodes. */
 async function createWorldBehindProxy(options: WorldOptions & { only?: 'added nodes' } = {}) {
   const database = await createTestDatabase()
   const proxy = await createTcpProxy(database.url)
@@ -25,7 +25,7 @@ async function createWorldBehindProxy(options: WorldOptions & { only?: 'added no
   return {
     world,
     proxy,
-    /** Asks the database itself, past the proxy. */
+    /** Queries the database directly, without the proxy. */
     ask: (sql: string, values?: unknown[]) => query(database.url, sql, values),
     async [Symbol.asyncDispose]() {
       proxy.restore()
@@ -62,7 +62,7 @@ const notifiedOf = async (user: TestUser) => {
   return list.map((item) => item.type).reverse()
 }
 
-/** A robot in a session with an operator, beating. */
+/** Creates a robot in a session with an operator. The robot sends heartbeats. */
 async function inSession(world: World, gateway = world.gatewayUrl) {
   const owner = await world.client()
   const operator = await world.operator()
@@ -78,15 +78,15 @@ async function inSession(world: World, gateway = world.gatewayUrl) {
   return { owner, operator, robot, watcher: observer, link, sessionId, session }
 }
 
-/** Takes this many acknowledgements: so much of the robot's time has passed, and the gateway has answered. */
+/** Waits for this many acknowledgements of heartbeats. */
 async function acks(link: TestRobot, count: number): Promise<{ t: number }> {
   for (let n = 1; n < count; n++) await link.next('heartbeat_ack')
   return await link.next('heartbeat_ack')
 }
 
-describe.concurrent('the database is away', () => {
-  // The longest wait of the file, and so the first to begin.
-  test('what it forgot in a crash is put right: no robot stays connected that is not', {
+describe.concurrent('an unreachable database', () => {
+  // Runs first, because it has the longest wait of the file.
+  test('after a crash that lost a commit, disconnected robots do not remain recorded as connected', {
     timeout: 60_000,
   }, async () => {
     await using world = await createWorld()
@@ -100,7 +100,7 @@ describe.concurrent('the database is away', () => {
     )) as [{ node_id: string; epoch: number }]
     await link.close()
     await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE')
-    // As if the commit of the goodbye had been lost.
+    // Simulates a lost commit of the disconnect.
     await query(
       world.database.url,
       'update robot_presence set connected = true, node_id = $2, epoch = $3 where robot_id = $1',
@@ -110,7 +110,7 @@ describe.concurrent('the database is away', () => {
     await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE', 35_000)
   })
 
-  test('robots stay and are answered, their beats land later, and nobody is declared lost', {
+  test('robots stay connected and acknowledged, heartbeats are persisted later, and no robot is declared lost', {
     timeout: 40_000,
   }, async () => {
     await using fixture = await createWorldBehindProxy({ env: { HEARTBEAT_TIMEOUT_MS: '2000' } })
@@ -123,7 +123,7 @@ describe.concurrent('the database is away', () => {
     proxy.cut()
     idle.frames.length = 0
     link.frames.length = 0
-    await Promise.all([acks(link, 25), acks(idle, 25)]) // far longer than the timeout
+    await Promise.all([acks(link, 25), acks(idle, 25)]) // much longer than the timeout
     proxy.restore()
 
     const later = (await acks(link, 1)).t
@@ -131,14 +131,14 @@ describe.concurrent('the database is away', () => {
       const [row] = await ask('select last_heartbeat from robot_presence where robot_id = $1', [robot.id])
       expect(row.last_heartbeat.getTime()).toBeGreaterThanOrEqual(later)
     }, BUSY_MS)
-    await acks(link, 20) // the sweep has looked many times by now
+    await acks(link, 20) // the sweep has run many times by now
     for (const item of [link, idle]) expect(item.socket.readyState).toBe(WebSocket.OPEN)
     expect(statusesOf(observer, other)).toEqual(['AVAILABLE'])
     expect(await session()).toMatchObject({ status: 'ACTIVE' })
     expect(await typesOf(owner, sessionId)).toEqual(['session.started'])
   })
 
-  test('a beat that was acknowledged meanwhile is in the database afterwards, to the millisecond', {
+  test('a heartbeat acknowledged during the outage is persisted afterwards, to the millisecond', {
     timeout: 30_000,
   }, async () => {
     await using fixture = await createWorldBehindProxy()
@@ -152,7 +152,7 @@ describe.concurrent('the database is away', () => {
     proxy.cut()
     link.send({ type: 'heartbeat', seq: 1 })
     const { t } = await link.next('heartbeat_ack')
-    // Long enough for the beat to be tried and to fail: others are answered meanwhile.
+    // Long enough for an attempt to persist the heartbeat to fail.
     await vi.waitFor(async () => {
       await expect(world.platform.core.db.selectFrom('robots').select('id').execute()).rejects.toThrow()
     }, BUSY_MS)
@@ -167,11 +167,11 @@ describe.concurrent('the database is away', () => {
   })
 
   test.each([
-    ['beats before it is welcomed', 250],
-    ['sends telemetry at 50 Hz before it is welcomed', 20],
-    ['waits for its welcome in silence', undefined],
+    ['sends heartbeats before its welcome', 250],
+    ['sends telemetry at 50 Hz before its welcome', 20],
+    ['waits silently for its welcome', undefined],
   ])(
-    'a robot that connects meanwhile and %s is let in when the database is back',
+    'a robot that connects during the outage and %s is admitted when the database is back',
     {
       timeout: 30_000,
     },
@@ -208,7 +208,7 @@ describe.concurrent('the database is away', () => {
     ['refuses connections', (proxy: TcpProxy) => proxy.cut()],
     ['does not answer', (proxy: TcpProxy) => proxy.silence()],
   ])(
-    'while it %s for long, every robot that connects is told within some 10 s to come again',
+    'that %s: every robot that connects is asked to retry within about 10 s',
     {
       timeout: 60_000,
     },
@@ -220,7 +220,7 @@ describe.concurrent('the database is away', () => {
       const earlier = (await world.connect(await world.robot(owner))).beat()
       takeAway(proxy)
       const links: { link: TestRobot; waited: Promise<number> }[] = []
-      // Not all at once: the later ones wait behind the first.
+      // Staggered: the later ones wait behind the first.
       for (const robot of robots) {
         earlier.frames.length = 0
         await acks(earlier, 4)
@@ -233,11 +233,11 @@ describe.concurrent('the database is away', () => {
         expect(await waited).toBeLessThan(13_000)
       }
       expect(earlier.socket.readyState).toBe(WebSocket.OPEN)
-      proxy.cut() // what waits in silent connections is lost with them
+      proxy.cut() // discards the data pending in silent connections
     },
   )
 
-  test('a gateway that alone lost it gives its robots back to whoever can write their presence', {
+  test('a gateway that lost only its own database connection releases its robots to other gateways', {
     timeout: 40_000,
   }, async () => {
     const env = { HEARTBEAT_TIMEOUT_MS: '2000' }
@@ -258,7 +258,7 @@ describe.concurrent('the database is away', () => {
     proxy.cut()
     await observer.saw('robot:status', { robot_id: other.id, status: 'OFFLINE' })
     await reaches(session, expect.objectContaining({ status: 'PAUSED', pause_reason: 'robot_lost' }))
-    // The robots cannot know, and are served as well as can be.
+    // The robots cannot detect it, and the gateway continues to serve them.
     idle.frames.length = 0
     await acks(idle, 3)
     proxy.restore()
@@ -272,13 +272,13 @@ describe.concurrent('the database is away', () => {
   })
 })
 
-describe.concurrent('a gateway died without a word', () => {
+describe.concurrent('a gateway that died without a shutdown', () => {
   test.each([
-    ['the shortest timeout there is', '100', '300'],
-    ['a timeout of a second', '200', '1000'],
+    ['the shortest possible timeout', '100', '300'],
+    ['a timeout of one second', '200', '1000'],
     ['the default timeout', '1000', '3500'],
   ])(
-    'with %s: its robots are found, and those of a living gateway stay',
+    'with %s: the sweep disconnects its robots and keeps those of a live gateway',
     {
       timeout: 40_000,
     },
@@ -309,8 +309,8 @@ describe.concurrent('a gateway died without a word', () => {
   )
 })
 
-describe.concurrent('Redis is away', () => {
-  test('presence, sessions and chat go on at one node', { timeout: 30_000 }, async () => {
+describe.concurrent('without Redis', () => {
+  test('presence, sessions and chat continue at one node', { timeout: 30_000 }, async () => {
     await using redis = await createTcpProxy(inject('redisUrl'))
     await using world = await createWorld({ bus: 'redis', env: { REDIS_URL: redis.url } })
     const { owner, operator, robot, watcher: observer, link, sessionId } = await inSession(world)
@@ -336,14 +336,14 @@ describe.concurrent('Redis is away', () => {
     expect(await link.next('session')).toMatchObject({ session_id: second.body.sessionId, status: 'ACTIVE' })
 
     redis.restore()
-    // Its hub cannot know what other hubs said meanwhile, so it lets its clients ask.
+    // Its hub may have missed events of other hubs, so it makes its clients resynchronize.
     await new Promise<void>((resolve) => observer.socket.once('connect', resolve))
     await observer.send('robots:watch')
     await operator.patch(`/api/sessions/${second.body.sessionId}`, { action: 'end' })
     await observer.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
   })
 
-  test('a gateway that hears no hints finds sessions, moves and revoked tokens by itself', {
+  test('a gateway without hints detects sessions, takeovers and revoked tokens by polling', {
     timeout: 30_000,
   }, async () => {
     await using redis = await createTcpProxy(inject('redisUrl'))
@@ -353,7 +353,7 @@ describe.concurrent('Redis is away', () => {
     const operator = await world.operator()
     const robots = {
       used: await world.robot(owner),
-      moved: await world.robot(owner),
+      takenOver: await world.robot(owner),
       rotated: await world.robot(owner),
       removed: await world.robot(owner),
     }
@@ -361,7 +361,7 @@ describe.concurrent('Redis is away', () => {
       (await world.connect(robot, gateway.gatewayUrl)).beat()
     const links = {
       used: await connect(robots.used),
-      moved: await connect(robots.moved),
+      takenOver: await connect(robots.takenOver),
       rotated: await connect(robots.rotated),
       removed: await connect(robots.removed),
     }
@@ -378,14 +378,14 @@ describe.concurrent('Redis is away', () => {
     await owner.delete(`/api/client/robots/${robots.removed.id}`)
     expect(await links.removed.closed).toBe(4401)
 
-    const elsewhere = (await world.connect(robots.moved)).beat()
-    expect(await links.moved.closed).toBe(4000)
-    expect((await viewOf(owner, robots.moved)).status).toBe('AVAILABLE')
+    const elsewhere = (await world.connect(robots.takenOver)).beat()
+    expect(await links.takenOver.closed).toBe(4000)
+    expect((await viewOf(owner, robots.takenOver)).status).toBe('AVAILABLE')
     await elsewhere.next('heartbeat_ack')
     await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
   })
 
-  test('a robot that moved is let go also when it sends no heartbeats, and no hint came', {
+  test('a robot that was taken over is released also without heartbeats and hints', {
     timeout: 30_000,
   }, async () => {
     await using redis = await createTcpProxy(inject('redisUrl'))
@@ -403,7 +403,7 @@ describe.concurrent('Redis is away', () => {
   })
 })
 
-test.concurrent('a gateway that starts while Redis is away hears hints once it is there', {
+test.concurrent('a gateway that starts while Redis is down receives hints once it is up', {
   timeout: 30_000,
 }, async () => {
   await using proxy = await createTcpProxy(inject('redisUrl'))
@@ -430,8 +430,8 @@ test.concurrent('a gateway that starts while Redis is away hears hints once it i
   }
 })
 
-describe.concurrent('a robot is lost in a session', () => {
-  test('the session pauses, both are told, and the operator resumes once it is back', {
+describe.concurrent('a robot lost in a session', () => {
+  test('the session pauses, both sides are notified, and the operator resumes after the return', {
     timeout: 30_000,
   }, async () => {
     await using world = await createWorld()
@@ -463,7 +463,7 @@ describe.concurrent('a robot is lost in a session', () => {
     await back.close()
   })
 
-  test('silence is a loss like any other, and is told once', { timeout: 30_000 }, async () => {
+  test('silence is a loss like a disconnect, and is recorded once', { timeout: 30_000 }, async () => {
     await using world = await createWorld()
     const owner = await world.client()
     const operator = await world.operator()
@@ -473,13 +473,13 @@ describe.concurrent('a robot is lost in a session', () => {
     await link.closed
     await reaches(() => typesOf(owner, sessionId), ['session.started', 'robot.lost'])
     const other = (await world.connect(await world.robot(owner))).beat()
-    await acks(other, 10) // the sweep looks several times
+    await acks(other, 10) // the sweep runs several times
     expect(await typesOf(owner, sessionId)).toEqual(['session.started', 'robot.lost'])
     await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
     await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE')
   })
 
-  test('a pause that was asked for stays what it is', { timeout: 30_000 }, async () => {
+  test('a requested pause retains its reason', { timeout: 30_000 }, async () => {
     await using world = await createWorld()
     const { owner, operator, link, sessionId, session } = await inSession(world)
     await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause', reason: 'lunch' })
@@ -489,7 +489,7 @@ describe.concurrent('a robot is lost in a session', () => {
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
   })
 
-  test('one that does not come back within the grace ends the session, and is OFFLINE', {
+  test('a robot that does not return within the grace period ends the session, and is OFFLINE', {
     timeout: 30_000,
   }, async () => {
     const graceMs = 1_000
@@ -513,14 +513,16 @@ describe.concurrent('a robot is lost in a session', () => {
     await operator.patch(`/api/sessions/${next.body.sessionId}`, { action: 'end' })
   })
 
-  test('one that is back in time keeps its session beyond the grace', { timeout: 30_000 }, async () => {
+  test('a robot that returns in time keeps its session beyond the grace period', {
+    timeout: 30_000,
+  }, async () => {
     await using world = await createWorld({ env: { ROBOT_GRACE_MS: '1500' } })
     const { owner, operator, robot, link, sessionId, session } = await inSession(world)
     link.destroy()
     await reaches(async () => (await session()).status, 'PAUSED')
     const back = (await world.connect(robot)).beat()
     await reaches(() => typesOf(owner, sessionId), ['session.started', 'robot.lost', 'robot.back'])
-    await acks(back, 15) // twice the grace
+    await acks(back, 15) // twice the grace period
     expect(await session()).toMatchObject({ status: 'PAUSED' })
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
   })

@@ -7,8 +7,8 @@ import { connectTo } from '../../support/database/sql.ts'
 const ROBOTS = 18_000
 const BATCH = 1_800
 
-// A bad plan compares every robot with every item and runs into the store's own limit of five seconds.
-test('statistics taken while nobody was connected do not make the statements of presence slow', async () => {
+// A bad plan compares every robot with every item and exceeds the store's limit of five seconds.
+test('statistics collected while no robot was connected do not slow down the presence statements', async () => {
   const database = await createTestDatabase()
   const store = createPresenceStore({ databaseUrl: database.url, poolSize: 1 })
   const nodeId = randomUUID()
@@ -40,12 +40,12 @@ test('statistics taken while nobody was connected do not make the statements of 
     }
     expect(epochs).toHaveLength(ROBOTS)
 
-    // The first few runs of a prepared statement are planned anew each, later ones may share a plan.
+    // PostgreSQL plans the first runs of a prepared statement separately; later runs may share a generic plan.
     for (let run = 0; run < 8; run++) {
-      const beats = epochs
+      const heartbeats = epochs
         .slice(run * BATCH, (run + 1) * BATCH)
         .map((item) => ({ ...item, lastHeartbeatMs: atMs }))
-      expect(await store.saveHeartbeats(beats)).toBe(BATCH)
+      expect(await store.saveHeartbeats(heartbeats)).toBe(BATCH)
     }
     const ends = epochs.slice(0, BATCH).map((item) => ({ ...item, lastSignMs: atMs, lastHeartbeatMs: atMs }))
     expect(await store.disconnect(ends)).toEqual({ lostInSession: [] })

@@ -8,7 +8,7 @@ const SOON = { timeout: 10_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  // Robots beat when the test says so.
+  // The test sends the heartbeats of robots.
   world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '30000' } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
@@ -22,14 +22,14 @@ async function connectedRobot() {
 }
 
 let serial = 0
-/** Sends a heartbeat and waits for its answer. */
+/** Sends a heartbeat and waits for its acknowledgement. */
 async function beat(link: TestRobot, fields: Record<string, unknown>): Promise<void> {
   const seq = ++serial
   link.send({ type: 'heartbeat', seq, ...fields })
   for (;;) if ((await link.next('heartbeat_ack')).seq === seq) return
 }
 
-/** Sends one heartbeat and waits until the database has its battery. */
+/** Sends one heartbeat and waits until its charge is persisted. */
 async function report(link: TestRobot, read: () => Promise<{ battery: number | null }>, battery: number) {
   await beat(link, { battery })
   await vi.waitFor(async () => expect((await read()).battery).toBe(battery), SOON)
@@ -41,7 +41,7 @@ const lowBatteries = async (user: TestUser) =>
   )
 
 describe('the battery of a robot', () => {
-  test('is in its detail with the time, and stays when it goes offline; lists are as they were', async () => {
+  test('is in its detail with the time, and remains after a disconnect; lists omit it', async () => {
     const { owner, robot, read, link } = await connectedRobot()
     expect(await read()).toMatchObject({ battery: null, battery_at: null, low_battery_threshold: 0.2 })
     const before = Date.now()
@@ -58,7 +58,7 @@ describe('the battery of a robot', () => {
     expect(listed).not.toHaveProperty('battery')
   })
 
-  test('that was reported just before the end is kept', async () => {
+  test('that was reported right before the disconnect is persisted', async () => {
     const { read, link } = await connectedRobot()
     await beat(link, { battery: 0.5 })
     await link.close()
@@ -70,14 +70,14 @@ describe('the battery of a robot', () => {
     [-0.1, 0],
     [85, 1],
     [-0, 0],
-  ])('%d is taken for %d', async (sent, shown) => {
+  ])('%d is shown as %d', async (sent, shown) => {
     const { read, link } = await connectedRobot()
     await beat(link, { battery: sent })
     await vi.waitFor(async () => expect((await read()).battery).toBe(shown), SOON)
     expect(link.frames).toEqual([])
   })
 
-  test('content that is no charge, and a bad number, are ignored: the robot stays', async () => {
+  test('is ignored when it is not a valid number: the robot stays connected', async () => {
     const { read, link } = await connectedRobot()
     await report(link, read, 0.6)
     const strange = ['"full"', 'null', '[]', '{"level":1}', 'true']
@@ -91,7 +91,7 @@ describe('the battery of a robot', () => {
   })
 })
 
-test('telemetry never closes a robot, whatever it contains and however large it is', async () => {
+test('telemetry of any content and size never closes the connection of a robot', async () => {
   const { link } = await connectedRobot()
   for (const data of ['1e999', '"\\ud83d"', '{"__proto__":1}', '[[[[[[1]]]]]]', 'null']) {
     link.send(`{"type":"telemetry","data":${data}}`)
@@ -105,7 +105,7 @@ test('telemetry never closes a robot, whatever it contains and however large it 
 })
 
 describe('participants of a session', () => {
-  test('are sent the charge when they join and when it changes by a hundredth', async () => {
+  test('receive the charge when they join and when it changes by a hundredth', async () => {
     const fixture = await openSessionFixture(world)
     await beat(fixture.link, { battery: 0.8 })
     const operator = await world.drive(fixture.operator, fixture.id)
@@ -151,7 +151,7 @@ describe('a low battery', () => {
     expect((await operator.get('/api/events?types=robot.battery_low')).body.events).toEqual([])
   })
 
-  test('is what its owner sets: a threshold, or never', async () => {
+  test('follows the threshold of the owner; 0 disables it', async () => {
     const { owner, path, read, link } = await connectedRobot()
     for (const threshold of [-0.1, 1.1, '0.5', null]) {
       expect((await owner.patch(path, { low_battery_threshold: threshold })).status).toBe(400)
@@ -167,7 +167,7 @@ describe('a low battery', () => {
     expect((await lowBatteries(owner))[0].data).toMatchObject({ battery: 0.45, robot_name: 'Renamed' })
   })
 
-  test('is claimed once however many workers look', async () => {
+  test('is claimed once by concurrent workers', async () => {
     const { owner, read, link } = await connectedRobot()
     await report(link, read, 0.05)
     await Promise.all(Array.from({ length: 10 }, () => world.platform.robots.batteryJob.run()))

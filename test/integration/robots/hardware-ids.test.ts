@@ -7,14 +7,14 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
 
-describe('a hardware id belongs to one robot, however it is written', () => {
+describe('a hardware id is unique, regardless of case and surrounding blanks', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld()
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  test('POST /api/client/robots answers 409 when the id differs in case or in blanks around it', async () => {
+  test('POST /api/client/robots returns 409 when the id differs only in case or surrounding blanks', async () => {
     const [owner, other] = [await world.client(), await world.client()]
     const body = (hardware_id: string) => ({ name: 'Arm', robot_type: 'so-101', hardware_id })
     const first = await owner.post(ROBOTS, body('  Board-A1 '))
@@ -31,7 +31,7 @@ describe('a hardware id belongs to one robot, however it is written', () => {
     expect((await owner.get(ROBOTS)).body[0].hardware_id).toBe('Board-A1')
   })
 
-  test('of two registrations at once, one succeeds', async () => {
+  test('one of two concurrent registrations succeeds', async () => {
     const owner = await world.client()
     const id = randomUUID()
     const replies = await Promise.all(
@@ -43,7 +43,7 @@ describe('a hardware id belongs to one robot, however it is written', () => {
   })
 })
 
-test('the migration keeps the id of the oldest robot, and says what it did to the others', async () => {
+test('the migration keeps the id of the oldest robot, and reports the changes of the others', async () => {
   const database = await createEmptyDatabase()
   const orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'migration-test' })
   try {

@@ -5,7 +5,7 @@ import { createWorld, type World } from '../../support/world/world.ts'
 const ROBOTS = '/api/client/robots'
 let world: World
 let owner: TestUser
-/** Of the owner, newest first. */
+/** The robots of the owner, newest first. */
 const ids: string[] = []
 beforeAll(async () => {
   world = await createWorld()
@@ -28,13 +28,13 @@ const idsOf = ({ body }: Reply) => body.map(({ id }: { id: string }) => id)
 const totalOf = ({ headers }: Reply) => headers.get('X-Total-Count')
 
 describe('GET /api/client/robots', () => {
-  test('answers as the specification says without parameters: a bare array of the 50 newest', async () => {
+  test('returns a bare array of the 50 newest without parameters, as the specification requires', async () => {
     const reply = await list()
     expect(idsOf(reply)).toEqual(ids.slice(0, 50))
     expect(totalOf(reply)).toBe('60')
   })
 
-  test('every robot is on one page', async () => {
+  test('returns every robot on exactly one page', async () => {
     const pages = await Promise.all([0, 25, 50, 75].map((offset) => list(`?limit=25&offset=${offset}`)))
     expect(pages.flatMap(idsOf)).toEqual(ids)
     expect(pages.map(totalOf)).toEqual(['60', '60', '60', '60'])
@@ -68,7 +68,7 @@ describe('GET /api/client/robots', () => {
     expect(totalOf(reply)).toBe(String(names.length))
   })
 
-  test('search is bounded, and takes no text that PostgreSQL does not', async () => {
+  test('limits the search, and rejects text that PostgreSQL rejects', async () => {
     for (const search of ['x '.repeat(11), 'x'.repeat(201), '\0', '%ED%A0%80']) {
       const query = search.startsWith('%') ? search : encodeURIComponent(search)
       expect((await list(`?search=${query}`)).status, search).toBeOneOf([200, 400])
@@ -76,7 +76,7 @@ describe('GET /api/client/robots', () => {
     expect((await list(`?search=${encodeURIComponent('x '.repeat(11))}`)).status).toBe(400)
   })
 
-  test('by type and by status, together with the rest', async () => {
+  test('combines the filters for type and status with the others', async () => {
     const rovers = await list('?robot_type=rover&limit=5&offset=10')
     expect(totalOf(rovers)).toBe('20')
     expect(rovers.body).toHaveLength(5)
@@ -89,14 +89,14 @@ describe('GET /api/client/robots', () => {
     expect(idsOf(await list('?robot_type=ROVER'))).toEqual([])
   })
 
-  test('shows nobody else’s robots', async () => {
+  test('omits robots of other owners', async () => {
     const other = await world.client()
     const reply = await list('?search=unit', other)
     expect(reply.body).toEqual([])
     expect(totalOf(reply)).toBe('0')
   })
 
-  test('other origins may read how many there are', async () => {
+  test('exposes the total count to other origins', async () => {
     const origin = 'https://app.example.com'
     await using open = await createWorld({ env: { CORS_ORIGINS: origin } })
     const { token } = await open.client()

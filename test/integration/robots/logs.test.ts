@@ -38,7 +38,7 @@ async function connectedRobot() {
 const sendLog = (link: TestRobot, level: unknown, message: unknown) =>
   link.send({ type: 'log', level, message })
 
-/** Sends heartbeats' neighbour frames and waits until everything before has been read. */
+/** Waits until the gateway has read all frames sent before. */
 async function hasRead(link: TestRobot): Promise<void> {
   const seq = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)
   link.send({ type: 'heartbeat', seq })
@@ -49,7 +49,7 @@ const eventsOf = async (user: TestUser, type: string) =>
   (await user.get(`/api/events?types=${type}`)).body.events.map((event: { data: unknown }) => event.data)
 
 describe('GET /api/client/robots/{id}/logs', () => {
-  test('lists what a robot has logged, newest first, for its owner alone', async () => {
+  test('lists the log lines of a robot, newest first, for its owner only', async () => {
     const { robot, path, logs, link } = await connectedRobot()
     const before = Date.now()
     for (const level of ['debug', 'info', 'warn', 'error']) sendLog(link, level, `a ${level} line`)
@@ -75,7 +75,7 @@ describe('GET /api/client/robots/{id}/logs', () => {
     expect((await unrelatedUser.get(`/api/client/robots/${robot.id}x/logs`)).status).toBe(400)
   })
 
-  test('filters by lowest level, and pages both ways', async () => {
+  test('filters by lowest level, and pages in both directions', async () => {
     const { path, owner, logs, link } = await connectedRobot()
     for (let n = 1; n <= 10; n++) sendLog(link, n % 2 ? 'info' : 'error', `line ${n}`)
     await vi.waitFor(async () => expect(await logs()).toHaveLength(10), SOON)
@@ -93,7 +93,7 @@ describe('GET /api/client/robots/{id}/logs', () => {
 })
 
 describe('a log frame', () => {
-  test('is cleaned, not refused: a long text is cut, an unknown level is info', async () => {
+  test('is sanitized, not rejected: a long text is truncated, an unknown level becomes info', async () => {
     const { logs, link } = await connectedRobot()
     sendLog(link, 'loud', 'unknown level')
     sendLog(link, undefined, 'no level')
@@ -118,7 +118,7 @@ describe('a log frame', () => {
     ])
   })
 
-  test('without a text is answered with an error, and however often that happens the robot stays', async () => {
+  test('without a text is answered with an error, and the robot stays connected after any number of them', async () => {
     const { logs, link } = await connectedRobot()
     for (let n = 0; n < 20; n++) sendLog(link, 'error', n % 2 ? { deep: true } : undefined)
     await hasRead(link)
@@ -126,7 +126,7 @@ describe('a log frame', () => {
     expect(await logs()).toEqual([])
   })
 
-  test('reaches the operator and observers of the session at once', async () => {
+  test('reaches the operator and observers of the session immediately', async () => {
     const fixture = await openSessionFixture(world)
     const operator = await world.drive(fixture.operator, fixture.id)
     const observer = await world.drive(fixture.client, fixture.id, 'watch')
@@ -145,7 +145,7 @@ describe('a log frame', () => {
 })
 
 describe('bounds', () => {
-  test('a robot that logs too fast stays connected; a line says how many are missing', async () => {
+  test('a robot that logs too fast stays connected; a line contains the number of dropped lines', async () => {
     const { logs, link } = await connectedRobot()
     const sent = 700
     for (let n = 0; n < sent; n++) sendLog(link, 'info', `line ${n}`)
@@ -163,7 +163,7 @@ describe('bounds', () => {
     expect(metrics).toMatch(/^wheelhouse_robot_log_lines_dropped_total [1-9]/m)
   })
 
-  test('observers see that lines are missing, too', async () => {
+  test('observers also see that lines were dropped', async () => {
     const fixture = await openSessionFixture(world)
     const observer = await world.drive(fixture.client, fixture.id, 'watch')
     await observer.state()
@@ -174,7 +174,7 @@ describe('bounds', () => {
     }, SOON)
   })
 
-  test('lines wait while the database takes none, in their order', async () => {
+  test('lines wait in order while the database is unreachable', async () => {
     const { logs, link } = await connectedRobot()
     const client = await connectTo(world.database.url)
     await client.query('begin')
@@ -188,7 +188,7 @@ describe('bounds', () => {
     )
   })
 
-  test('the worker removes what is older than it is kept, and what is beyond the bounds of a robot', async () => {
+  test('the worker removes lines beyond the retention time and beyond the bounds of a robot', async () => {
     const { robot, logs, link } = await connectedRobot()
     for (let n = 1; n <= 30; n++) sendLog(link, 'info', 'ä'.repeat(100))
     await vi.waitFor(async () => expect(await logs()).toHaveLength(30), SOON)
@@ -218,7 +218,7 @@ describe('bounds', () => {
 })
 
 describe('events', () => {
-  test('errors become an event and go to webhooks; what is below the level does not', async () => {
+  test('errors raise an event and reach webhooks; lines below the level do not', async () => {
     const { owner, robot, link } = await connectedRobot()
     await using receiver = await startReceiver()
     const hook = await owner.post('/api/webhooks', { url: receiver.url, types: ['robot.log'] })
@@ -240,7 +240,7 @@ describe('events', () => {
     expect((await owner.delete(`/api/webhooks/${hook.body.id}`)).status).toBe(204)
   })
 
-  test('a robot that logs errors all the time makes one event a minute, with their number', async () => {
+  test('a robot that constantly logs errors raises one event a minute, with the number of lines', async () => {
     const { owner, robot, logs, link } = await connectedRobot()
     sendLog(link, 'error', 'first')
     await vi.waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(1), SOON)
@@ -258,7 +258,7 @@ describe('events', () => {
     expect((await eventsOf(owner, 'robot.log'))[1]).toMatchObject({ lines: 40, message: 'more 0' })
   })
 
-  test('the owner sets the level of each robot; the most severe line speaks for the others', async () => {
+  test('the owner sets the level of each robot; the event shows the most severe line', async () => {
     const { owner, path, logs, link } = await connectedRobot()
     expect((await owner.get(path)).body.log_event_level).toBe('error')
     const set = (level: string) => owner.patch(path, { log_event_level: level })
@@ -267,7 +267,7 @@ describe('events', () => {
     sendLog(link, 'error', 'while off')
     await vi.waitFor(async () => expect(await logs()).toHaveLength(1), SOON)
     expect((await set('warn')).body.log_event_level).toBe('warn')
-    // Taken together by one statement, or pending until the worker's next run: either way one event at most a minute.
+    // One statement claims both lines, or the second waits for the next run: at most one event a minute in both cases.
     for (const level of ['info', 'warn', 'warn', 'error', 'error'])
       sendLog(link, level, `${level} while warn`)
     await vi.waitFor(async () => expect(await logs()).toHaveLength(6), SOON)
@@ -281,7 +281,7 @@ describe('events', () => {
   })
 })
 
-test('a session or a removal of the robot is not in the way of its log', async () => {
+test('a session or a removal of the robot does not block its log', async () => {
   const { owner, path, link, robot, logs } = await connectedRobot()
   const operator = await world.operator()
   const sessionId = await start(operator, robot.id)

@@ -14,7 +14,7 @@ const get = async (id: string) => {
   return { status: response.status, body: await response.json() }
 }
 
-test('GET /api/robots: lists every model, by name, to anybody', async () => {
+test('GET /api/robots: lists every model by name without authentication', async () => {
   const response = await fetch(`${world.baseUrl}/api/robots`)
   const { models } = (await response.json()) as { models: { id: string; name: string }[] }
   const known = await world.platform.core.db.selectFrom('robot_models').selectAll().orderBy('name').execute()
@@ -22,7 +22,7 @@ test('GET /api/robots: lists every model, by name, to anybody', async () => {
 })
 
 describe('GET /api/robots/{id}', () => {
-  test('GET /api/robots/{id}: tells anybody about a supported model', async () => {
+  test('GET /api/robots/{id}: returns a supported model without authentication', async () => {
     expect(await get('franka-research-3')).toEqual({
       status: 200,
       body: {
@@ -44,7 +44,7 @@ describe('GET /api/robots/{id}', () => {
     })
   })
 
-  // Axes without grippers; a driving base counts the directions it can move in.
+  // Axes without grippers; a mobile base adds one per direction of motion.
   test.each([
     ['so-101', 'The Robot Studio', 5],
     ['viperx-300-s', 'Trossen Robotics', 6],
@@ -65,7 +65,7 @@ describe('GET /api/robots/{id}', () => {
     })
   })
 
-  test('every model answers, completely', async () => {
+  test('every listed model is readable and complete', async () => {
     const models = await world.platform.core.db.selectFrom('robot_models').selectAll().execute()
     expect(models.length).toBeGreaterThanOrEqual(15)
     for (const model of models) {
@@ -78,7 +78,7 @@ describe('GET /api/robots/{id}', () => {
     }
   })
 
-  test('404 for a model that is not supported, with one body for all', async () => {
+  test('returns 404 with the same body for every unsupported model', async () => {
     for (const id of ['r2-d2', 'so-100', 'x']) {
       expect(await get(id)).toEqual({ status: 404, body: { error: 'Robot model not found' } })
     }
@@ -91,13 +91,13 @@ describe('GET /api/robots/{id}', () => {
     },
   )
 
-  test('a robot of somebody is no model', async () => {
+  test('the id of a registered robot is not a model', async () => {
     const robot = await world.robot(await world.client())
     expect(await get(robot.id)).toMatchObject({ status: 404 })
   })
 })
 
-test('the database takes no model with an unknown category or control mode', async () => {
+test('the database rejects a model with an unknown category or control mode', async () => {
   await using sql = await connectTo(world.database.url)
   const insert = (category: string, mode: string) =>
     sql

@@ -5,7 +5,7 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
-/** The fields of the specification's Robot, all and no other. */
+/** Exactly the fields of the specification's Robot. */
 const ROBOT_FIELDS = [
   'id',
   'name',
@@ -24,14 +24,14 @@ const ROBOT_FIELDS = [
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 let world: World
-/** Never stands still, so that "newest first" has one answer. */
+/** Advances with each read, so that "newest first" is unambiguous. */
 let clockMs = Date.now()
 beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs++) })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Further fields of one robot. */
+/** The additional fields of a single robot. */
 const DETAIL_FIELDS = [
   'require_certification',
   'latency_limit_ms',
@@ -53,7 +53,7 @@ const registration = (more: Record<string, unknown> = {}) => ({
 })
 
 describe('registering', () => {
-  test('answers 201 with the robot, its defaults and, this once, its token', async () => {
+  test('returns 201 with the robot, its defaults and, only here, its token', async () => {
     const owner = await world.client()
     const made = await owner.post(ROBOTS, registration({ hardware_id: 'board-defaults' }))
 
@@ -90,7 +90,7 @@ describe('registering', () => {
     expect(JSON.stringify(reads.map((reply) => reply.body))).not.toContain(token)
   })
 
-  test('keeps what the owner said', async () => {
+  test('stores the given values', async () => {
     const owner = await world.client()
     const ownerInput = {
       name: 'Küche 🤖',
@@ -107,7 +107,7 @@ describe('registering', () => {
     expect((await owner.get(`${ROBOTS}/${body.id}`)).body).toMatchObject(ownerInput)
   })
 
-  test('gives a control URL and a token with which the robot connects', async () => {
+  test('returns a control URL and a token with which the robot connects', async () => {
     const owner = await world.client()
     const { body } = await owner.post(ROBOTS, registration())
     const link = new TestRobot(body.control_url, body.robot_token)
@@ -124,7 +124,7 @@ describe('registering', () => {
     await link.close()
   })
 
-  test('refuses a hardware_id that belongs to a robot, whoever owns it', async () => {
+  test('rejects a hardware_id of another robot, of any owner', async () => {
     const [owner, other] = [await world.client(), await world.client()]
     const board = newBoard()
     expect(await owner.post(ROBOTS, registration({ hardware_id: board }))).toMatchObject({ status: 201 })
@@ -139,7 +139,7 @@ describe('registering', () => {
     expect((await other.get(ROBOTS)).body).toEqual([])
   })
 
-  test('takes the hardware_id of a robot that was removed', async () => {
+  test('accepts the hardware_id of a removed robot', async () => {
     const [owner, other] = [await world.client(), await world.client()]
     const board = newBoard()
     const { body } = await owner.post(ROBOTS, registration({ hardware_id: board }))
@@ -174,7 +174,7 @@ describe('registering', () => {
     ['id', { id: UNKNOWN_ID }],
     ['owner_id', { owner_id: UNKNOWN_ID }],
     ['status', { status: 'AVAILABLE' }],
-  ])('answers 400 naming %s for %j', async (field, change) => {
+  ])('returns 400 naming %s for %j', async (field, change) => {
     const owner = await strict()
     const reply = await owner.post(ROBOTS, registration(change))
 
@@ -185,7 +185,7 @@ describe('registering', () => {
   })
 
   let strictOwner: Promise<TestUser> | undefined
-  /** One owner for the cases above, who never gets a robot. */
+  /** The owner for the cases above, whose registrations all fail. */
   const strict = () => {
     strictOwner ??= world.client()
     return strictOwner
@@ -205,7 +205,7 @@ describe('the list', () => {
     for (const robot of body) expect(fieldsOf(robot)).toEqual(ROBOT_FIELDS)
   })
 
-  test('holds one’s own robots only, and none that was removed', async () => {
+  test('contains only the caller’s robots, without removed ones', async () => {
     const [owner, other] = [await world.client(), await world.client()]
     const [kept, removed] = [await world.robot(owner), await world.robot(owner)]
     await world.robot(other)
@@ -217,7 +217,7 @@ describe('the list', () => {
 })
 
 describe('settings', () => {
-  test('one robot read alone also shows its settings', async () => {
+  test('are in the detail of a robot', async () => {
     const owner = await world.client()
     const robot = await world.robot(owner)
     const { status, body } = await owner.get(`${ROBOTS}/${robot.id}`)
@@ -226,7 +226,7 @@ describe('settings', () => {
     expect(fieldsOf(body)).toEqual([...ROBOT_FIELDS, ...DETAIL_FIELDS].sort())
   })
 
-  test('change one by one, the others stay', async () => {
+  test('change independently of each other', async () => {
     const owner = await world.client()
     const { id } = await world.robot(owner, { notes: 'old', tags: ['one'] })
     let expected = (await owner.get(`${ROBOTS}/${id}`)).body
@@ -266,7 +266,7 @@ describe('settings', () => {
     ['low_battery_threshold', { low_battery_threshold: 1.5 }],
     ['log_event_level', { log_event_level: 'debug' }],
     ['colour', { name: 'fine', colour: 'red' }],
-  ])('answer 400 naming %s for %j and stay as they are', async (field, change) => {
+  ])('return 400 naming %s for %j and remain unchanged', async (field, change) => {
     const owner = await world.client()
     const { id } = await world.robot(owner)
     const before = (await owner.get(`${ROBOTS}/${id}`)).body
@@ -279,7 +279,7 @@ describe('settings', () => {
 })
 
 describe('removing', () => {
-  test('closes the robot’s connection and lets it in no more', async () => {
+  test('closes the robot’s connection and rejects new ones', async () => {
     const owner = await world.client()
     const robot = await world.robot(owner)
     const link = (await world.connect(robot)).beat()
@@ -302,7 +302,7 @@ describe('removing', () => {
     }
   })
 
-  test('is refused while the robot is in an open session, and possible after it', async () => {
+  test('is rejected during an open session of the robot, and succeeds after it', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
     const link = (await world.connect(robot)).beat()
@@ -324,7 +324,7 @@ describe('removing', () => {
     }
   })
 
-  test('cancels what was scheduled on the robot and tells the operator', async () => {
+  test('cancels scheduled sessions on the robot and notifies the operator', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
     const link = (await world.connect(robot)).beat()
@@ -344,7 +344,7 @@ describe('removing', () => {
 })
 
 describe('a new token', () => {
-  test('drops the old connection, lets the robot in, and the old token is worth nothing', async () => {
+  test('closes the old connection, admits the robot, and invalidates the old token', async () => {
     const owner = await world.client()
     const robot = await world.robot(owner)
     const old = (await world.connect(robot)).beat()
@@ -363,7 +363,7 @@ describe('a new token', () => {
   })
 })
 
-test('somebody else’s robot reads exactly like one that does not exist', async () => {
+test('a robot of another owner is indistinguishable from one that does not exist', async () => {
   const [owner, other] = [await world.client(), await world.client()]
   const robot = await world.robot(owner)
   const ask = async (method: string, id: string, tail: string, body?: string) => {
@@ -391,7 +391,7 @@ test('somebody else’s robot reads exactly like one that does not exist', async
   expect((await owner.get(`${ROBOTS}/${robot.id}`)).body.name).not.toBe('Mine now')
 })
 
-test('an id that is no UUID is a 400 that names it', async () => {
+test('an id that is not a UUID returns 400 with the field name', async () => {
   const owner = await world.client()
   for (const id of ['1', 'x'.repeat(200), '%00', '%ff', "';--"]) {
     const reply = await owner.get(`${ROBOTS}/${id}`)

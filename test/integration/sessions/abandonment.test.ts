@@ -21,7 +21,7 @@ const notified = async (user: TestUser, type: string): Promise<Entry[]> =>
     (item: Entry) => item.type === type,
   )
 
-/** How many wait for a lock. */
+/** Returns the number of transactions that wait for a lock. */
 const WAITING = `select count(*)::int from pg_stat_activity
   where wait_event_type = 'Lock' and datname = current_database()`
 
@@ -29,7 +29,7 @@ let clockMs = Date.parse('2026-05-10T12:00:00Z')
 const now = () => new Date(clockMs)
 const iso = (aheadMs: number) => new Date(clockMs + aheadMs).toISOString()
 const limits = { operatorJoinMs: JOIN_MS, pauseLimitMs: PAUSE_LIMIT_MS }
-/** The worker of a platform that runs none: its rounds come when the test says so. */
+/** Creates the worker of a platform without a worker role. The test runs it. */
 const workerOf = ({ platform }: World, change: Partial<typeof limits> = {}) =>
   createAbandonmentWorker({ ...platform.core, ...platform.sessions, now, ...limits, ...change })
 
@@ -52,8 +52,8 @@ describe('without a gateway', () => {
   }
   const join = (id: string) => world.platform.sessions.controlPersistence.recordJoin(id)
 
-  describe('an operator who never comes', () => {
-    test('has the session paused as operator_absent, both sides notified, and none of that time billed', async () => {
+  describe('an operator who never connects', () => {
+    test('pauses the session with operator_absent, notifies both sides, and none of the time is billed', async () => {
       const { owner, operator, id } = await running()
       clockMs += JOIN_MS - 1
       await worker.run()
@@ -80,7 +80,7 @@ describe('without a gateway', () => {
       expect(await read(operator, id)).toMatchObject({ operator_earnings_cents: 0 })
     })
 
-    test('and comes at last pays for nothing before the resumption, and for all after it', async () => {
+    test('who connects late causes charges only for the time after the resumption', async () => {
       const { owner, operator, robotId, id } = await running()
       clockMs += JOIN_MS
       await worker.run()
@@ -90,13 +90,13 @@ describe('without a gateway', () => {
       clockMs += 3 * MINUTE_MS
       await worker.run()
       expect(await statusOf(owner, id)).toBe('ACTIVE')
-      await gateway.lose(robotId, clockMs - MINUTE_MS) // an outage of the last minute
+      await gateway.lose(robotId, clockMs - MINUTE_MS) // an outage in the last minute
       await performAction(operator, id, 'end')
       expect(await read(owner, id)).toMatchObject({ billable_seconds: 120, client_charge_cents: 100 })
       expect(await read(operator, id)).toMatchObject({ operator_earnings_cents: 70 })
     })
 
-    test('is waited for anew after a resumption; a robot lost in the pause takes nothing away', async () => {
+    test('has the full time again after a resumption; a robot lost in the pause reduces no billed time', async () => {
       const { owner, operator, robotId, id } = await running()
       clockMs += JOIN_MS
       await worker.run()
@@ -113,7 +113,7 @@ describe('without a gateway', () => {
       expect(await read(owner, id)).toMatchObject({ client_charge_cents: 0 })
     })
 
-    test('within the time, over REST alone, is billed as ever', async () => {
+    test('who only uses REST is billed normally within the time', async () => {
       const { owner, operator, id } = await running()
       clockMs += 90_000
       await worker.run()
@@ -121,7 +121,7 @@ describe('without a gateway', () => {
       expect(await read(owner, id)).toMatchObject({ client_charge_cents: 100 })
     })
 
-    test('is waited for as long as it takes with 0', async () => {
+    test('never pauses the session with a limit of 0', async () => {
       const { owner, operator, id } = await running()
       clockMs += 10 * JOIN_MS
       await workerOf(world, { operatorJoinMs: 0 }).run()
@@ -139,7 +139,7 @@ describe('without a gateway', () => {
       return fixture
     }
 
-    test('is announced to both sides five minutes before its limit, once, and ends the session at it', async () => {
+    test('is announced to both sides once, five minutes before its limit, and ends the session at the limit', async () => {
       const { owner, operator, robotId, id } = await paused()
       clockMs += PAUSE_LIMIT_MS - 5 * MINUTE_MS - 1
       await worker.run()
@@ -170,7 +170,7 @@ describe('without a gateway', () => {
       expect((await owner.get(`/api/client/robots/${robotId}`)).body.status).toBe('AVAILABLE')
     })
 
-    test('that is resumed is no longer near its limit; the next one has the whole time again', async () => {
+    test('that is resumed is no longer near its limit; the next pause has the full time again', async () => {
       const { owner, operator, id } = await paused()
       clockMs += PAUSE_LIMIT_MS - MINUTE_MS
       await worker.run()
@@ -189,7 +189,7 @@ describe('without a gateway', () => {
       await performAction(operator, id, 'end')
     })
 
-    test('that no worker looked at is announced before it ends the session all the same', async () => {
+    test('that no worker handled in time is still announced before it ends the session', async () => {
       const { owner, id } = await paused()
       clockMs += 10 * PAUSE_LIMIT_MS
       await worker.run()
@@ -204,7 +204,7 @@ describe('without a gateway', () => {
       expect(await read(owner, id)).toMatchObject({ status: 'COMPLETED', end_reason: 'pause_limit' })
     })
 
-    test('with a short limit is announced a third of it ahead; with 0 it lasts', async () => {
+    test('with a short limit is announced a third of the limit ahead; a limit of 0 never ends it', async () => {
       const { owner, operator, id } = await paused()
       const short = workerOf(world, { pauseLimitMs: 3 * MINUTE_MS })
       await workerOf(world, { pauseLimitMs: 0 }).run()
@@ -219,7 +219,7 @@ describe('without a gateway', () => {
       await performAction(operator, id, 'end')
     })
 
-    test('that is resumed at the moment of its limit is over, or the session is: never both', async () => {
+    test('that is resumed at its limit either continues the session or ends it, never both', async () => {
       for (let round = 0; round < 12; round++) {
         const { owner, operator, id } = await paused()
         clockMs += PAUSE_LIMIT_MS - 5 * MINUTE_MS
@@ -245,7 +245,7 @@ describe('without a gateway', () => {
       return { ...users, id }
     }
 
-    test('is announced to both sides five minutes ahead, once; the session goes on', async () => {
+    test('is announced to both sides once, five minutes ahead; the session continues', async () => {
       const { owner, operator, robotId, id } = await planned(30)
       clockMs += 25 * MINUTE_MS - 1
       await worker.run()
@@ -265,7 +265,7 @@ describe('without a gateway', () => {
       await performAction(operator, id, 'end')
     })
 
-    test('is announced again when an extension has put it off; that of a short session half of it ahead', async () => {
+    test('is announced again after an extension; in a short session half of the length ahead', async () => {
       const { owner, operator, id } = await planned(4)
       clockMs += 2 * MINUTE_MS
       await worker.run()
@@ -284,8 +284,8 @@ describe('without a gateway', () => {
     })
   })
 
-  describe('who has to look after it', () => {
-    test('an admin pauses and ends any session, and that is audited; resuming is for its operator', async () => {
+  describe('an abandoned session', () => {
+    test('can be paused and ended by an admin, which is audited; only its operator resumes it', async () => {
       const { owner, operator, id } = await running()
       const admin = await world.admin()
       const by = (action: string) => admin.patch(`/api/sessions/${id}`, { action, reason: 'left alone' })
@@ -303,7 +303,7 @@ describe('without a gateway', () => {
       ])
     })
 
-    test('what the two sides do themselves is in the log of the session alone', async () => {
+    test('has no audit entries for actions of its client and operator', async () => {
       const { owner, id } = await running()
       const admin = await world.admin()
       await performAction(owner, id, 'pause')
@@ -312,7 +312,7 @@ describe('without a gateway', () => {
       expect(entries).toMatchObject([{ action: 'session.charged' }])
     })
 
-    test('the owner ends a session whose operator left it paused, and has the robot back', async () => {
+    test('can be ended by the owner after its operator left it paused, which frees the robot', async () => {
       const { owner, operator, robotId, id } = await running()
       await performAction(operator, id, 'pause')
       expect(await performAction(owner, id, 'end')).toMatchObject({ status: 'COMPLETED' })
@@ -330,7 +330,7 @@ describe('with a gateway', () => {
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  test('an operator whose control socket has connected is not absent, however little they drive', async () => {
+  test('an operator whose control socket has connected is not absent, even without control frames', async () => {
     const fixture = await openSessionFixture(world)
     const console = await world.drive(fixture.operator, fixture.id)
     await console.state()
@@ -343,10 +343,10 @@ describe('with a gateway', () => {
   })
 
   test.each(['operator', 'worker'] as const)(
-    'an operator who connects as the session is paused for their absence drives, or it is: %s first',
+    'an operator who connects while the worker pauses for their absence: either one succeeds, %s first',
     async (first) => {
       await using database = await connectTo(world.database.url)
-      await using monitor = await connectTo(world.database.url) // a transaction sees the activity of its first look
+      await using monitor = await connectTo(world.database.url) // pg_stat_activity is stable within a transaction
       const waiting = async () => (await monitor.query(WAITING)).rows[0].count
       for (let round = 0; round < 5; round++) {
         const fixture = await openSessionFixture(world)
@@ -363,7 +363,7 @@ describe('with a gateway', () => {
           },
           worker: () => work.push(worker.run()),
         }
-        // Both wait for the row in this order; then they go on at once.
+        // Both wait for the row in this order, then continue concurrently.
         begin[first]()
         await expect.poll(waiting, waitOptions).toBe(1)
         begin[first === 'operator' ? 'worker' : 'operator']()
@@ -408,7 +408,7 @@ describe('with a gateway', () => {
   })
 })
 
-test('by default the platform itself pauses a session whose operator does not come', async () => {
+test('the platform pauses a session whose operator does not connect by default', async () => {
   const env = { OPERATOR_JOIN_MS: '500', PAUSE_LIMIT_MS: '1500' }
   await using world = await createWorld({ env })
   const fixture = await openSessionFixture(world)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 const at = (minutes: number) => new Date(clockMs + minutes * MINUTE_MS).toISOString()
-/** As errors write it. */
+/** Formats a time like the error messages. */
 const utc = (minutes: number) => at(minutes).slice(0, 16).replace('T', ' ')
 const read = async (user: TestUser, id: string) => (await user.get(`${SESSIONS}/${id}`)).body
 const statusOf = async (user: TestUser, id: string) => (await read(user, id)).status as string
@@ -40,7 +40,7 @@ const booked = (reply: Reply): string => {
   expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 201 })
   return reply.body.sessionId
 }
-/** Settles when the worker has gone through what is due by the clock as it stands. */
+/** Resolves after the worker has handled all sessions due at the current time of the clock. */
 async function workerRound(): Promise<void> {
   const { operator, robot } = await participants()
   const id = booked(await book(operator, robot, 1))
@@ -50,7 +50,7 @@ async function workerRound(): Promise<void> {
 }
 
 describe('a planned length', () => {
-  test('is 60 minutes unless the caller says otherwise, and gives the session a planned end', async () => {
+  test('defaults to 60 minutes, and gives the session a planned end', async () => {
     const { operator, robot } = await participants()
     const id = booked(await book(operator, robot, 60))
     expect(await read(operator, id)).toMatchObject({ planned_minutes: 60, planned_end: at(120) })
@@ -59,7 +59,7 @@ describe('a planned length', () => {
   })
 
   test.each([0, -1, 1.5, 1_441, '60', null])(
-    'of %j is a 400 that names the field',
+    'of %j returns 400 with the field name',
     async (plannedMinutes) => {
       const { operator, robot } = await participants()
       const body = { robotId: robot.id, scheduledFor: at(60), plannedMinutes }
@@ -70,7 +70,7 @@ describe('a planned length', () => {
 })
 
 describe('an overlapping booking', () => {
-  test('of the same operator is a 409 that names their session', async () => {
+  test('of the same operator returns 409 with their session', async () => {
     const { operator, robot, owner } = await participants()
     const id = booked(await book(operator, robot, 60))
     const second = await robotOf(owner)
@@ -89,7 +89,7 @@ describe('an overlapping booking', () => {
     booked(await book(operator, second, 0.5, 59))
   })
 
-  test('of another operator is a 409 that names the window of the robot, and nothing of whose it is', async () => {
+  test('of another operator returns 409 with the window of the robot, but no operator or session', async () => {
     const { operator, other, robot } = await participants()
     const id = booked(await book(operator, robot, 60, 90))
     const refused = await book(other, robot, 149)
@@ -101,7 +101,7 @@ describe('an overlapping booking', () => {
     booked(await book(other, robot, 150))
   })
 
-  test('is taken once the other one is cancelled, or has ended before its time', async () => {
+  test('succeeds after the other one is cancelled or has ended early', async () => {
     const { operator, other, robot } = await participants()
     const first = booked(await book(operator, robot, 60))
     await performAction(operator, first, 'cancel')
@@ -112,7 +112,7 @@ describe('an overlapping booking', () => {
     booked(await book(operator, robot, 10))
   })
 
-  test('is refused by an immediate start with a planned length, which one without does not mind', async () => {
+  test('prevents an immediate start with a planned length, but not one without', async () => {
     const { operator, other, robot } = await participants()
     booked(await book(operator, robot, 30))
     const start = (more: object) => other.post(SESSIONS, { robotId: robot.id, ...more })
@@ -125,7 +125,7 @@ describe('an overlapping booking', () => {
     expect(await read(other, planned)).toMatchObject({ planned_minutes: 30, planned_end: at(30) })
   })
 
-  test('sent ten times at once is taken once: of one robot, and of one operator', async () => {
+  test('sent ten times concurrently succeeds once per robot and per operator', async () => {
     const { owner, operator, robot } = await participants()
     const operators = await Promise.all(Array.from({ length: 10 }, () => world.operator()))
     const ofRobot = await Promise.all(operators.map((item, index) => book(item, robot, 60 + index)))
@@ -136,8 +136,8 @@ describe('an overlapping booking', () => {
   })
 })
 
-describe('when the time of a booking comes', () => {
-  test('one that follows another starts when that ends late or early, each within its own window', async () => {
+describe('at the time of a booking', () => {
+  test('a session that follows another starts after it ends, late or early, each within its own window', async () => {
     const { operator, other, robot } = await participants()
     const first = booked(await book(operator, robot, 10, 20))
     const second = booked(await book(other, robot, 30, 20))
@@ -152,7 +152,7 @@ describe('when the time of a booking comes', () => {
     await performAction(other, second, 'end')
   })
 
-  test('an early start ends early, and is refused when it would run into another booking', async () => {
+  test('an early start ends early, and is rejected when it would overlap another booking', async () => {
     const { operator, other, robot } = await participants()
     const later = booked(await book(operator, robot, 120))
     booked(await book(other, robot, 30, 30))
@@ -166,18 +166,18 @@ describe('when the time of a booking comes', () => {
     await performAction(operator, early, 'end')
   })
 
-  test('one whose window is over never starts by itself', async () => {
+  test('a session whose window is over never starts automatically', async () => {
     const { operator, other, robot } = await participants()
     const id = booked(await book(operator, robot, 10, 5))
     const before = booked(await other.post(SESSIONS, { robotId: robot.id }))
-    clockMs += 15 * MINUTE_MS // the five minutes are over, the fifteen of the start are not
+    clockMs += 15 * MINUTE_MS // after the window of five minutes, within the fifteen minutes for a start
     await expect.poll(() => statusOf(operator, id), waitOptions).toBe('CANCELLED')
     expect(await read(operator, id)).toMatchObject({ end_reason: 'not_started', client_charge_cents: null })
     await performAction(other, before, 'end')
     expect(await statusOf(operator, id)).toBe('CANCELLED')
   })
 
-  test('one whose operator has taken the robot already is superseded and does not follow', async () => {
+  test('a session whose operator already has a session on the robot is superseded and does not start', async () => {
     const { owner, operator, robot } = await participants()
     const id = booked(await book(operator, robot, 10))
     const instead = booked(await operator.post(SESSIONS, { robotId: robot.id }))
@@ -203,7 +203,7 @@ describe('an extension', () => {
       fixture.owner.post(`${SESSIONS}/${id}/extend`, { additionalMinutes })
     return { ...fixture, id, extend }
   }
-  /** A booking that lies in the way of a session that runs: made before it by the same robot, then run into. */
+  /** Creates a booking that a running session of the same robot can overlap with an extension. */
   async function runningBefore(who: 'operator' | 'other') {
     const fixture = await participants()
     const { operator } = fixture
@@ -215,7 +215,7 @@ describe('an extension', () => {
     return { ...fixture, id, next, extend }
   }
 
-  test('counts from the planned end, and from now once that is over', async () => {
+  test('counts from the planned end, or from now after the planned end', async () => {
     const { operator, id, extend } = await running()
     expect((await extend(15)).status).toBe(200)
     expect(await performAction(operator, id, 'approve_extension')).toMatchObject({
@@ -240,7 +240,7 @@ describe('an extension', () => {
     await performAction(operator, id, 'end')
   })
 
-  test('into a booking of the robot is a 409 with its time; up to it is none', async () => {
+  test('into a booking of the robot returns 409 with its time; up to the booking it succeeds', async () => {
     const { operator, id, extend } = await runningBefore('other')
     const refused = await extend(31)
     expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining(`${utc(60)} UTC`) } })
@@ -249,7 +249,7 @@ describe('an extension', () => {
     await performAction(operator, id, 'end')
   })
 
-  test('into another session of the operator is a 409 that tells the client no more than when', async () => {
+  test('into another session of the operator returns 409, which shows the client only its time', async () => {
     const { operator, id, next, extend } = await runningBefore('operator')
     const refused = await extend(31)
     expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining(`${utc(60)} UTC`) } })
@@ -257,7 +257,7 @@ describe('an extension', () => {
     await performAction(operator, id, 'end')
   })
 
-  test('is checked again when it is approved: what was booked in between is named', async () => {
+  test('is checked again at the approval: the error names a session booked in between', async () => {
     const { operator, id, next, extend } = await runningBefore('other')
     await extend(30)
     clockMs += 35 * MINUTE_MS // the thirty minutes count from now, and end after the booking begins

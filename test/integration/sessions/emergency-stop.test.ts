@@ -18,7 +18,7 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length
 const typesOf = (entries: readonly { type: string }[]) => entries.map(({ type }) => type)
-/** What a robot was told, answers to heartbeats and repetitions of a stop aside. */
+/** Returns the frames that a robot received, without heartbeat acknowledgements and repeated stops. */
 const notified = (link: TestRobot) =>
   link.frames
     .filter(({ type }) => type !== 'heartbeat_ack')
@@ -28,14 +28,14 @@ const notified = (link: TestRobot) =>
     })
 const latched = (reason: string) => ({ type: 'stop', reason, latched: true })
 const unlatched = (reason: string) => ({ type: 'stop', reason, latched: false })
-/** A stop as every viewer sees it; whether they may clear it is their own. */
+/** Returns a stop without `may_clear`, which depends on the viewer. */
 const shared = ({ may_clear: _, ...stop }: Record<string, unknown>) => stop
 const stop = (fixture: SessionFixture, user: TestUser, reason?: string) =>
   fixture.performAction(user, 'emergency_stop', reason)
 const clear = (fixture: SessionFixture, user: TestUser, reason?: string) =>
   fixture.performAction(user, 'clear_stop', reason)
 
-/** What the audit log says of a session, oldest first. */
+/** Returns the audit entries of a session, oldest first. */
 async function audited(fixture: SessionFixture) {
   const admin = await world.admin()
   const { entries } = (await admin.get(`/api/admin/audit?subject_id=${fixture.id}`)).body
@@ -43,7 +43,7 @@ async function audited(fixture: SessionFixture) {
     .map(({ action, actor_id, data }: Record<string, unknown>) => ({ action, actor_id, data }))
     .reverse()
 }
-/** A new connection of the robot of a scene; answers with the stop of its welcome. */
+/** Reconnects the robot of a fixture. Returns the stop in its welcome. */
 async function reconnect(fixture: SessionFixture, gatewayUrl = world.gatewayUrl) {
   const link = new TestRobot(`${gatewayUrl}/robots/${fixture.robot.id}/control`, fixture.robot.token)
   const welcome = await link.next('welcome')
@@ -52,7 +52,7 @@ async function reconnect(fixture: SessionFixture, gatewayUrl = world.gatewayUrl)
 
 describe('PATCH /api/sessions/{id}: emergency_stop', () => {
   test.each(['operator', 'client', 'admin'] as const)(
-    'by the %s pauses, latches and tells both',
+    'by the %s pauses, latches and notifies both sides',
     async (who) => {
       const fixture = await openSessionFixture(world)
       const user = who === 'admin' ? await world.admin() : fixture[who]
@@ -84,7 +84,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
           { type: 'session.stopped', data: { session_id: fixture.id, reason: 'somebody in the way' } },
         ])
       }
-      // The parties' own stops stand in the session's log; somebody else's is a privileged act.
+      // The session's log is sufficient for stops of the participants; a stop by an admin is audited.
       const performAction = {
         action: 'session.stopped',
         actor_id: user.id,
@@ -94,7 +94,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     },
   )
 
-  test('is for nobody else: 404', async () => {
+  test('returns 404 to all other users', async () => {
     const fixture = await openSessionFixture(world)
     for (const user of [await world.client(), await world.operator(), await world.newUser()]) {
       expect(await stop(fixture, user)).toMatchObject({ status: 404, body: { error: 'Session not found' } })
@@ -102,7 +102,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     expect(await fixture.read()).toMatchObject({ status: 'ACTIVE', control: { stop: null } })
   })
 
-  test('without a reason, or with an empty one, is still one', async () => {
+  test('works without a reason and with an empty one', async () => {
     for (const reason of [undefined, '', '  ']) {
       const fixture = await openSessionFixture(world)
       expect((await stop(fixture, fixture.client, reason)).body.control.stop.reason).toBe('emergency_stop')
@@ -110,7 +110,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     }
   })
 
-  test('upon a stop is fine and changes nothing: the first one stands', async () => {
+  test('succeeds under a latched stop and does not change its reason', async () => {
     const fixture = await openSessionFixture(world)
     const first = (await stop(fixture, fixture.client, 'first')).body
     const second = await stop(fixture, fixture.operator, 'second')
@@ -120,7 +120,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     expect(await fixture.notificationsOf(fixture.operator)).toHaveLength(1)
   })
 
-  test('latches a session that is PAUSED already, and its pause goes on as it was', async () => {
+  test('latches in a PAUSED session, whose pause continues unchanged', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.performAction(fixture.client, 'pause', 'lunch')
     const reply = await stop(fixture, fixture.operator, 'smoke')
@@ -132,7 +132,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     expect(typesOf(await fixture.log())).toEqual(['session.started', 'session.paused', 'session.stopped'])
   })
 
-  test('works while the robot is away, and awaits it', async () => {
+  test('works while the robot is offline, and applies when it reconnects', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.link.close()
     await expect.poll(async () => (await fixture.read()).status, { timeout: 10_000 }).toBe('PAUSED')
@@ -147,7 +147,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     await link.close()
   })
 
-  test('is refused only when the session is not open', async () => {
+  test('is rejected only when the session is not open', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.performAction(fixture.operator, 'end')
     for (const user of [fixture.client, fixture.operator, await world.admin()]) {
@@ -161,7 +161,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
 })
 
 describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
-  test('resume is refused, until it was cleared; clearing alone moves nothing and is audited', async () => {
+  test('resume is rejected until the stop is cleared; clearing does not resume and is audited', async () => {
     const fixture = await openSessionFixture(world)
     const stopped = (await stop(fixture, fixture.client, 'cable')).body.control.stop
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -209,7 +209,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
     }
   })
 
-  test('the operator’s own is cleared by operator, client or admin', async () => {
+  test('a stop of the operator can be cleared by operator, client or admin', async () => {
     for (const who of ['operator', 'client', 'admin'] as const) {
       const fixture = await openSessionFixture(world)
       const user = who === 'admin' ? await world.admin() : fixture[who]
@@ -223,7 +223,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
     }
   })
 
-  test('the paused time runs on, and neither stop nor clearing begins it anew', async () => {
+  test('the paused time continues, and neither stop nor clear restarts it', async () => {
     let clockMs = Date.now()
     await using slow = await createWorld({ now: () => new Date(clockMs) })
     const fixture = await openSessionFixture(slow)
@@ -240,7 +240,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
     expect((await fixture.performAction(fixture.operator, 'end')).body.paused_seconds).toBe(37)
   })
 
-  test('the session may end; then no stop is in force, and the next session begins without one', async () => {
+  test('the session may end, which clears the stop; the next session starts without one', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.client, 'enough')
     const ended = await fixture.performAction(fixture.client, 'end')
@@ -260,7 +260,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
     expect((await fixture.operator.get(`/api/sessions/${next.body.sessionId}`)).body.control.stop).toBe(null)
   })
 
-  test('the database lets the session be nothing but PAUSED', async () => {
+  test('the database rejects any status but PAUSED', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.client)
     await using database = await connectTo(world.database.url)
@@ -274,7 +274,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
 })
 
 describe('over the hub', () => {
-  test('operator, client and admin stop, client and admin clear; all who watch see it', async () => {
+  test('operator, client and admin stop, client and admin clear; all observers see it', async () => {
     const fixture = await openSessionFixture(world)
     const admin = await world.admin()
     const sockets = await Promise.all([fixture.operator, fixture.client, admin].map((user) => user.hub()))
@@ -315,7 +315,7 @@ describe('over the hub', () => {
 })
 
 describe('the robot', () => {
-  test('hears the stop first, then its clearing, and stands until it is resumed', async () => {
+  test('receives the stop first, then the clear, and remains halted until the session resumes', async () => {
     const fixture = await openSessionFixture(world)
     const session = (status: string) => ({ type: 'session', session_id: fixture.id, status })
     const expected: unknown[] = [session('ACTIVE')]
@@ -336,7 +336,7 @@ describe('the robot', () => {
     expect(notified(fixture.link)).toHaveLength(expected.length)
   })
 
-  test('may echo the longest reason there is when it stands', async () => {
+  test('may echo the longest possible reason after it has halted', async () => {
     const fixture = await openSessionFixture(world)
     const reason = 'é'.repeat(500)
     await stop(fixture, fixture.client, reason)
@@ -348,7 +348,7 @@ describe('the robot', () => {
     expect(await stop(fixture, fixture.client, `${reason}é`)).toMatchObject({ status: 400 })
   })
 
-  test('that connects again finds the stop in every welcome until it is cleared', async () => {
+  test('that reconnects receives the stop in every welcome until it is cleared', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.operator, 'held')
     for (let time = 0; time < 3; time++) {
@@ -364,7 +364,7 @@ describe('the robot', () => {
     await link.close()
   })
 
-  test('finds the stop at another gateway after its own was restarted', async () => {
+  test('receives the stop at another gateway after its gateway was restarted', async () => {
     const before = await world.addNode('gateway')
     const fixture = await openSessionFixture(world)
     const { link } = await reconnect(fixture, before.gatewayUrl)
@@ -385,7 +385,7 @@ describe('the robot', () => {
     await back.link.close()
   })
 
-  test('that was away while the stop was cleared, or its session ended, finds none', async () => {
+  test('that was offline while the stop was cleared, or while its session ended, receives no stop', async () => {
     for (const action of ['clear_stop', 'end']) {
       const fixture = await openSessionFixture(world)
       await stop(fixture, fixture.client)
@@ -398,7 +398,7 @@ describe('the robot', () => {
     }
   })
 
-  test('of the sdk holds the stop across a lost connection, and drops it once cleared', async () => {
+  test('of the sdk retains the stop across a lost connection, and drops it after the clear', async () => {
     await using network = await createTcpProxy(world.gatewayUrl)
     const fixture = await openSessionFixture(world)
     const link = new RobotLink({
@@ -424,8 +424,8 @@ describe('the robot', () => {
   })
 })
 
-describe('at once', () => {
-  test('fifty stops make one, and its reason stands', async () => {
+describe('concurrently', () => {
+  test('fifty stops latch once, with the reason of the first', async () => {
     const fixture = await openSessionFixture(world)
     const users = [fixture.client, fixture.operator, await world.admin()]
     const replies = await Promise.all(
@@ -439,7 +439,7 @@ describe('at once', () => {
     expect(await fixture.notificationsOf(fixture.client)).toHaveLength(1)
   })
 
-  test('stops and ends: the session ends, and no stop is left behind', async () => {
+  test('stops and ends: the session ends, and no stop remains', async () => {
     for (let round = 0; round < 10; round++) {
       const fixture = await openSessionFixture(world)
       const replies = await Promise.all([
@@ -457,7 +457,7 @@ describe('at once', () => {
     }
   })
 
-  test('stops, clears and resumes: never ACTIVE under a stop, and the log takes turns', async () => {
+  test('stops, clears and resumes: never ACTIVE under a stop, and the log alternates', async () => {
     const fixture = await openSessionFixture(world)
     const actions = ['emergency_stop', 'resume', 'clear_stop', 'resume']
     for (let round = 0; round < 8; round++) {
@@ -486,7 +486,7 @@ describe('at once', () => {
     }
   })
 
-  test('a clearing that waits its turn behind another press does not take that one away', async () => {
+  test('a clear that waits behind another stop request does not clear that one', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.client)
     const sql = await connectTo(world.database.url)
@@ -516,7 +516,7 @@ describe('at once', () => {
     expect(Date.parse(resumed?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(cleared?.at ?? ''))
   })
 
-  test('what waits its turn is logged with the time of its turn', async () => {
+  test('an action that waits for a lock is logged with the time after the wait', async () => {
     const fixture = await openSessionFixture(world)
     const sql = await connectTo(world.database.url)
     await sql.query('begin')
@@ -535,9 +535,9 @@ describe('at once', () => {
   })
 })
 
-// Each of them waits for seconds that somebody else counts.
-describe.concurrent('in their own time', () => {
-  test('a robot is told of a stop again and again, over every connection, until it says that it stands', async () => {
+// Each of these tests waits for seconds that other processes measure.
+describe.concurrent('with other processes', () => {
+  test('the gateway repeats a stop over every connection until the robot confirms that it has halted', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.client, 'smoke')
     for (let time = 0; time < 3; time++) expect(await fixture.link.next('stop')).toEqual(latched('smoke'))
@@ -547,12 +547,12 @@ describe.concurrent('in their own time', () => {
     link.send({ type: 'stopped', reason: 'smoke' })
     await hasRead(link)
     link.frames.length = 0
-    for (let beats = 0; beats < 13; beats++) await link.next('heartbeat_ack')
+    for (let count = 0; count < 13; count++) await link.next('heartbeat_ack')
     expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
     await link.close()
   })
 
-  test('a stop and the loss of the robot: both stand in the log, and the stop is in force', async () => {
+  test('a stop and the loss of the robot are both in the log, and the stop is latched', async () => {
     const race = async () => {
       const fixture = await openSessionFixture(world)
       fixture.link.destroy()
@@ -568,7 +568,7 @@ describe.concurrent('in their own time', () => {
     await Promise.all(times(5).map(race))
   })
 
-  test('a stop waits some seconds at most for a process that froze in the middle of something', async () => {
+  test('a stop waits at most some seconds for a process that froze inside a transaction', async () => {
     const fixture = await openSessionFixture(world)
     let frozen: Promise<unknown> | undefined
     let thaw = () => {}

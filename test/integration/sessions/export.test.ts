@@ -19,9 +19,9 @@ import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const EXPORT = '/api/sessions/export'
-/** Enough for five hundred pages, and for many times what sockets hold. */
+/** Enough for five hundred pages, and for many times the size of socket buffers. */
 const MANY = 100_000
-/** Seven sessions share each moment, so that pages end between sessions of one time. */
+/** Seven sessions share each creation time, so that pages end between sessions with equal times. */
 const BASE = '2026-03-01T00:00:00.000Z'
 
 const SHARED = [
@@ -60,10 +60,10 @@ async function actors(robotName = 'Arm') {
 
 let serial = 0
 
-/** Completed and cancelled sessions in the past, as rows; `count` of them, a second apart by sevens. */
+/** Inserts `count` past completed and cancelled sessions: seven per second. */
 async function seed(client: TestUser, operator: TestUser, robot: { id: string }, count: number, base = BASE) {
   await using database = await connectTo(world.database.url)
-  // Without triggers: those that keep totals update the same few rows again for each session of a transaction.
+  // Without triggers: the triggers for totals would update the same few rows for each session.
   await database.query('set session_replication_role = replica')
   await database.query(
     `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, created_at,
@@ -77,7 +77,7 @@ async function seed(client: TestUser, operator: TestUser, robot: { id: string },
      where robots.id = $1 and operators.id = $2`,
     [robot.id, operator.id, client.id, base, count],
   )
-  if (count === MANY) await database.query('analyze sessions') // a third of a second, with so many in the table
+  if (count === MANY) await database.query('analyze sessions') // takes a third of a second with so many rows
 }
 
 const send = (user: TestUser, body: object) =>
@@ -105,7 +105,7 @@ const NUMBERS = new Set([
   ...CLIENT_ONLY,
   ...OPERATOR_ONLY,
 ])
-/** The sessions that a table shows, empty cells left out, without the apostrophes that disarm formulas. */
+/** Parses the sessions of a CSV table, without empty cells and without the apostrophes that escape formulas. */
 function fromCsv([header, ...records]: string[][]): Sessions {
   expect(new Set(records.map(({ length }) => length))).toEqual(
     new Set(records.length > 0 ? [header?.length] : []),
@@ -123,7 +123,7 @@ const withoutNulls = (sessions: Sessions): Sessions =>
   sessions.map((session) => Object.fromEntries(Object.entries(session).filter(([, value]) => value !== null)))
 
 describe('POST /api/sessions/export: the document', () => {
-  test('is a download that nobody stores or guesses at', async () => {
+  test('is a download with headers against caching and content sniffing', async () => {
     for (const [format, type] of [
       ['csv', 'text/csv; charset=utf-8'],
       ['json', 'application/json'],
@@ -137,17 +137,17 @@ describe('POST /api/sessions/export: the document', () => {
     }
   })
 
-  test('without sessions is valid, and a table has its header', async () => {
-    const [client, operator, nobody] = [await world.client(), await world.operator(), await world.newUser()]
-    for (const user of [client, operator, nobody]) {
+  test('is valid without sessions, and a table then has only its header', async () => {
+    const [client, operator, stranger] = [await world.client(), await world.operator(), await world.newUser()]
+    for (const user of [client, operator, stranger]) {
       expect(await (await send(user, { format: 'json' })).json()).toEqual({ sessions: [] })
     }
     expect(await csvOf(client)).toEqual([[...SHARED, ...CLIENT_ONLY]])
     expect(await csvOf(operator)).toEqual([[...SHARED, ...OPERATOR_ONLY]])
-    expect(await csvOf(nobody)).toEqual([SHARED])
+    expect(await csvOf(stranger)).toEqual([SHARED])
   })
 
-  test('shows exactly what the list shows, newest first, on either side', async () => {
+  test('contains exactly the sessions and fields of the list, newest first, for client and operator', async () => {
     const { client, operator, robot } = await actors()
     await seed(client, operator, robot, 60)
     for (const user of [client, operator]) {
@@ -160,7 +160,7 @@ describe('POST /api/sessions/export: the document', () => {
     expect(await exported(await world.admin())).toEqual([])
   })
 
-  test('of who is both client and operator has the sessions of both sides once, and the columns of both', async () => {
+  test('of a user who is client and operator contains the sessions and columns of both roles, each once', async () => {
     const both = await world.client()
     await both.post('/api/auth/profile', { role: 'operator' })
     const other = await actors()
@@ -178,13 +178,13 @@ describe('POST /api/sessions/export: the document', () => {
     expect(sessions.slice(950, 1_050), 'around the end of a page').toEqual(listed)
     expect(fromCsv(table)).toEqual(withoutNulls(sessions))
     for (const session of sessions) {
-      // A session shows the side on which it is theirs; the owner's comes first.
+      // A session has the view of the user's role in it; the client view has precedence.
       const columns = session.robot_id === own.id ? CLIENT_ONLY : OPERATOR_ONLY
       expect(Object.keys(session)).toEqual([...SHARED, ...columns])
     }
   })
 
-  test('lets no text become a formula, and leaves numbers numbers', async () => {
+  test('escapes text that would be a formula, and does not change numbers', async () => {
     const names = [
       '=1+1',
       '+1',
@@ -214,11 +214,11 @@ describe('POST /api/sessions/export: the document', () => {
     }
   })
 
-  test('keeps a name with line breaks in its cell, and disarms leading tabs and returns', async () => {
+  test('quotes a name with line breaks, and escapes leading tabs and carriage returns', async () => {
     const { client, operator, robot } = await actors()
     await using database = await connectTo(world.database.url)
     for (const name of ['\t=1', '\r=1', '\n=1', 'two\r\nlines', '"\n']) {
-      // As an identity provider may have given it.
+      // An identity provider may return such a name.
       await database.query('update users set display_name = $2 where id = $1', [operator.id, name])
       await seed(client, operator, robot, 1, new Date(Date.now() + 60_000 * serial++).toISOString())
       const cell = (await csvOf(client))[1]?.[SHARED.indexOf('operator_name')]
@@ -228,7 +228,7 @@ describe('POST /api/sessions/export: the document', () => {
 })
 
 describe('POST /api/sessions/export: the filter', () => {
-  test('takes a status', async () => {
+  test('accepts a status', async () => {
     const { client, operator, robot } = await actors()
     await seed(client, operator, robot, 50)
     const all = await exported(client)
@@ -238,7 +238,7 @@ describe('POST /api/sessions/export: the filter', () => {
     }
   })
 
-  test('takes a time from, which counts, and a time to, which does not, in any offset', async () => {
+  test('accepts an inclusive from and an exclusive to, with any offset', async () => {
     const { client, operator, robot } = await actors()
     await seed(client, operator, robot, 70)
     const all = await exported(client)
@@ -252,7 +252,7 @@ describe('POST /api/sessions/export: the filter', () => {
     expect(await exported(client, { from: iso(at(6)), to: iso(at(2)) })).toEqual(between(at(6), at(2)))
     expect(await exported(client, { from: iso(at(3)) })).toEqual(between(at(3), Number.POSITIVE_INFINITY))
     expect(await exported(client, { to: iso(at(3)) })).toEqual(between(0, at(3)))
-    // The same moment, told in another zone: 2026-03-01T01:59:58+02:00 is two seconds before BASE.
+    // The same time with another offset: 2026-03-01T01:59:58+02:00 is two seconds before BASE.
     expect(await exported(client, { from: '2026-03-01T01:59:58+02:00' })).toEqual(
       between(at(2), Number.POSITIVE_INFINITY),
     )
@@ -263,7 +263,7 @@ describe('POST /api/sessions/export: the filter', () => {
     )
   })
 
-  test('takes one robot', async () => {
+  test('accepts a robot', async () => {
     const { client, operator, robot } = await actors()
     const other = await world.robot(client)
     await seed(client, operator, robot, 3)
@@ -290,7 +290,7 @@ describe('POST /api/sessions/export: the filter', () => {
     ['to', { format: 'csv', from: earlier, to: earlier }],
     ['to', { format: 'csv', from: '2026-01-01T01:00:00+01:00', to: earlier }],
     ['limit', { format: 'csv', limit: 5 }],
-  ])('answers 400 naming %s for %j', async (field, body) => {
+  ])('returns 400 naming %s for %j', async (field, body) => {
     const reply = await rich.client.post(EXPORT, body)
     expect(reply.status).toBe(400)
     expect(reply.body).toEqual({ error: expect.stringContaining(field) })
@@ -299,7 +299,7 @@ describe('POST /api/sessions/export: the filter', () => {
 
 describe('POST /api/sessions/export: a hundred thousand sessions', () => {
   test.each(['json', 'csv'])(
-    'pass through a process that grows by less than 80 MB, every row exact, as %s',
+    'stream through a process that grows by less than 80 MB, every row exact, as %s',
     { timeout: 180_000 },
     async (format) => {
       const { key } = await rich.client.key()
@@ -327,7 +327,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
         const pages = (await readFile(`/proc/${app.pid}/statm`, 'utf8')).split(' ')[1]
         return Number(pages) * 4_096
       }
-      // One small export first: what the process loads once is not what an export holds.
+      // A small export first: the measurement excludes memory that the process allocates only once.
       await download({ format: 'json', to: '2026-01-01T00:00:00Z' })
       const beforeBytes = await residentBytes()
       let mostBytes = beforeBytes
@@ -358,7 +358,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
     },
   )
 
-  /** Has every page of every export read by `readPage`, which gets the true reader. */
+  /** Makes every export read its pages through `readPage`, which receives the real reader. */
   function readingOf(readPage: (read: ReadPage, after?: ExportCursor) => ReturnType<ReadPage>) {
     const { reader } = world.platform.sessions.exports
     const pages = vi.fn(readPage)
@@ -368,7 +368,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
     })
     return pages
   }
-  /** An export whose body is not read until somebody does. */
+  /** Starts an export without reading its body. */
   function unread(user: TestUser): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const asked = request(
@@ -383,7 +383,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
       asked.end('{"format":"json"}')
     })
   }
-  /** Settles with the number of pages read once no more are, for a time in which dozens could be. */
+  /** Resolves with the number of pages read after that number did not change for the time of dozens of pages. */
   async function settled(pages: { mock: { calls: unknown[] } }): Promise<number> {
     let before = -1
     await vi.waitFor(
@@ -398,7 +398,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
     return before
   }
 
-  test('wait for a client that does not read, and are read no further once it is gone', {
+  test('pause for a client that does not read, and stop when it disconnects', {
     timeout: 60_000,
   }, async () => {
     const pages = readingOf(async (read, after) => await read(after))
@@ -413,12 +413,12 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
     slow.destroy()
     const afterwards = await settled(pages)
     expect(afterwards).toBeLessThan(225)
-    // The one page in hand when the client left may be the last call, and none follows it.
+    // One page may be in progress when the client disconnects. No page follows it.
     await rich.client.get('/api/sessions?limit=1')
     expect(pages.mock.calls).toHaveLength(afterwards)
   })
 
-  test('end in a broken connection when the database fails midway, never in a document that looks whole', async () => {
+  test('break the connection when the database fails midway, and never end as a complete document', async () => {
     for (const format of ['csv', 'json']) {
       const pages = readingOf(async (read, after) => {
         if (pages.mock.calls.length > 2) throw new Error('the database went away')
@@ -437,7 +437,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
     expect(await exported(rich.client, { from: '2026-02-28T23:59:59Z' }), 'and others go on').toHaveLength(14)
   })
 
-  test('are an ordinary error when the database fails at once', async () => {
+  test('return an ordinary error when the database fails at the first page', async () => {
     readingOf(async () => {
       throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
     })
@@ -446,9 +446,9 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
     expect(world.errors.splice(0)).toHaveLength(1)
   })
 
-  /** A page of each side, and a few lookups. */
+  /** A page of each role, and a few index lookups. */
   const MOST_READ = 450
-  /** What this connection has read of the sessions. */
+  /** Returns the number of session rows that this connection has read. */
   async function readSoFar(db: Db): Promise<{ seq_scan: number; idx_tup_fetch: number }> {
     const query = `select seq_scan, idx_tup_fetch from pg_stat_xact_user_tables where relname = 'sessions'`
     const { rows } = await sql.raw<{ seq_scan: number; idx_tup_fetch: number }>(query).execute(db)
@@ -461,12 +461,12 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
   test.each([
     ['a client', ['client'], {}],
     ['an operator', ['operator'], {}],
-    ['who is both', ['client', 'operator'], {}],
+    ['a user with both roles', ['client', 'operator'], {}],
     ['a client, by status', ['client'], { status: 'CANCELLED' }],
-    ['who is both, by status', ['client', 'operator'], { status: 'CANCELLED' }],
+    ['a user with both roles, by status', ['client', 'operator'], { status: 'CANCELLED' }],
     ['an operator, by time', ['operator'], { from, to }],
     ['a client, by status and time', ['client'], { status: 'COMPLETED', from, to }],
-  ] as const)('a page for %s comes from indexes, no more than needed', async (_who, roles, filter) => {
+  ] as const)('a page for %s reads only the needed rows, from indexes', async (_user, roles, filter) => {
     for (const after of [undefined, last]) {
       for (const userId of [rich.client.id, rich.operator.id]) {
         await world.platform.core.db.transaction().execute(async (db) => {

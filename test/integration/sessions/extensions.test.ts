@@ -16,7 +16,7 @@ const typesOf = (entries: readonly { type: string }[]) => entries.map(({ type })
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length
 
-/** The requests of a session as the database has them, oldest first. */
+/** Returns the extension requests of a session from the database, oldest first. */
 async function requests(fixture: SessionFixture) {
   await using database = await connectTo(world.database.url)
   const { rows } = await database.query(
@@ -28,7 +28,7 @@ async function requests(fixture: SessionFixture) {
 }
 
 describe('POST /api/sessions/{id}/extend', () => {
-  test('answers a message, is recorded as a session event and notifies the operator, and no one else', async () => {
+  test('returns a message, appends a session event and notifies only the operator', async () => {
     const fixture = await openSessionFixture(world)
     const reply = await ask(fixture, 15)
     expect(reply.status).toBe(200)
@@ -55,11 +55,11 @@ describe('POST /api/sessions/{id}/extend', () => {
       },
     ])
     expect(await fixture.notificationsOf(fixture.client)).toEqual([])
-    // Nothing is longer yet: the extension occurs when the operator acts on it.
+    // The planned length is unchanged until the operator approves.
     expect(await fixture.read()).toMatchObject({ status: 'ACTIVE', planned_minutes: null })
   })
 
-  test('is for the client who owns the session: 403 for others who see it, 404 for who does not', async () => {
+  test('is allowed for the client of the session: 403 for others who see it, 404 for strangers', async () => {
     const fixture = await openSessionFixture(world)
     expect(await ask(fixture, 15, fixture.operator)).toMatchObject({ status: 403 })
     expect(await ask(fixture, 15, await world.admin())).toMatchObject({ status: 403 })
@@ -72,7 +72,7 @@ describe('POST /api/sessions/{id}/extend', () => {
     expect(await requests(fixture)).toEqual([])
   })
 
-  test('is a 409 unless the session is ACTIVE', async () => {
+  test('returns 409 unless the session is ACTIVE', async () => {
     const fixture = await openSessionFixture(world)
     const refused = { status: 409, body: { error: expect.stringContaining('active') } }
     await fixture.performAction(fixture.operator, 'pause')
@@ -90,7 +90,7 @@ describe('POST /api/sessions/{id}/extend', () => {
     expect(typesOf(await fixture.log())).toEqual(['session.started', 'session.paused', 'session.ended'])
   })
 
-  test('is a 409 while another request waits', async () => {
+  test('returns 409 while another request is pending', async () => {
     const fixture = await openSessionFixture(world)
     await ask(fixture)
     const second = await ask(fixture, 30)
@@ -99,7 +99,7 @@ describe('POST /api/sessions/{id}/extend', () => {
     expect(await ask(fixture, 30)).toMatchObject({ status: 200 })
   })
 
-  test('fifty times at once makes one request, one entry, one notification', async () => {
+  test('fifty concurrent requests make one request, one log entry, one notification', async () => {
     const fixture = await openSessionFixture(world)
     const replies = await Promise.all(Array.from({ length: 50 }, () => ask(fixture)))
     expect(count(replies, 200)).toBe(1)
@@ -109,7 +109,7 @@ describe('POST /api/sessions/{id}/extend', () => {
     expect(await fixture.notificationsOf(fixture.operator)).toHaveLength(1)
   })
 
-  test('takes 1 to 480 whole minutes: else 400 naming the field', async () => {
+  test('accepts 1 to 480 whole minutes: otherwise 400 with the field name', async () => {
     const fixture = await openSessionFixture(world)
     for (const minutes of [0, -5, 481, 1.5, '15', null, true, [15], 1e21]) {
       const reply = await ask(fixture, minutes)
@@ -128,7 +128,7 @@ describe('POST /api/sessions/{id}/extend', () => {
 })
 
 describe('PATCH /api/sessions/{id}: an extension', () => {
-  test('approved adds its minutes to the plan, also from none and while PAUSED, and the client is told', async () => {
+  test('when approved adds its minutes, also without a planned end and while PAUSED, and notifies the client', async () => {
     const fixture = await openSessionFixture(world)
     await ask(fixture, 15)
     const reply = await fixture.performAction(fixture.operator, 'approve_extension', 'gladly')
@@ -165,7 +165,7 @@ describe('PATCH /api/sessions/{id}: an extension', () => {
     ])
   })
 
-  test('declined changes nothing but that, and the client is told why', async () => {
+  test('when declined changes only its own status, and notifies the client of the reason', async () => {
     const fixture = await openSessionFixture(world)
     await ask(fixture, 15)
     const reply = await fixture.performAction(fixture.operator, 'decline_extension', 'my shift ends')
@@ -180,7 +180,7 @@ describe('PATCH /api/sessions/{id}: an extension', () => {
     expect(await requests(fixture)).toEqual([{ minutes: 15, status: 'DECLINED', decided: true }])
   })
 
-  test('is decided by the operator of the session alone, once', async () => {
+  test('can be decided only by the operator of the session, once', async () => {
     const fixture = await openSessionFixture(world)
     await ask(fixture)
     for (const action of ['approve_extension', 'decline_extension']) {
@@ -203,7 +203,7 @@ describe('PATCH /api/sessions/{id}: an extension', () => {
     })
   })
 
-  test('that nobody decided expires with the session, whoever ends it', async () => {
+  test('that is pending expires when the session ends, regardless of the actor', async () => {
     for (const ender of ['client', 'operator'] as const) {
       const fixture = await openSessionFixture(world)
       await ask(fixture)
@@ -221,7 +221,7 @@ describe('PATCH /api/sessions/{id}: an extension', () => {
     }
   })
 
-  test('asked for while the session ends is refused or expires, and never waits in a session that is over', async () => {
+  test('requested while the session ends is rejected or expires, and is never pending in an ended session', async () => {
     for (let round = 0; round < 15; round++) {
       const fixture = await openSessionFixture(world)
       const [asked, approved, ended] = await Promise.all([
@@ -243,7 +243,7 @@ describe('PATCH /api/sessions/{id}: an extension', () => {
   })
 })
 
-test('an extension is asked for and decided live: both sides see it over the hub', async () => {
+test('both sides see the request and the decision of an extension live over the hub', async () => {
   const fixture = await openSessionFixture(world)
   const [client, operator] = [await fixture.client.hub(), await fixture.operator.hub()]
   for (const socket of [client, operator]) await socket.send('session:watch', { session_id: fixture.id })

@@ -22,11 +22,11 @@ type Weighted = [weight: number, arbitrary: fc.Arbitrary<unknown>]
 const mostly = (...choices: Weighted[]) =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 
-/** Who does it: mostly a side of the session, in whose name most succeeds; else anybody. */
+/** The actor of a step: mostly a participant of the session, so that most steps succeed; otherwise any user. */
 const as = mostly([6, fc.constant('operator')], [4, fc.constant('client')], [2, fc.constantFrom(...users)])
 const operator = mostly([8, fc.constantFrom('alice', 'both')], [1, fc.constantFrom(...users)])
 const robot = fc.nat({ max: owners.length - 1 })
-/** Which of the sessions that there are, counted from the newest. */
+/** Index of a session, counted from the newest. */
 const session = mostly([5, fc.constant(0)], [1, fc.nat({ max: 3 })])
 const action = mostly(
   [4, fc.constantFrom('pause', 'resume', 'resume', 'emergency_stop', 'clear_stop')],
@@ -41,7 +41,7 @@ const kind = <T extends string>(name: T) => fc.constant(name)
 const step = mostly(
   [3, fc.record({ do: kind('start'), as: operator, robot })],
   [2, fc.record({ do: kind('schedule'), as: operator, robot, minutes: fc.integer({ min: 1, max: 90 }) })],
-  [12, fc.record({ do: kind('act'), as, session, action })],
+  [12, fc.record({ do: kind('perform_action'), as, session, action })],
   [2, fc.record({ do: kind('extend'), as, session, minutes: fc.integer({ min: 1, max: 480 }) })],
   [2, fc.record({ do: kind('rate'), as, session, stars: fc.integer({ min: 1, max: 5 }) })],
   [
@@ -66,7 +66,7 @@ const step = mostly(
   [6, fc.record({ do: kind('jump'), ms: jumpMs })],
   [4, fc.record({ do: kind('tick') })],
 )
-// biome-ignore lint/suspicious/noExplicitAny: a union of ten small records, told apart by `do`
+// biome-ignore lint/suspicious/noExplicitAny: a union of ten small records, discriminated by `do`
 type Step = any
 
 let clockMs = Date.parse('2026-05-10T12:00:00Z')
@@ -105,7 +105,7 @@ async function createFixture(world: World) {
     world,
     db,
     gateway,
-    cast: actors,
+    actors,
     robots,
     async tick() {
       await sweep.run()
@@ -119,9 +119,9 @@ async function createFixture(world: World) {
 }
 type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** Does a step on both sides; they must answer the same. */
+/** Performs a step on the platform and on the model. Both must return the same result. */
 async function perform(fixture: Fixture, model: Model, step: Step): Promise<void> {
-  const { cast: actors, robots, gateway } = fixture
+  const { actors, robots, gateway } = fixture
   const item = 'session' in step ? model.sessions.at(-1 - step.session) : undefined
   if ('session' in step && !item) return
   const path = `/api/sessions/${item?.id}`
@@ -132,7 +132,7 @@ async function perform(fixture: Fixture, model: Model, step: Step): Promise<void
     expect(reply.status, `${JSON.stringify(step)} → ${JSON.stringify(reply.body)}`).toBe(predicted)
 
   if (step.do === 'start' || step.do === 'schedule') {
-    // No two at one time, so that the order of their starts is known.
+    // Sessions must not have equal start times, so that the order of their starts is known.
     const aheadMs = step.minutes * MINUTE_MS + model.sessions.length
     const scheduledForMs = step.do === 'schedule' ? clockMs + aheadMs : null
     const scheduledFor =
@@ -140,7 +140,7 @@ async function perform(fixture: Fixture, model: Model, step: Step): Promise<void
     const reply = await user.post('/api/sessions', { robotId: robots[step.robot], ...scheduledFor })
     agree(reply, model.start(who, step.robot, clockMs, scheduledForMs))
     if (reply.status === 201) (model.sessions.at(-1) as Session).id = reply.body.sessionId
-  } else if (step.do === 'act') {
+  } else if (step.do === 'perform_action') {
     const reply = await user.patch(path, { action: step.action })
     agree(reply, model.performAction(who, item as Session, step.action, clockMs))
   } else if (step.do === 'extend') {
@@ -155,9 +155,9 @@ async function perform(fixture: Fixture, model: Model, step: Step): Promise<void
     agree(reply, model.plan(who, step.client, step.plan))
   } else if (step.do === 'lose' && model.robots[step.robot]?.connected) {
     const signMs = clockMs - step.silentMs
-    if (step.told) await gateway.lose(robots[step.robot] as string, signMs)
+    if (step.notified) await gateway.lose(robots[step.robot] as string, signMs)
     else await gateway.disconnect(robots[step.robot] as string, signMs)
-    model.lose(step.robot, clockMs, signMs, step.told)
+    model.lose(step.robot, clockMs, signMs, step.notified)
   } else if (step.do === 'connect' && !model.robots[step.robot]?.connected) {
     await gateway.connect(robots[step.robot] as string)
     model.connect(step.robot, clockMs)
@@ -169,8 +169,8 @@ async function perform(fixture: Fixture, model: Model, step: Step): Promise<void
   }
 }
 
-/** Owners release what is on hold. */
-async function release({ cast: actors, robots }: Fixture, model: Model): Promise<void> {
+/** Releases all robots on hold, as their owners. */
+async function release({ actors, robots }: Fixture, model: Model): Promise<void> {
   for (const [index, robot] of model.robots.entries()) {
     if (!robot.onHold) continue
     await actors[robot.owner].patch(`/api/client/robots/${robots[index]}`, { on_hold: false })
@@ -178,7 +178,7 @@ async function release({ cast: actors, robots }: Fixture, model: Model): Promise
   }
 }
 
-/** Everything that is in the database must be what the model says. */
+/** Asserts that the database matches the model. */
 async function compare({ db, robots }: Fixture, model: Model): Promise<void> {
   const ids = model.sessions.map(({ id }) => id)
   const rows = await db
@@ -216,8 +216,8 @@ async function compare({ db, robots }: Fixture, model: Model): Promise<void> {
   }
 }
 
-/** Logs, ledger and notifications, once at the end of a story. */
-async function audit({ db, cast: actors }: Fixture, model: Model): Promise<void> {
+/** Asserts that logs, ledger and notifications match the model, once at the end of a run. */
+async function audit({ db, actors }: Fixture, model: Model): Promise<void> {
   for (const item of model.sessions) {
     const { body } = await actors[item.client].get(`/api/sessions/${item.id}/events?limit=200`)
     const events: { seq: number; type: string }[] = body.events
@@ -245,9 +245,9 @@ async function audit({ db, cast: actors }: Fixture, model: Model): Promise<void>
   for (const { notification_seq, count } of gaps) expect(Number(count)).toBe(notification_seq)
 }
 
-/** Ends what is open and brings everybody back, so that the next story begins like the first. */
+/** Ends open sessions and reconnects all robots, so that the next run begins with the same state as the first. */
 async function cleanUp(fixture: Fixture, model: Model): Promise<void> {
-  const { cast: actors, robots, gateway } = fixture
+  const { actors, robots, gateway } = fixture
   for (const item of model.sessions) {
     await actors[item.client].patch(`/api/sessions/${item.id}`, { action: 'end' })
     await actors[item.client].patch(`/api/sessions/${item.id}`, { action: 'cancel' })
@@ -264,11 +264,11 @@ async function cleanUp(fixture: Fixture, model: Model): Promise<void> {
   }
 }
 
-// A failure prints its seed and the shortest story that fails; `fc.assert(…, { seed, path })` tells it again.
-test('whatever people, robots and workers do, in any order: every answer, state and cent is as the rules say', {
+// A failure prints its seed and the shortest failing run; `fc.assert(…, { seed, path })` repeats it.
+test('any order of actions of users, robots and workers yields the responses, states and charges of the model', {
   timeout: 120_000,
 }, async () => {
-  const env = { ROLES: 'api,hub,gateway' } // the worker's rounds come when the story says so
+  const env = { ROLES: 'api,hub,gateway' } // the steps run the worker
   await using world = await createWorld({ now: () => new Date(clockMs), bus: 'redis', env })
   await using fixture = await createFixture(world)
   const scenario = fc.array(step, { minLength: 20, maxLength: 50, size: 'max' })

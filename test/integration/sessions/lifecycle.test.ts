@@ -11,10 +11,10 @@ const HOUR_MS = 3_600_000
 const nowhere = { PENDING: 409, ACTIVE: 409, PAUSED: 409, COMPLETED: 409, CANCELLED: 409 } as const
 
 /**
- * Every action: who of the two sides may ask for it, what it answers in each state (the state it leads to, or
- * 409) and what the log then says. Admins see a session but are no party to it: 403, unless they pause, end or stop it,
- * or clear a stop.
- * Strangers do not see it: 404. Here no stop is in force and no request for more time waits.
+ * Every action: the roles that may perform it, its response in each state (the resulting state, or 409), and the
+ * log entry it appends. Admins see a session but do not take part in it: they receive 403, unless they pause, end or
+ * stop it, or clear a stop.
+ * Strangers do not see it and receive 404. In this table no stop is latched and no extension request is pending.
  */
 const table: Record<
   SessionAction,
@@ -55,7 +55,7 @@ const table: Record<
   approve_extension: { may: ['operator'], from: nowhere, event: 'extension.approved' },
   decline_extension: { may: ['operator'], from: nowhere, event: 'extension.declined' },
 }
-/** The actions that lead to a state, after scheduling (for PENDING and CANCELLED) or starting. */
+/** Lists the actions that lead to a state, after scheduling (for PENDING and CANCELLED) or starting. */
 const pathTo: Record<Status, readonly SessionAction[]> = {
   PENDING: [],
   ACTIVE: [],
@@ -78,7 +78,7 @@ beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs) })
   const client = await world.client()
   const robot = await world.robot(client)
-  // Its sessions end under stops of the owner, too, and the next one begins on it.
+  // Sessions also end under stops of the owner, and the robot must accept the next session.
   await client.patch(`/api/client/robots/${robot.id}`, { stop_clear: 'anyone' })
   ;(await world.connect(robot)).beat()
   const users = { client, operator: await world.operator(), admin: await world.admin() }
@@ -114,23 +114,23 @@ async function sessionIn(status: Status, { operator, robotId }: Fixtures): Promi
   return id
 }
 
-/** Brings a session to an end, so that its robot and operator are free for the next. */
+/** Ends a session, so that its robot and operator are free for the next one. */
 async function endSession(operator: TestUser, id: string): Promise<void> {
   await performAction(operator, id, 'end')
   await performAction(operator, id, 'cancel')
 }
 
-test('the table knows every action and every state', () => {
+test('the table covers every action and every state', () => {
   expect(Object.keys(table).sort()).toEqual(SessionAction.options.toSorted())
   expect(Object.keys(pathTo).sort()).toEqual(SessionStatus.options.toSorted())
 })
 
 describe.each(SessionStatus.options)('a session that is %s', (status) => {
-  test('refuses what is not possible or not allowed, and stays as it is', async () => {
+  test('rejects actions that are impossible or not allowed, and remains unchanged', async () => {
     const id = await sessionIn(status, actors)
     const before = { session: await read(actors.operator, id), log: await log(actors.operator, id) }
     const robot = (await robotOf(actors.client, actors.robotId)).status
-    const answers: Record<string, number> = {}
+    const statuses: Record<string, number> = {}
     const expected: Record<string, number> = {}
     for (const action of SessionAction.options) {
       for (const who of ['operator', 'client', 'admin', 'stranger'] as const) {
@@ -138,12 +138,12 @@ describe.each(SessionStatus.options)('a session that is %s', (status) => {
         const allowed = (may as readonly string[]).includes(who)
         if (allowed && from[status] !== 409) continue
         const reply = await performAction(actors[who], id, action)
-        answers[`${who} ${action}`] = reply.status
+        statuses[`${who} ${action}`] = reply.status
         expected[`${who} ${action}`] = who === 'stranger' ? 404 : allowed ? 409 : 403
         expect(reply.body).toEqual({ error: expect.any(String) })
       }
     }
-    expect(answers).toEqual(expected)
+    expect(statuses).toEqual(expected)
     expect({ session: await read(actors.operator, id), log: await log(actors.operator, id) }).toEqual(before)
     expect((await robotOf(actors.client, actors.robotId)).status).toBe(robot)
     await endSession(actors.operator, id)
@@ -153,7 +153,7 @@ describe.each(SessionStatus.options)('a session that is %s', (status) => {
     table[action].may.map((who) => ({ action, who, to: table[action].from[status] })),
   )
   for (const { action, who, to } of possible.filter((step) => step.to !== 409)) {
-    test(`becomes ${to} when its ${who} says ${action}`, async () => {
+    test(`becomes ${to} when its ${who} performs ${action}`, async () => {
       const id = await sessionIn(status, actors)
       const before = await log(actors.operator, id)
       const known = { client: await newestId(actors.client), operator: await newestId(actors.operator) }
@@ -164,7 +164,7 @@ describe.each(SessionStatus.options)('a session that is %s', (status) => {
       expect(reply.body).toEqual(await read(actors[who], id))
       const events = await log(actors.operator, id)
       expect(events.slice(0, -1)).toEqual(before)
-      const reason = action === 'start' ? {} : { reason: 'because' } // a start keeps none
+      const reason = action === 'start' ? {} : { reason: 'because' } // a start stores no reason
       expect(events.at(-1)).toMatchObject({
         session_id: id,
         seq: before.length + 1,
@@ -180,7 +180,7 @@ describe.each(SessionStatus.options)('a session that is %s', (status) => {
         const fresh = notifications.filter((item: { id: string }) => Number(item.id) > after)
         return fresh.map((item: { type: string }) => item.type)
       }
-      // Whoever did not do it hears of it; a start, an end and a stop are told to both.
+      // The platform notifies both sides of a start, an end and a stop, and otherwise the side that did not act.
       const both = ['start', 'end', 'emergency_stop'].includes(action)
       const { event } = table[action]
       expect(await notified(actors.client, known.client)).toEqual(both || who !== 'client' ? [event] : [])
@@ -192,12 +192,12 @@ describe.each(SessionStatus.options)('a session that is %s', (status) => {
   }
 })
 
-test('the log tells the whole life in order, numbered from 1 without gaps', async () => {
+test('the log contains every transition in order, numbered from 1 without gaps', async () => {
   const { operator, client, robotId } = actors
   const id = await create(operator, robotId, true)
   await performAction(operator, id, 'start')
   await performAction(client, id, 'pause', 'lunch')
-  await performAction(operator, id, 'pause') // refused: takes no number
+  await performAction(operator, id, 'pause') // rejected: uses no number
   await performAction(operator, id, 'resume')
   await performAction(operator, id, 'pause')
   await performAction(client, id, 'end')
@@ -234,7 +234,7 @@ test.each([
   ['reason', { action: 'pause', reason: '\udfff' }],
   ['reason', { action: 'pause', reason: null }],
   ['status', { status: 'COMPLETED' }],
-])('a PATCH answers 400 naming %s for %j', async (field, body) => {
+])('a PATCH returns 400 naming %s for %j', async (field, body) => {
   const id = await create(actors.operator, actors.robotId)
   const reply = await actors.operator.patch(`${SESSIONS}/${id}`, body)
   expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining(field) } })
@@ -243,7 +243,7 @@ test.each([
 })
 
 describe('pauses', () => {
-  test('add up, run on while PAUSED and stop with the end', async () => {
+  test('add up, continue while PAUSED and end with the session', async () => {
     const { operator, robotId } = actors
     const id = await create(operator, robotId)
     const pausedSeconds = async () => (await read(operator, id)).paused_seconds
@@ -262,14 +262,14 @@ describe('pauses', () => {
     await performAction(operator, id, 'pause')
     expect((await read(operator, id)).pause_reason).toBe('requested')
     clockMs += 15_700
-    expect(await pausedSeconds()).toBe(46) // 30.5 + 15.7: halves of seconds are not lost
+    expect(await pausedSeconds()).toBe(46) // 30.5 + 15.7: fractions of seconds add up
     const ended = await performAction(operator, id, 'end')
     expect(ended.body).toMatchObject({ paused_seconds: 46, pause_reason: null, duration_minutes: 2 })
     clockMs += HOUR_MS
     expect(await read(operator, id)).toMatchObject({ paused_seconds: 46, duration_minutes: 2 })
   })
 
-  test('are not shortened by a clock that steps back, nor does a session end before it began', async () => {
+  test('are not shortened by a clock that is set back, and a session never ends before it starts', async () => {
     const { operator, robotId } = actors
     const id = await create(operator, robotId)
     clockMs += 5_000
@@ -285,7 +285,7 @@ describe('pauses', () => {
     clockMs += 60_000
   })
 
-  test('stop the robot', async () => {
+  test('halt the robot', async () => {
     const { operator, client } = actors
     const robot = await world.robot(client)
     const link = (await world.connect(robot)).beat()
@@ -301,7 +301,7 @@ describe('pauses', () => {
 })
 
 describe('a robot that is lost during its session', () => {
-  test('pauses it and tells both; it resumes only once the robot is back and the operator says so', async () => {
+  test('pauses it and notifies both sides; only the operator resumes it, after the robot is back', async () => {
     const { operator, client } = actors
     const robot = await world.robot(client)
     const link = (await world.connect(robot)).beat()
@@ -331,7 +331,7 @@ describe('a robot that is lost during its session', () => {
     expect((await log(client, id)).map((event: { seq: number }) => event.seq)).toEqual(numbersTo(5))
   })
 
-  test('ends it when the robot stays away longer than the grace', async () => {
+  test('ends it when the robot stays away longer than the grace period', async () => {
     const { operator, client } = actors
     const robot = await world.robot(client)
     const link = (await world.connect(robot)).beat()
@@ -352,7 +352,7 @@ describe('a robot that is lost during its session', () => {
     for (const { data } of [lost, ended]) expect(data).not.toHaveProperty('actor_id')
   })
 
-  test('may be ended by hand; the robot is then OFFLINE', async () => {
+  test('allows a participant to end the session; the robot is then OFFLINE', async () => {
     const { operator, client } = actors
     const robot = await world.robot(client)
     const link = (await world.connect(robot)).beat()
@@ -360,7 +360,7 @@ describe('a robot that is lost during its session', () => {
     await performAction(operator, id, 'pause', 'mine')
     link.destroy()
     await expect.poll(async () => (await log(client, id)).at(-1).type, { timeout: 10_000 }).toBe('robot.lost')
-    expect((await read(client, id)).pause_reason).toBe('mine') // the pause was there first
+    expect((await read(client, id)).pause_reason).toBe('mine') // the session was already paused
 
     expect(await performAction(client, id, 'end')).toMatchObject({
       status: 200,
@@ -371,7 +371,7 @@ describe('a robot that is lost during its session', () => {
 })
 
 describe('a scheduled session', () => {
-  test('can be cancelled, which costs nothing and leaves the robot alone', async () => {
+  test('can be cancelled without charge and without effect on the robot', async () => {
     const { operator, client, robotId } = actors
     const id = await create(operator, robotId, true)
     clockMs += 1_000
@@ -387,7 +387,7 @@ describe('a scheduled session', () => {
     expect((await robotOf(client, robotId)).status).toBe('AVAILABLE')
   })
 
-  test('cannot be started while the robot is taken or away, or its operator is busy, and stays PENDING', async () => {
+  test('cannot start while the robot is in a session or offline, or its operator is busy, and remains PENDING', async () => {
     const { operator, client, stranger, robotId } = actors
     const other = await world.robot(client)
     const link = (await world.connect(other)).beat()

@@ -21,7 +21,7 @@ const SHARED = [
 ]
 const CLIENT_VIEW = [...SHARED, 'episodes_collected', 'data_collected_mb'].sort()
 const OPERATOR_VIEW = [...SHARED, 'operator_earnings_cents'].sort()
-/** What reading one session alone adds. */
+/** The additional fields of a single session. */
 const DETAILS = [
   'scheduled_for',
   'planned_minutes',
@@ -39,13 +39,13 @@ const DETAILS = [
   'planned_end',
   'outage_seconds',
 ]
-/** What it adds for the operator. */
+/** The additional field for the operator. */
 const OPERATOR_DETAILS = [...DETAILS, 'earnings_pending_until']
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HOUR_MS = 3_600_000
 
 let world: World
-/** Never stands still, so that "newest first" has one answer; tests move it on. */
+/** Advances with each read, so that "newest first" is unambiguous; tests advance it further. */
 let clockMs = Date.now()
 beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs++) })
@@ -72,7 +72,7 @@ async function actors() {
 }
 
 describe('the views', () => {
-  test('client and operator see exactly their fields, in the list and alone', async () => {
+  test('client and operator see exactly their fields, in the list and in the detail', async () => {
     const { owner, operator, robot } = await actors()
     const { sessionId } = (await start(operator, robot)).body
     const expectViews = async () => {
@@ -96,7 +96,7 @@ describe('the views', () => {
     await expectViews()
   })
 
-  test("the robot's video is its operator's to see while the session is open, and its owner's always", async () => {
+  test("the operator sees the robot's video address while the session is open, the owner always", async () => {
     const { owner, operator, robot } = await actors()
     const stream_url = 'http://camera.example/robot'
     await owner.patch(`/api/client/robots/${robot.id}`, { stream_url })
@@ -107,7 +107,7 @@ describe('the views', () => {
     expect([await seenBy(owner), await seenBy(operator)]).toEqual([stream_url, null])
   })
 
-  test('tell a session from its start to its end', async () => {
+  test('show a session from its start to its end', async () => {
     const { owner, operator, robot } = await actors()
     const { sessionId } = (await start(operator, robot)).body
     const running = (await owner.get(`${SESSIONS}/${sessionId}`)).body
@@ -161,7 +161,7 @@ describe('the views', () => {
     })
   })
 
-  test('an owner who drives, and an admin who looks on, see the client’s view', async () => {
+  test('an owner who is also the operator, and an admin, see the client’s view', async () => {
     const owner = await world.client()
     await owner.post('/api/auth/profile', { role: 'operator' })
     const robot = await onlineRobot(owner)
@@ -174,7 +174,7 @@ describe('the views', () => {
     await end(owner, sessionId)
   })
 
-  test('nobody else sees a session: 404 as for one that does not exist, and an empty list', async () => {
+  test('other users receive 404 as for a session that does not exist, and an empty list', async () => {
     const { operator, robot } = await actors()
     const { sessionId } = (await start(operator, robot)).body
     for (const user of [await world.client(), await world.operator(), await world.newUser()]) {
@@ -252,7 +252,7 @@ describe('the list', () => {
     }
   })
 
-  test('shows who is both client and operator the sessions of both sides, each once', async () => {
+  test('shows a user who is client and operator the sessions of both roles, each once', async () => {
     const both = await world.client()
     await both.post('/api/auth/profile', { role: 'operator' })
     const other = await actors()
@@ -281,7 +281,7 @@ describe('the list', () => {
     ...['yesterday', '2026-01-01'].map((value) => ['from', `from=${value}`]),
     ['to', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
     ['page', 'page=2'],
-  ])('answers 400 naming %s for ?%s', async (field, query) => {
+  ])('returns 400 naming %s for ?%s', async (field, query) => {
     const reply = await (await anyOperator()).get(`${SESSIONS}?${query}`)
     expect(reply.status).toBe(400)
     expect(reply.body).toEqual({ error: expect.stringContaining(field as string) })
@@ -295,7 +295,7 @@ describe('the list', () => {
 })
 
 describe('starting', () => {
-  test('answers 201 ACTIVE, takes the robot, tells the client and counts the robot’s hours', async () => {
+  test('returns 201 ACTIVE, claims the robot, notifies the client and counts the robot’s hours', async () => {
     const { owner, operator, robot } = await actors()
     const reply = await start(operator, robot)
     expect(reply.status).toBe(201)
@@ -319,7 +319,7 @@ describe('starting', () => {
     expect((await owner.get(`/api/client/robots/${robot.id}`)).body.total_hours).toBeCloseTo(2, 3)
   })
 
-  test('is for operators: 403 for everybody else', async () => {
+  test('requires the operator role: 403 for others', async () => {
     const { owner, robot } = await actors()
     for (const user of [owner, await world.client(), await world.newUser()]) {
       expect(await start(user, robot)).toMatchObject({ status: 403, body: { error: expect.any(String) } })
@@ -327,7 +327,7 @@ describe('starting', () => {
     expect((await owner.get(SESSIONS)).body.sessions).toEqual([])
   })
 
-  test('is a 409 on a robot that is OFFLINE, never connected or gone', async () => {
+  test('returns 409 for a robot that is OFFLINE, was never connected or has disconnected', async () => {
     const { owner, operator, robot } = await actors()
     const never = await world.robot(owner)
     expect(await start(operator, never)).toMatchObject({ status: 409 })
@@ -341,7 +341,7 @@ describe('starting', () => {
     expect((await owner.get('/api/notifications')).body.notifications).toEqual([])
   })
 
-  test('is a 409 on a robot that is IN_SESSION, ACTIVE or PAUSED', async () => {
+  test('returns 409 for a robot that is in an ACTIVE or PAUSED session', async () => {
     const { operator, robot } = await actors()
     const other = await world.operator()
     const { sessionId } = (await start(operator, robot)).body
@@ -355,7 +355,7 @@ describe('starting', () => {
     expect(await start(other, robot)).toMatchObject({ status: 201 })
   })
 
-  test('is a 409 for an operator who holds an ACTIVE or PAUSED session, and leaves the robot free', async () => {
+  test('returns 409 for an operator with an ACTIVE or PAUSED session, and leaves the robot free', async () => {
     const { owner, operator, robot } = await actors()
     const second = await onlineRobot(owner)
     const { sessionId } = (await start(operator, robot)).body
@@ -372,7 +372,7 @@ describe('starting', () => {
     expect(await start(operator, second)).toMatchObject({ status: 201 })
   })
 
-  test('is a 404 on a robot that does not exist or was removed', async () => {
+  test('returns 404 for a robot that does not exist or was removed', async () => {
     const { owner, operator, robot } = await actors()
     await owner.delete(`/api/client/robots/${robot.id}`)
     for (const robotId of [randomUUID(), robot.id]) {
@@ -385,7 +385,7 @@ describe('starting', () => {
     }
   })
 
-  test('on a robot whose owner asks for a certified operator needs an APPROVED certification', async () => {
+  test('on a robot that requires a certification needs an APPROVED certification', async () => {
     const [owner, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
     const robot = await onlineRobot(owner, { robot_type: 'delicate', require_certification: true })
     const refused = async () => {
@@ -421,7 +421,7 @@ describe('starting', () => {
     ['scheduledFor', { robotId: randomUUID(), scheduledFor: '2026-02-30T10:00:00Z' }],
     ['scheduledFor', { robotId: randomUUID(), scheduledFor: 1_800_000_000_000 }],
     ['robot_id', { robotId: randomUUID(), robot_id: randomUUID() }],
-  ])('answers 400 naming %s for %j', async (field, body) => {
+  ])('returns 400 naming %s for %j', async (field, body) => {
     operatorOnce ??= world.operator()
     const reply = await (await operatorOnce).post(SESSIONS, body)
     expect(reply.status).toBe(400)
@@ -431,7 +431,7 @@ describe('starting', () => {
 })
 
 describe('operatorId', () => {
-  test('may be one’s own, and nobody else’s', async () => {
+  test('accepts the id of the caller only', async () => {
     const { operator, robot } = await actors()
     const other = await world.operator()
     const refused = await start(operator, robot, { operatorId: other.id })
@@ -442,7 +442,7 @@ describe('operatorId', () => {
     await end(operator, own.body.sessionId)
   })
 
-  test('an admin names an operator, whose session it then is', async () => {
+  test('may name another operator when the caller is an admin', async () => {
     const { owner, operator, robot } = await actors()
     const admin = await world.admin()
     for (const operatorId of [owner.id, randomUUID()]) {

@@ -14,7 +14,7 @@ const read = async (user: TestUser, id: string) => (await user.get(`/api/session
 const logOf = async (user: TestUser, id: string) =>
   (await user.get(`/api/sessions/${id}/events`)).body.events.map(({ type }: { type: string }) => type)
 
-/** A platform with a clock of the test's own, and robots that come and go by its word. */
+/** Creates a platform with a test clock, and robots that connect and disconnect on demand. */
 async function createFixture() {
   const clock = { ms: Date.parse('2026-05-10T12:00:00Z') }
   const world = await createWorld({
@@ -33,7 +33,7 @@ async function createFixture() {
   }
 }
 
-test('a session that cannot be ended does not keep the others from ending, and ends once it can', async () => {
+test('a session that cannot be ended does not delay the others, and ends when it becomes possible', async () => {
   await using fixture = await createFixture()
   const { world, gateway, clock } = fixture
   const users = [await actors(world, gateway), await actors(world, gateway), await actors(world, gateway)]
@@ -60,7 +60,7 @@ test('a session that cannot be ended does not keep the others from ending, and e
   await expect.poll(async () => (await read(stuck.owner, stuck.id)).status, waitOptions).toBe('COMPLETED')
 })
 
-test('a session can be ended also after half a year at the highest rate there is', async () => {
+test('a session can be ended after half a year at the highest possible rate', async () => {
   await using fixture = await createFixture()
   const { world, gateway, clock } = fixture
   const { owner, operator, robotId } = await actors(world, gateway)
@@ -85,7 +85,7 @@ test('a session can be ended also after half a year at the highest rate there is
   expect((await read(operator, id)).operator_earnings_cents).toBe(2_126_008_810)
 })
 
-test('a robot that is back when its session is about to be ended keeps it', async () => {
+test('a session whose robot returns right before its end continues', async () => {
   await using fixture = await createFixture()
   const { world, gateway, clock } = fixture
   const { owner, operator, robotId } = await actors(world, gateway)
@@ -93,13 +93,13 @@ test('a robot that is back when its session is about to be ended keeps it', asyn
   await gateway.lose(robotId, clock.ms)
   await gateway.connect(robotId)
   await performAction(operator, id, 'resume')
-  // As the worker sees it that looked before the robot was back, and had many others to end first.
+  // Simulates a worker that selected the session before the robot returned.
   const lookups = vi.spyOn(world.platform.sessions.presence, 'lostSince')
   lookups.mockResolvedValue([{ id, robot_id: robotId }])
   clock.ms += 2 * GRACE_MS
   await expect.poll(() => lookups.mock.calls.length, waitOptions).toBeGreaterThan(2)
   expect(await read(owner, id)).toMatchObject({ status: 'ACTIVE', end_reason: null })
-  // Lost again: from now on it has its whole grace.
+  // Lost again: the full grace period starts.
   await gateway.lose(robotId, clock.ms)
   const before = lookups.mock.calls.length
   await expect.poll(() => lookups.mock.calls.length, waitOptions).toBeGreaterThan(before + 2)
@@ -108,15 +108,15 @@ test('a robot that is back when its session is about to be ended keeps it', asyn
   await expect.poll(async () => (await read(owner, id)).end_reason, waitOptions).toBe('robot_lost')
 })
 
-test('a session resumed before anybody wrote down the return of its robot is paused by the next loss', async () => {
+test('a session resumed before the return of its robot was recorded is paused by the next loss', async () => {
   await using fixture = await createFixture()
   const { world, gateway, clock } = fixture
   const { owner, operator, robotId } = await actors(world, gateway)
   const id = await start(operator, robotId)
   clock.ms += MINUTE_MS
   await gateway.lose(robotId, clock.ms)
-  // Connected, and the process that should tell the session is slow, or dead.
-  const silent = vi.spyOn(world.platform.sessions.presence, 'robotBack').mockResolvedValue()
+  // The robot is connected, and the process that should record its return is slow or dead.
+  const silent = vi.spyOn(world.platform.sessions.presence, 'handleRobotReturned').mockResolvedValue()
   await gateway.connect(robotId)
   expect((await read(owner, id)).control).toMatchObject({ connected: true })
   await performAction(operator, id, 'resume')
@@ -131,10 +131,10 @@ test('a session resumed before anybody wrote down the return of its robot is pau
   expect((await read(owner, id)).client_charge_cents).toBe(100)
 })
 
-test('a robot whose gateway died, and which is elsewhere before anybody noticed, was lost all the same', async () => {
+test('a robot that reconnects elsewhere before the death of its gateway is detected still counts as lost', async () => {
   let aheadMs = -10 * MINUTE_MS
   const now = () => new Date(Date.now() + aheadMs)
-  // Without a worker nobody looks for dead gateways.
+  // Without a worker, no sweep detects dead gateways.
   await using world = await createWorld({ now, bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
   await using dying = await createSilentGateway(world, () => now().getTime())
   const [owner, operator] = [await world.client(), await world.operator()]
@@ -160,19 +160,19 @@ test('a robot whose gateway died, and which is elsewhere before anybody noticed,
   expect((await read(owner, id)).client_charge_cents).toBe(100)
 })
 
-test('a robot that moves to another gateway without a pause in its heartbeats was not lost', async () => {
-  // Long enough for a busy machine to move it in.
+test('a robot that reconnects to another gateway without a gap in its heartbeats is not lost', async () => {
+  // Long enough to reconnect on a busy machine.
   await using world = await createWorld({ bus: 'redis', env: { HEARTBEAT_TIMEOUT_MS: '2500' } })
   const other = await world.addNode('gateway')
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
   const first = (await world.connect(robot)).beat(100)
   const id = await start(operator, robot.id)
-  // Connected for longer than a robot may be silent.
-  for (let beats = 0; beats < 30; beats++) await first.next('heartbeat_ack')
+  // Stays connected for longer than the heartbeat timeout.
+  for (let count = 0; count < 30; count++) await first.next('heartbeat_ack')
   const second = (await world.connect(robot, other.gatewayUrl)).beat(100)
   expect(await first.closed).toBe(4000)
-  for (let beats = 0; beats < 10; beats++) await second.next('heartbeat_ack')
+  for (let count = 0; count < 10; count++) await second.next('heartbeat_ack')
   expect(await logOf(owner, id)).toEqual(['session.started'])
   await performAction(operator, id, 'end')
 })

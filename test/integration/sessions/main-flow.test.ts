@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { createWorld } from '../../support/world/world.ts'
 
-describe.each(['memory', 'redis'] as const)('the main job over the %s bus', (bus) => {
-  test('a robot comes online, an operator takes it, the owner watches it live', async () => {
+describe.each(['memory', 'redis'] as const)('the main flow over the %s bus', (bus) => {
+  test('a robot connects, an operator starts a session on it, the owner observes it live', async () => {
     await using world = await createWorld({ bus })
     const owner = await world.client()
     const operator = await world.operator()

@@ -45,7 +45,7 @@ const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
 let planned = 0
-/** A session of its own: scheduled, each for another day, so that there can be many of them. */
+/** Creates a separate session: scheduled, each for another day, so that the test can create many. */
 async function newSession(): Promise<string> {
   const scheduledFor = new Date(Date.now() + ++planned * 24 * 3_600_000).toISOString()
   const reply = await operator.post('/api/sessions', { robotId, scheduledFor })
@@ -58,7 +58,7 @@ async function activeSession() {
 }
 
 describe('sending', () => {
-  test('answers 201 with the message, numbered in the session’s log', async () => {
+  test('returns 201 with the message, numbered in the session’s log', async () => {
     const id = await newSession()
     const first = await send(operator, id, 'Hello there\n¿qué tal? 🤖')
     expect(first.status).toBe(201)
@@ -87,7 +87,7 @@ describe('sending', () => {
     expect(events[1].data).toEqual(first.body)
   })
 
-  test('works in every state, also after the session', async () => {
+  test('works in every status, also after the end of the session', async () => {
     const { client, driver, id } = await activeSession()
     for (const action of ['pause', 'resume', 'end']) {
       await driver.patch(`/api/sessions/${id}`, { action })
@@ -96,7 +96,7 @@ describe('sending', () => {
     expect(bodies(await list(driver, id))).toEqual(['after pause', 'after resume', 'after end'])
   })
 
-  test('takes 1 to 4000 characters, kept as they are', async () => {
+  test('accepts 1 to 4000 characters and stores them unchanged', async () => {
     const id = await newSession()
     for (const body of ['x', ' padded ', 'é'.repeat(4_000), '\u0001\u007f\u2028', '</script>', "'; --"]) {
       expect(await send(owner, id, body), JSON.stringify(body.slice(0, 20))).toMatchObject({
@@ -124,14 +124,14 @@ describe('sending', () => {
     ['client_message_id', { body: 'fine', client_message_id: 'm1' }],
     ['sender_id', { body: 'fine', sender_id: randomUUID() }],
     ['seq', { body: 'fine', seq: 1 }],
-  ])('answers 400 naming %s for %j and stores nothing', async (field, body) => {
+  ])('returns 400 naming %s for %j and stores nothing', async (field, body) => {
     const reply = await owner.post(pathOf(sessionId), body)
     expect(reply.status).toBe(400)
     expect(reply.body).toEqual({ error: expect.stringContaining(field) })
     expect(await list(owner, sessionId)).toEqual([])
   })
 
-  test('and reading is a 404 for whoever has no part in the session', async () => {
+  test('and reading return 404 to users outside the session', async () => {
     for (const user of [await world.client(), await world.operator(), await world.newUser()]) {
       for (const id of [sessionId, randomUUID()]) {
         const refusals = [await send(user, id, 'psst'), await user.get(pathOf(id))]
@@ -145,7 +145,7 @@ describe('sending', () => {
 })
 
 describe('reading', () => {
-  test('is oldest first, after a number, a page at a time, the same for both sides', async () => {
+  test('returns pages after a number, oldest first, the same for both sides', async () => {
     const id = await newSession()
     for (let count = 1; count <= 120; count++) await send(count % 2 ? owner : operator, id, `m${count}`)
     const all = numbers(1, 120).map((count) => `m${count}`)
@@ -168,7 +168,7 @@ describe('reading', () => {
   })
 
   test.each(['after=-1', 'after=x', 'after=', 'after=1.5', 'limit=0', 'limit=201', 'limit=', 'before=1'])(
-    'answers 400 for ?%s',
+    'returns 400 for ?%s',
     async (query) => {
       const reply = await owner.get(`${pathOf(sessionId)}?${query}`)
       expect(reply.status).toBe(400)
@@ -178,7 +178,7 @@ describe('reading', () => {
 })
 
 describe('a repeated clientMessageId', () => {
-  test('answers with the message that was stored first', async () => {
+  test('returns the message that was stored first', async () => {
     const id = await newSession()
     const first = await send(owner, id, 'Only once', 'c1')
     const again = await send(owner, id, 'Only once', 'c1')
@@ -188,7 +188,7 @@ describe('a repeated clientMessageId', () => {
     expect(await list(owner, id)).toEqual([first.body])
   })
 
-  test('with another text is a 422, and the first message stays', async () => {
+  test('with another text returns 422, and the first message is unchanged', async () => {
     const id = await newSession()
     await send(owner, id, 'One', 'c1')
     expect(await send(owner, id, 'Two', 'c1')).toMatchObject({
@@ -198,7 +198,7 @@ describe('a repeated clientMessageId', () => {
     expect(bodies(await list(owner, id))).toEqual(['One'])
   })
 
-  test('means one sender and one session', async () => {
+  test('is scoped to one sender and one session', async () => {
     const [id, other] = [await newSession(), await newSession()]
     for (const reply of [
       await send(owner, id, 'One', 'c1'),
@@ -211,7 +211,7 @@ describe('a repeated clientMessageId', () => {
     expect(bodies(await list(owner, other))).toEqual(['Three'])
   })
 
-  test('fifty times at once stores one message and takes one number', async () => {
+  test('fifty times concurrently stores one message and uses one number', async () => {
     const id = await newSession()
     const replies = await Promise.all(numbers(1, 50).map(() => send(owner, id, 'Once', 'same')))
     for (const reply of replies) expect(reply.status).toBeLessThan(300)
@@ -221,7 +221,7 @@ describe('a repeated clientMessageId', () => {
   })
 })
 
-test('both sides writing at once, with pauses in between, makes one gapless log', async () => {
+test('concurrent messages of both sides, between pauses, make one log without gaps', async () => {
   const { client, driver, id } = await activeSession()
   const performAction = (action: string) => driver.patch(`/api/sessions/${id}`, { action })
   const toggles = async () => {

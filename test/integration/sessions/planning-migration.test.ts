@@ -7,7 +7,7 @@ import { connectTo } from '../../support/database/sql.ts'
 
 const at = (hour: number) => new Date(Date.UTC(2026, 5, 1, hour)).toISOString()
 
-test('bookings that overlap when planned windows arrive: the first stays, the others are cancelled and both sides notified', async () => {
+test('the migration to planned windows keeps the first of overlapping bookings, cancels the others and notifies both sides', async () => {
   const database = await createEmptyDatabase()
   const orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'migration-test' })
   try {
@@ -47,9 +47,9 @@ test('bookings that overlap when planned windows arrive: the first stays, the ot
     const duplicate = await book(arm, alice, 9)
     const sameRobot = await book(arm, bob, 9.5)
     const sameOperator = await book(rover, alice, 9.5)
-    // It overlaps only with what was cancelled, so it stays.
+    // It overlaps only with a cancelled session, so it remains.
     const free = await book(rover, bob, 10)
-    // An open session that has been extended holds its time too.
+    // An extended open session has a window, too.
     await client.query('begin')
     const busy = await robot('IN_SESSION')
     const driver = await user()

@@ -38,7 +38,7 @@ async function onlineRobot() {
   return { ...robot, link: (await world.connect(robot)).beat() }
 }
 
-/** What must hold at every moment, whatever is going on; answers with what does not. */
+/** Returns the violations of the invariants that hold at any time. */
 async function contradictions(): Promise<unknown[]> {
   const { rows } = await database.query(`
     select 'status does not match the open sessions' as what, r.id, r.status, count(s.id) as open
@@ -65,7 +65,7 @@ async function contradictions(): Promise<unknown[]> {
       group by u.id having count(n.seq) <> u.notification_unread`)
   return rows
 }
-/** What must hold once every departure and arrival of a robot has been dealt with. */
+/** Returns the violations of the invariants that hold after every connect and disconnect is handled. */
 async function unsettled(): Promise<unknown[]> {
   const { rows } = await database.query(`
     select r.id, r.status, p.connected, s.status as session
@@ -78,7 +78,7 @@ async function unsettled(): Promise<unknown[]> {
   return rows
 }
 
-test('fifty operators start one robot: one gets it, one session, one notification', async () => {
+test('fifty operators start one robot: one succeeds, with one session and one notification', async () => {
   const [users, robot] = [await operators(50), await onlineRobot()]
   const before = (await owner.get('/api/notifications?limit=1')).body.notifications[0]?.id ?? '0'
   const replies = await Promise.all(users.map((operator) => start(operator, robot.id)))
@@ -96,7 +96,7 @@ test('fifty operators start one robot: one gets it, one session, one notificatio
   await performAction(owner, sessionId, 'end')
 })
 
-test('one operator starts twenty robots: one session, and the other robots stay free', async () => {
+test('one operator starts twenty robots: one session, and the other robots remain free', async () => {
   const [operator, robots] = [await world.operator(), await Promise.all(times(20).map(onlineRobot))]
   const replies = await Promise.all(robots.map((robot) => start(operator, robot.id)))
 
@@ -124,7 +124,7 @@ test('twenty owners register one hardware_id: one robot', async () => {
   expect(rows).toEqual([{ count: 1 }])
 })
 
-test('ends, pauses and resumes at once: one end, and a log without gaps that ends with it', async () => {
+test('concurrent ends, pauses and resumes: one end, and a log without gaps that ends with it', async () => {
   const [operator, robot] = [await world.operator(), await onlineRobot()]
   for (let round = 0; round < 10; round++) {
     const { sessionId } = (await start(operator, robot.id)).body
@@ -140,7 +140,7 @@ test('ends, pauses and resumes at once: one end, and a log without gaps that end
     expect(events.map((event) => event.seq)).toEqual(numbersTo(events.length))
     expect(events).toHaveLength(1 + count(replies, 200))
     expect(events.at(-1)?.type).toBe('session.ended')
-    // Pauses and resumes take turns, whatever the order in which they won.
+    // Pauses and resumes alternate, in any order of success.
     const turns = events.slice(1, -1).map((event) => event.type)
     for (const [index, type] of turns.entries()) {
       expect(type).toBe(index % 2 ? 'session.resumed' : 'session.paused')
@@ -153,13 +153,13 @@ test('ends, pauses and resumes at once: one end, and a log without gaps that end
   await robot.link.close()
 })
 
-test('a robot that is started and lost at once is never free in a session, nor driven while it is away', async () => {
+test('a robot that is started and lost concurrently is never AVAILABLE in a session, nor ACTIVE while offline', async () => {
   const [operator, robot] = [await world.operator(), await world.robot(owner)]
   const outcomes = new Set<number>()
   for (let round = 0; round < 20; round++) {
     const link = (await world.connect(robot)).beat()
     await expect.poll(async () => (await robotOf(robot.id)).status, waitOptions).toBe('AVAILABLE')
-    // From the loss that everybody knows of before the start, over all that lies between, to the reverse.
+    // Varies from a loss recorded before the start to a start before the loss.
     if (round % 4 === 0) link.destroy()
     if (round === 0) {
       await expect.poll(async () => (await robotOf(robot.id)).status, waitOptions).toBe('OFFLINE')
@@ -198,7 +198,7 @@ test('a robot that is started and lost at once is never free in a session, nor d
   expect([...outcomes].sort(), 'both outcomes of the race').toEqual([201, 409])
 })
 
-test('robots that are lost while their sessions end are OFFLINE, never free', async () => {
+test('robots that are lost while their sessions end are OFFLINE, never AVAILABLE', async () => {
   const robots = await Promise.all(times(10).map(() => world.robot(owner)))
   const users = await operators(10)
   for (let round = 0; round < 6; round++) {
@@ -219,7 +219,7 @@ test('robots that are lost while their sessions end are OFFLINE, never free', as
   }
 })
 
-test('a robot that is started and removed at once is either driven or gone', async () => {
+test('a robot that is started and removed concurrently is either in a session or removed', async () => {
   const operator = await world.operator()
   const outcomes: string[] = []
   for (let round = 0; round < 10; round++) {
@@ -244,7 +244,7 @@ test('a robot that is started and removed at once is either driven or gone', asy
   expect(await contradictions()).toEqual([])
 })
 
-test('a storm of everything at once leaves every promise kept', async () => {
+test('a storm of concurrent actions violates no invariant', async () => {
   const [users, robots] = [await operators(6), await Promise.all(times(6).map(onlineRobot))]
   const choose = chooser(20_260_901)
   const replies: Reply[] = []
@@ -263,7 +263,7 @@ test('a storm of everything at once leaves every promise kept', async () => {
       const action = ['pause', 'resume', 'end', 'end'][choose(4)] as string
       replies.push(await performAction(choose(2) ? operator : owner, id, action))
     } else {
-      own.link.destroy() // each walk breaks one robot's connection only, so that none replaces another's
+      own.link.destroy() // each loop breaks the connection of only one robot, so that loops do not interfere
       own.link = (await world.connect(own)).beat()
     }
   }
@@ -287,7 +287,7 @@ test('a storm of everything at once leaves every promise kept', async () => {
   for (const robot of robots) expect((await robotOf(robot.id)).status).toBe('AVAILABLE')
 })
 
-/** Numbers below a limit that look random and are the same in every run. */
+/** Returns pseudo-random numbers below a limit, the same in every run. */
 function chooser(seed: number) {
   let state = seed
   return (limit: number) => {
@@ -296,7 +296,7 @@ function chooser(seed: number) {
   }
 }
 
-test('a session begins when it has its robot, not when somebody began to wait for it', async () => {
+test('a session starts when it has claimed its robot, not when the request began to wait', async () => {
   const [robot, operator] = [await onlineRobot(), await world.operator()]
   await database.query('begin')
   await database.query('select 1 from robots where id = $1 for update', [robot.id])
@@ -318,7 +318,7 @@ test('a session begins when it has its robot, not when somebody began to wait fo
 })
 
 describe('two workers', () => {
-  test('and the operators themselves start what is due: every session once', async () => {
+  test('and operators who start due sessions concurrently start each session once', async () => {
     let aheadMs = 0
     await using shared = await createWorld({
       bus: 'redis',
@@ -336,7 +336,7 @@ describe('two workers', () => {
     }
     aheadMs = 3_600_000
     const statuses = async () => {
-      // Half of them also ask for it themselves; whoever comes second is told that it is no longer PENDING.
+      // Half of the operators also start their session; the second start receives 409, because it is no longer PENDING.
       const asked = await Promise.all(
         drivers.slice(4).map((driver, index) => performAction(driver, ids[index + 4] as string, 'start')),
       )

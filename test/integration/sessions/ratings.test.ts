@@ -19,7 +19,7 @@ async function completed(): Promise<SessionFixture> {
 }
 
 describe('POST /api/sessions/{id}/rate', () => {
-  test('answers with the session, logs it and notifies the operator', async () => {
+  test('returns the session, logs the rating and notifies the operator', async () => {
     const fixture = await completed()
     const reply = await rate(fixture, { rating: 4, comment: 'Careful hands.\nThank you' })
     expect(reply.status).toBe(200)
@@ -52,7 +52,7 @@ describe('POST /api/sessions/{id}/rate', () => {
     expect((await fixture.notificationsOf(fixture.client)).map(({ type }) => type)).toEqual(['session.ended'])
   })
 
-  test('takes every star from 1 to 5, and a comment without a word is none', async () => {
+  test('accepts 1 to 5 stars, and turns a blank comment into null', async () => {
     for (const [rating, comment] of [
       [1, ''],
       [2, ' \n\t '],
@@ -79,14 +79,14 @@ describe('POST /api/sessions/{id}/rate', () => {
     ['comment', { rating: 5, comment: '\ud800' }],
     ['comment', { rating: 5, comment: 7 }],
     ['stars', { rating: 5, stars: 5 }],
-  ])('answers 400 naming %s for %j', async (field, body) => {
+  ])('returns 400 naming %s for %j', async (field, body) => {
     once ??= completed()
     const reply = await rate(await once, body)
     expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining(field) } })
   })
   let once: Promise<SessionFixture> | undefined
 
-  test('is for clients, and for the one who owns the session', async () => {
+  test('requires the client role and the client of the session', async () => {
     const fixture = await completed()
     for (const user of [
       fixture.operator,
@@ -100,13 +100,13 @@ describe('POST /api/sessions/{id}/rate', () => {
       status: 404,
       body: { error: 'Session not found' },
     })
-    // An operator who is also a client sees the session, but it is not theirs to rate.
+    // An operator who is also a client sees the session but may not rate it.
     await fixture.operator.post('/api/auth/profile', { role: 'client' })
     expect(await rate(fixture, { rating: 5 }, fixture.operator)).toMatchObject({ status: 403 })
     expect(await fixture.read()).toMatchObject({ rating: null })
   })
 
-  test('is a 409 before the session is COMPLETED, and for one that never will be', async () => {
+  test('returns 409 before the session is COMPLETED and for a CANCELLED one', async () => {
     const fixture = await openSessionFixture(world)
     const refused = { status: 409, body: { error: expect.stringContaining('completed session') } }
     expect(await rate(fixture)).toMatchObject(refused)
@@ -122,7 +122,7 @@ describe('POST /api/sessions/{id}/rate', () => {
     expect(await rate(fixture)).toMatchObject({ status: 200 })
   })
 
-  test('is given once: of fifty at once exactly one counts, in session, log and notifications', async () => {
+  test('succeeds once: of fifty concurrent ratings exactly one counts, in session, log and notifications', async () => {
     const fixture = await completed()
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) => rate(fixture, { rating: 1 + (index % 5) })),
@@ -143,7 +143,7 @@ describe('POST /api/sessions/{id}/rate', () => {
     expect(again).toMatchObject({ status: 409, body: { error: expect.stringContaining('already rated') } })
   })
 
-  test('reaches an operator who watches live', async () => {
+  test('reaches a subscribed operator live', async () => {
     const fixture = await completed()
     const socket = await fixture.operator.hub()
     await socket.send('session:watch', { session_id: fixture.id })

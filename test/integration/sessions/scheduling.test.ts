@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 let clockMs = Date.now()
 const now = () => new Date(clockMs)
 const at = (aheadMs: number) => new Date(clockMs + aheadMs).toISOString()
-/** Stands longer than the worker takes between two rounds. */
+/** Advances in steps longer than the interval between two worker runs. */
 const waitOptions = { timeout: 10_000 }
 
 const read = async (user: TestUser, id: string) => (await user.get(`${SESSIONS}/${id}`)).body
@@ -21,7 +21,7 @@ const typesOf = async (user: TestUser, path: string, list: string) =>
 const log = (user: TestUser, id: string) => typesOf(user, `${SESSIONS}/${id}/events`, 'events')
 const notified = (user: TestUser) => typesOf(user, '/api/notifications', 'notifications')
 
-/** An owner and an operator of their own, and a robot that is online. */
+/** Creates an owner, an operator and an online robot. */
 async function actors(world: World) {
   const [owner, operator] = await Promise.all([world.client(), world.operator()])
   const robot = await world.robot(owner)
@@ -36,7 +36,7 @@ async function schedule({ operator, robot }: Pick<Fixtures, 'operator' | 'robot'
   return reply.body.sessionId as string
 }
 
-/** Settles when the worker has gone through what is due: it has then started a session that is due now. */
+/** Resolves after the worker has handled due sessions: it has then started a session that is due now. */
 async function workerRound(world: World): Promise<void> {
   const marker = await actors(world)
   const id = await schedule(marker, 1)
@@ -53,7 +53,7 @@ describe('scheduling', () => {
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  test('answers 201 PENDING, leaves the robot free and tells the client', async () => {
+  test('returns 201 PENDING, leaves the robot free and notifies the client', async () => {
     const { owner, operator, robot } = await actors(world)
     const scheduledFor = at(60 * MINUTE_MS)
     const reply = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor })
@@ -78,7 +78,7 @@ describe('scheduling', () => {
     expect(await log(owner, sessionId)).toEqual(['session.scheduled'])
   })
 
-  test('takes a time in any offset, up to 90 days ahead, and none that is not in the future', async () => {
+  test('accepts a future time with any offset, up to 90 days ahead', async () => {
     const { operator, robot } = await actors(world)
     const reply = (scheduledFor: string) => operator.post(SESSIONS, { robotId: robot.id, scheduledFor })
     for (const ahead of [-DAY_MS, -1, 0, 90 * DAY_MS + 1, 400 * DAY_MS]) {
@@ -94,7 +94,7 @@ describe('scheduling', () => {
     expect(await read(operator, offset.body.sessionId)).toMatchObject({ scheduled_for: at(5 * MINUTE_MS) })
   })
 
-  test('needs a robot that is AVAILABLE now', async () => {
+  test('requires a robot that is AVAILABLE now', async () => {
     const { owner, operator, robot, link } = await actors(world)
     const refused = async () => {
       const reply = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor: at(MINUTE_MS) })
@@ -110,20 +110,20 @@ describe('scheduling', () => {
   })
 })
 
-describe('when its time comes', () => {
+describe('at the scheduled time', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ now })
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  test('a session starts by itself, not before, and both are told', async () => {
+  test('a session starts automatically, not earlier, and both sides are notified', async () => {
     const [first, second] = [await actors(world), await actors(world)]
     const due = await schedule(first, 10 * MINUTE_MS)
     const later = await schedule(second, 10 * MINUTE_MS + 1)
     clockMs += 10 * MINUTE_MS
     await expect.poll(() => statusOf(first.owner, due), waitOptions).toBe('ACTIVE')
-    // One round looks at everything that is due, later times first: this one was not due in it.
+    // One run handles all due sessions, latest first: this one was not due in it.
     expect(await statusOf(second.owner, later)).toBe('PENDING')
 
     expect(await read(first.owner, due)).toMatchObject({ started_at: now().toISOString(), ended_at: null })
@@ -137,7 +137,7 @@ describe('when its time comes', () => {
     await expect.poll(() => statusOf(second.owner, later), waitOptions).toBe('ACTIVE')
   })
 
-  test('a cancelled session stays cancelled', async () => {
+  test('a cancelled session does not start', async () => {
     const users = await actors(world)
     const id = await schedule(users, MINUTE_MS)
     await users.owner.patch(`${SESSIONS}/${id}`, { action: 'cancel' })
@@ -147,7 +147,7 @@ describe('when its time comes', () => {
     expect(await robotStatus(users.owner, users.robot.id)).toBe('AVAILABLE')
   })
 
-  test('a start that is not possible yet is tried again until 15 minutes after its time', async () => {
+  test('the worker retries an impossible start until 15 minutes after its time', async () => {
     const users = await actors(world)
     const id = await schedule(users, MINUTE_MS)
     await users.link.close()
@@ -155,7 +155,7 @@ describe('when its time comes', () => {
     clockMs += MINUTE_MS
     await workerRound(world)
     expect(await statusOf(users.owner, id)).toBe('PENDING')
-    clockMs += 15 * MINUTE_MS - 3 // the rounds before and after move the clock on by one each
+    clockMs += 15 * MINUTE_MS - 3 // the runs before and after advance the clock by one each
     await workerRound(world)
     expect(await statusOf(users.owner, id)).toBe('PENDING')
 
@@ -187,16 +187,16 @@ describe('when its time comes', () => {
       expect(await log(users.owner, id)).toEqual(['session.scheduled', 'session.cancelled'])
       expect((await notified(users.owner))[0]).toBe('session.cancelled')
       expect((await notified(users.operator))[0]).toBe('session.cancelled')
-      expect(await statusOf(driver, open.body.sessionId)).toBe('ACTIVE') // what was in the way goes on
+      expect(await statusOf(driver, open.body.sessionId)).toBe('ACTIVE') // the blocking session continues
       await driver.patch(`${SESSIONS}/${open.body.sessionId}`, { action: 'end' })
     },
   )
 
-  test('hundreds that cannot start yet keep none waiting that can', async () => {
+  test('hundreds of sessions that cannot start yet do not delay one that can', async () => {
     const [greedy, patient] = [await actors(world), await actors(world)]
     const id = await schedule(patient, MINUTE_MS)
     for (let n = 0; n < 210; n++) {
-      // A robot of its own for each, that has gone by the time.
+      // Each has its own robot, which is offline at the scheduled time.
       const robot = await world.robot(greedy.owner)
       const link = await world.connect(robot)
       const operator = await world.operator()
@@ -212,10 +212,10 @@ describe('when its time comes', () => {
   }, 40_000)
 })
 
-describe('the schedule outlives its worker', () => {
+describe('the schedule survives the end of its worker', () => {
   const withoutWorker = () => createWorld({ now, bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
 
-  test('what is due while there is none starts with the next worker', async () => {
+  test('a session due without a worker starts with the next worker', async () => {
     await using world = await withoutWorker()
     const users = await actors(world)
     const first = await world.addNode('worker')
@@ -230,7 +230,7 @@ describe('the schedule outlives its worker', () => {
     expect(await log(users.owner, id)).toEqual(['session.scheduled', 'session.started'])
   })
 
-  test('what is due for more than 15 minutes by then is cancelled, not started out of the blue', async () => {
+  test('a session overdue by more than 15 minutes is cancelled by the next worker', async () => {
     await using world = await withoutWorker()
     const users = await actors(world)
     const id = await schedule(users, MINUTE_MS)

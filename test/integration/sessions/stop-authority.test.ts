@@ -25,7 +25,7 @@ const onlyOwner = { status: 403, body: { error: expect.stringContaining('owner o
 const set = (fixture: SessionFixture, stop_clear: string) =>
   fixture.client.patch(`/api/client/robots/${fixture.robotId}`, { stop_clear })
 
-/** A second person of a scene: an owner, its operator, or an admin. */
+/** A participant of the fixture: owner, operator or admin. */
 const userWithRole = async (fixture: SessionFixture, who: 'client' | 'operator' | 'admin') =>
   who === 'admin' ? await world.admin() : fixture[who]
 
@@ -66,7 +66,7 @@ describe('a robot whose session ends under a stop of the owner or an admin', () 
     expect(await robotOf(fixture)).toMatchObject({ on_hold: false })
   })
 
-  test('is free after a stop of the operator alone, and where anyone may clear', async () => {
+  test('is free after a stop of only the operator, and when anyone may clear', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.operator)
     await fixture.performAction(fixture.operator, 'end')
@@ -81,7 +81,7 @@ describe('a robot whose session ends under a stop of the owner or an admin', () 
 })
 
 describe('a stop that the owner or an admin requested', () => {
-  test.each(['client', 'admin'] as const)('by the %s is not the operator’s to clear', async (who) => {
+  test.each(['client', 'admin'] as const)('by the %s cannot be cleared by the operator', async (who) => {
     const fixture = await openSessionFixture(world)
     const user = await userWithRole(fixture, who)
     expect(await stop(fixture, user)).toMatchObject({ status: 200 })
@@ -105,7 +105,7 @@ describe('a stop that the owner or an admin requested', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('stays theirs whoever stops again, and the operator’s becomes theirs by one of theirs', async () => {
+  test('remains owner-clearable after further stops, and a stop of the operator becomes so when they repeat it', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.operator)
     expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({
@@ -122,7 +122,7 @@ describe('a stop that the owner or an admin requested', () => {
       may_clear: false,
     })
     expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner)
-    // That the clearing was taken away from the operator is in the log, once.
+    // The log records once that the operator may no longer clear the stop.
     expect(typesOf(await fixture.log())).toEqual(['session.started', 'session.stopped', 'session.stopped'])
     expect((await fixture.log())[2]?.data).toMatchObject({ actor_id: fixture.client.id, status: 'PAUSED' })
 
@@ -132,7 +132,7 @@ describe('a stop that the owner or an admin requested', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('may be cleared by the operator where the robot is set so, as it is set at that moment', async () => {
+  test('may be cleared by the operator when the current setting of the robot allows it', async () => {
     const fixture = await openSessionFixture(world)
     expect(await set(fixture, 'nobody')).toMatchObject({ status: 400 })
     expect(await set(fixture, 'anyone')).toMatchObject({ status: 200, body: { stop_clear: 'anyone' } })
@@ -149,7 +149,7 @@ describe('a stop that the owner or an admin requested', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('on a self-operated robot is cleared by its owner, who drives', async () => {
+  test('on a self-operated robot can be cleared by its owner, who is the operator', async () => {
     const both = await world.newUser()
     for (const role of ['client', 'operator']) await both.post('/api/auth/profile', { role })
     const robot = await world.robot(both)
@@ -163,7 +163,7 @@ describe('a stop that the owner or an admin requested', () => {
     await both.patch(path, { action: 'end' })
   })
 
-  test('is never cleared by an operator who is just clearing their own', async () => {
+  test('is never cleared by an operator who concurrently clears their own stop', async () => {
     const fixture = await openSessionFixture(world)
     for (let round = 0; round < 10; round++) {
       await stop(fixture, fixture.operator)
@@ -179,11 +179,11 @@ describe('a stop that the owner or an admin requested', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('leaves nothing in the row when it ends, by the database’s own word', async () => {
+  test('leaves no columns set in the row after it is cleared, enforced by the database', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.client)
     await using database = await connectTo(world.database.url)
-    // As processes of the version before clear it, which know nothing of requesters.
+    // Clears it like processes of the previous version, which do not know the requester columns.
     await database.query(
       'update sessions set stop_at = null, stop_reason = null, stop_by_id = null where id = $1',
       [fixture.id],
@@ -196,8 +196,8 @@ describe('a stop that the owner or an admin requested', () => {
   })
 })
 
-describe('the operator asks to clear', () => {
-  test('the owner sees it at once, in the log, as a notification and in the session', async () => {
+describe('a request of the operator to clear a stop', () => {
+  test('reaches the owner immediately: in the log, as a notification and in the session', async () => {
     const fixture = await openSessionFixture(world)
     await stop(fixture, fixture.client)
     const hub = await fixture.client.hub()
@@ -225,7 +225,7 @@ describe('the operator asks to clear', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('at most once a minute, however often, and the admin who stopped hears of it too', async () => {
+  test('takes effect at most once a minute, and also notifies the admin who requested the stop', async () => {
     const fixture = await openSessionFixture(world)
     const admin = await world.admin()
     await stop(fixture, admin)
@@ -240,7 +240,7 @@ describe('the operator asks to clear', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('is for the operator alone, and for a stop that they cannot clear', async () => {
+  test('is allowed only for the operator, and only for a stop that the operator cannot clear', async () => {
     const fixture = await openSessionFixture(world)
     expect(await ask(fixture, fixture.operator)).toMatchObject({ status: 409 })
     await stop(fixture, fixture.operator)
@@ -256,7 +256,7 @@ describe('the operator asks to clear', () => {
 })
 
 describe('at the gateway', () => {
-  test('every frame says who requested the stop and who may clear it', async () => {
+  test('every frame contains who requested the stop and who may clear it', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.link.next('session')
     const driver = await world.drive(fixture.operator, fixture.id)
@@ -282,7 +282,7 @@ describe('at the gateway', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('the owner’s during an outage of the database is theirs, also upon the operator’s', async () => {
+  test('a stop of the owner during a database outage is owner-clearable, also after a stop of the operator', async () => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     {
@@ -326,7 +326,7 @@ describe('at the gateway', () => {
     await database.drop()
   })
 
-  test('the owner’s over a hub that cannot ask the database is theirs', async () => {
+  test('a stop of the owner over a hub without a database is owner-clearable', async () => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     {

@@ -6,7 +6,7 @@ import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const PER_MINUTE = 20
-/** More commands than a socket of the hub may send at once. */
+/** More commands than the hub accepts from a socket in one burst. */
 const FLOOD = 200
 
 let world: World
@@ -46,40 +46,40 @@ const stopRobotOverMcp = (robot: string) => (token: string) =>
     },
   })
 
-/** How often each status is answered to so many requests. */
-async function answers(
+/** Returns how often each status occurs in `count` responses. */
+async function statusCounts(
   count: number,
   request: () => ReturnType<typeof ask>,
 ): Promise<Record<number, number>> {
-  const found: Record<number, number> = {}
+  const counts: Record<number, number> = {}
   for (let n = 0; n < count; n++) {
     const { status } = await request()
-    found[status] = (found[status] ?? 0) + 1
+    counts[status] = (counts[status] ?? 0) + 1
   }
-  return found
+  return counts
 }
 
 describe.each([
   ['REST', stopOverRest],
   ['MCP', stopOverMcp],
 ])('emergency stops over %s', (way, stop) => {
-  test('by the operator, the owner and an admin are never too many', async () => {
+  test('by the operator, the owner and an admin are never limited', async () => {
     const { id, client, operator } = await openSessionFixture(world)
     for (const user of [operator, client, await world.admin()]) {
-      expect(await answers(PER_MINUTE + 5, () => stop(id)(user.token))).toEqual({ 200: PER_MINUTE + 5 })
+      expect(await statusCounts(PER_MINUTE + 5, () => stop(id)(user.token))).toEqual({ 200: PER_MINUTE + 5 })
     }
   })
 
-  test('by callers without a part in the session are limited, whatever id they name', async () => {
+  test('by other callers are limited, with any session id', async () => {
     const { id } = await openSessionFixture(world)
     const newUser = async () => (await world.operator()).token
     for (const sessionId of [id, randomUUID(), 'none']) {
       const token = await newUser()
-      const found = await answers(PER_MINUTE + 5, () => stop(sessionId)(token))
-      expect(found[429], JSON.stringify(found)).toBe(5)
+      const counts = await statusCounts(PER_MINUTE + 5, () => stop(sessionId)(token))
+      expect(counts[429], JSON.stringify(counts)).toBe(5)
     }
     const unrelatedUser = await openSessionFixture(world)
-    await answers(PER_MINUTE + 5, () => stop(id)(unrelatedUser.operator.token))
+    await statusCounts(PER_MINUTE + 5, () => stop(id)(unrelatedUser.operator.token))
     expect(
       (await stop(unrelatedUser.id)(unrelatedUser.operator.token)).status,
       `their own, over ${way}`,
@@ -88,14 +88,14 @@ describe.each([
 })
 
 describe('emergency stops over MCP that name the robot', () => {
-  test('by a participant are never too many; those of others are limited', async () => {
+  test('by a participant are never limited; those of others are', async () => {
     const { robot, client } = await openSessionFixture(world)
-    expect(await answers(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(client.token))).toEqual({
+    expect(await statusCounts(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(client.token))).toEqual({
       200: PER_MINUTE + 5,
     })
     const { token } = await world.operator()
-    const found = await answers(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(token))
-    expect(found[429], JSON.stringify(found)).toBe(5)
+    const counts = await statusCounts(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(token))
+    expect(counts[429], JSON.stringify(counts)).toBe(5)
   })
 })
 
@@ -108,15 +108,15 @@ describe('emergency stops over the hub', () => {
     return Object.groupBy(await Promise.all(stops), (answer) => String(answer.status ?? 'ok'))
   }
 
-  test('by a participant are never too many', async () => {
+  test('by a participant are never limited', async () => {
     const { id, client } = await openSessionFixture(world)
     expect(Object.keys(await flood(client, id))).toEqual(['ok'])
   })
 
-  test('by a caller without a part in the session are limited', async () => {
+  test('by other callers are limited', async () => {
     const { id } = await openSessionFixture(world)
-    const found = await flood(await world.operator(), id)
-    expect(Object.keys(found).toSorted()).toEqual(['404', '429'])
-    expect(found['429']?.length).toBeGreaterThan(FLOOD / 4)
+    const counts = await flood(await world.operator(), id)
+    expect(Object.keys(counts).toSorted()).toEqual(['404', '429'])
+    expect(counts['429']?.length).toBeGreaterThan(FLOOD / 4)
   })
 })

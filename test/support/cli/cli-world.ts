@@ -4,7 +4,7 @@ import type { TestUser } from '../world/test-user.ts'
 import type { World } from '../world/world.ts'
 import { type CliUser, createCliUser } from './terminal.ts'
 
-/** Somebody at a command line, signed in by an API key. */
+/** Creates a command-line user who is signed in with an API key. */
 export async function atCommandLine(
   world: World,
   user: TestUser,
@@ -19,7 +19,7 @@ export async function atCommandLine(
   })
 }
 
-/** A simulated robot of somebody's, online until the end of the test. */
+/** Starts a simulated robot of an owner, online until the end of the test. */
 export async function robotOnline(world: World, owner: TestUser, name: string) {
   const { id, token } = await world.robot(owner, { name })
   const robot = new SimulatedRobot({ url: `${world.gatewayUrl}/robots/${id}/control`, token })
@@ -28,7 +28,7 @@ export async function robotOnline(world: World, owner: TestUser, name: string) {
   return { id, robot }
 }
 
-/** An open session on a simulated robot. */
+/** Starts a session on a simulated robot. */
 export async function sessionOpen(world: World) {
   const [owner, operator] = [await world.client(), await world.operator()]
   const { id, robot } = await robotOnline(world, owner, 'Ronja')
@@ -43,13 +43,13 @@ export async function sessionOpen(world: World) {
     sessionId,
     end: () => owner.patch(`/api/sessions/${sessionId}`, { action: 'end' }),
     read: async () => (await owner.get(`/api/sessions/${sessionId}`)).body,
-    /** A message of the operator's. */
+    /** Sends a chat message as the operator. */
     sendMessage: (body: string) => operator.post(`/api/sessions/${sessionId}/messages`, { body }),
   }
 }
 
-/** JSON Lines that were printed so far. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was printed and asserts on it
+/** Parses the complete JSON Lines of the output so far. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary output and assert on it
 export const entriesOf = (text: string): any[] =>
   text
     .split('\n')

@@ -4,10 +4,10 @@ import { declareCompletion } from '../../../packages/cli/completion/command.ts'
 import { createProgram } from '../../../packages/cli/program.ts'
 import { type CliUser, openTerminal, startCli } from './terminal.ts'
 
-/** How a command is called: by a person in a terminal, or by a program with `--json`. */
+/** How a test runs a command: in a terminal, or with `--json`. */
 type Way = 'terminal' | 'json'
 
-/** The program as it is declared. */
+/** Returns the declared program. */
 export function declaredProgram(): Command {
   const { stdin, stdout, stderr } = process
   const program = createProgram({ env: {}, stdin, stdout, stderr, signal: new AbortController().signal })
@@ -15,7 +15,7 @@ export function declaredProgram(): Command {
   return program
 }
 
-/** Every command that does something, by the words that call it. */
+/** Returns all executable commands by their path. */
 export function commandsOf(program: Command): Map<string, Command> {
   const leaves = (command: Command, path: readonly string[]): [string, Command][] =>
     command.commands.length === 0
@@ -24,18 +24,18 @@ export function commandsOf(program: Command): Map<string, Command> {
   return new Map(leaves(program, []))
 }
 
-/** Runs commands, and knows which have been run to the end that was expected of them. */
-export function createLedger() {
+/** Creates a runner that records which commands have ended as expected. */
+export function createCoverage() {
   const ways = new Map<string, Set<Way>>()
   const note = (path: string, way: Way) => ways.set(path, (ways.get(path) ?? new Set<Way>()).add(way))
   const wordsOf = (path: string, args: readonly string[]) => [...path.split(' '), ...args]
 
-  /** In a terminal wide enough for every table. */
+  /** Runs a command in a terminal that is wide enough for every table. */
   function terminal(user: CliUser, path: string, ...args: string[]) {
     const screen = openTerminal(user, wordsOf(path, args), { columns: 250, rows: 50 })
     return {
       ...screen,
-      /** Settles with all that was shown, once the command has ended so. */
+      /** Waits until the command has ended with the code. @returns the whole screen */
       async done(code = 0): Promise<string> {
         expect((await screen.ended).code, `${path}: ${screen.shown()}`).toBe(code)
         note(path, 'terminal')
@@ -44,7 +44,7 @@ export function createLedger() {
     }
   }
 
-  /** With `--json`, and input if it is to have any. */
+  /** Runs a command with `--json` and optional input. */
   function program(user: CliUser, path: string, args: readonly string[] = [], input?: string) {
     const running = startCli(user, [...wordsOf(path, args), '--json'], input)
     return {
@@ -61,15 +61,15 @@ export function createLedger() {
   return {
     terminal,
     program,
-    /** What a command shows in a terminal; it must succeed. */
+    /** Runs a command in a terminal, which must succeed. @returns the screen */
     shown: (user: CliUser, path: string, ...args: string[]) => terminal(user, path, ...args).done(),
-    /** What a command prints with `--json`; it must succeed, without a word on standard error. */
+    /** Runs a command with `--json`, which must succeed without output on standard error. @returns the JSON */
     async json(user: CliUser, path: string, ...args: string[]) {
       const finished = await program(user, path, args, '').done()
       expect(finished.stderr, path).toBe('')
       return finished.json
     },
-    /** Commands of the program that were not run in one of the ways. */
+    /** Returns the commands that no test has run in a terminal or with `--json`. */
     missing: () =>
       [...commandsOf(declaredProgram()).keys()].flatMap((path) =>
         (['terminal', 'json'] as const)

@@ -1,4 +1,4 @@
-/** Reads a CSV document strictly as RFC 4180 has it: CRLF behind every record, quotes where they are needed. */
+/** Parses a CSV document strictly by RFC 4180: CRLF after every record, quotes where they are required. */
 export function parseCsv(text: string): string[][] {
   const records: string[][] = []
   let record: string[] = []

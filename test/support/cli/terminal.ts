@@ -10,22 +10,22 @@ import { vi } from 'vitest'
 const MAIN = fileURLToPath(new URL('../../../packages/cli/main.ts', import.meta.url))
 const waitOptions = { timeout: 30_000, interval: 20 }
 
-/** What somebody who calls `wheelhouse` has: a settings folder, and an environment without anything of ours. */
+/** A user of `wheelhouse`: a settings folder, and an environment without other settings of Wheelhouse. */
 export interface CliUser {
   readonly configHome: string
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What must be gone after a file of tests, whose tests may run side by side. */
+/** Cleanups to run after a test file, whose tests may run concurrently. */
 const leftovers = new Set<() => Promise<unknown>>()
 
-/** Ends the commands that still run, and removes what their users have kept: `afterAll(endCommands)` in every file. */
+/** Ends running commands and removes the folders of their users: call `afterAll(endCommands)` in every file. */
 export async function endCommands(): Promise<void> {
   for (const end of leftovers) await end()
   leftovers.clear()
 }
 
-/** Somebody with an empty settings folder, which is gone after the tests. */
+/** Creates a user with an empty settings folder, which `endCommands` removes. */
 export async function createCliUser(env: Record<string, string> = {}): Promise<CliUser> {
   const configHome = await mkdtemp(join(tmpdir(), 'wheelhouse-cli-'))
   leftovers.add(() => rm(configHome, { recursive: true, force: true }))
@@ -39,18 +39,18 @@ export interface Finished {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
-  /** Standard output as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was printed and asserts on it
+  /** Parsed standard output. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary output and assert on it
   readonly json: any
 }
 
-/** `wheelhouse …` with pipes: a process of its own, as scripts call it. */
+/** Starts `wheelhouse …` with pipes, like a script. */
 export function startCli(user: CliUser, args: readonly string[], input?: string) {
   const child = spawn(process.execPath, [MAIN, ...args], { env: user.env, stdio: 'pipe' })
   return follow(child, input)
 }
 
-/** `wheelhouse …` to its end. */
+/** Runs `wheelhouse …` to its end. */
 export async function cli(user: CliUser, args: readonly string[], input = ''): Promise<Finished> {
   return await startCli(user, args, input).ended
 }
@@ -64,7 +64,7 @@ function follow(child: ChildProcess, input?: string) {
   child.stderr?.setEncoding('utf8').on('data', (text) => {
     stderr += text
   })
-  child.stdin?.on('error', () => {}) // it may end without reading
+  child.stdin?.on('error', () => {}) // the process may end without reading
   if (input !== undefined) child.stdin?.end(input)
   const ended = once(child, 'close').then(
     ([code]): Finished => ({
@@ -87,12 +87,12 @@ function follow(child: ChildProcess, input?: string) {
     ended,
     stdout: () => stdout,
     stderr: () => stderr,
-    /** Settles once standard output (or error) contains it. */
+    /** Waits until standard output (or error) contains the text. */
     expectText: (text: string | RegExp, from: 'stdout' | 'stderr' = 'stdout') =>
       vi.waitFor(() => {
         const sent = from === 'stdout' ? stdout : stderr
         const found = typeof text === 'string' ? sent.includes(text) : text.test(sent)
-        if (!found) throw new Error(`"${text}" was not said:\n${stdout}\n${stderr}`)
+        if (!found) throw new Error(`"${text}" was not printed:\n${stdout}\n${stderr}`)
         return sent
       }, waitOptions),
     signal: (name: NodeJS.Signals) => child.kill(name),
@@ -105,9 +105,9 @@ export const ENTER = '\r'
 const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * `wheelhouse …` in a terminal of its own (a pseudo-terminal by `script` of util-linux), which echoes what is typed and
- * turns Ctrl-C into a signal. Both outputs arrive on the one screen. `after` is a command of the shell that runs in the
- * same terminal once the program has ended.
+ * Starts `wheelhouse …` in a pseudo-terminal (`script` of util-linux), which echoes typed text and converts Ctrl-C into a
+ * signal. Both output streams appear on one screen. `after` is a shell command that runs in the same terminal after the
+ * program has ended.
  */
 export function openTerminal(
   user: CliUser,
@@ -115,7 +115,7 @@ export function openTerminal(
   { columns = 100, rows = 30, after }: { columns?: number; rows?: number; after?: string } = {},
 ) {
   const command = [process.execPath, MAIN, ...args].map(shellQuoted).join(' ')
-  // The shell lives on to run `after`; it ignores no signal that ends the command.
+  // The shell continues to run `after`. It ignores no signal that ends the command.
   const run =
     after === undefined ? `exec ${command}` : `trap : INT; ${command}; code=$?; ${after}; exit $code`
   const inside = `stty cols ${columns} rows ${rows}; ${run}`
@@ -126,11 +126,11 @@ export function openTerminal(
   const { ended, stdout, expectText } = follow(child)
   return {
     ended,
-    /** All that was ever written on the screen, with its control sequences. */
+    /** Returns all output with its control sequences. */
     written: stdout,
-    /** The same without them. */
+    /** Returns all output without control sequences. */
     shown: () => stripVTControlCharacters(stdout()),
-    /** Settles once the screen has shown it. */
+    /** Waits until the screen has shown the text. */
     shows: (text: string | RegExp) =>
       vi.waitFor(() => {
         const sent = stripVTControlCharacters(stdout())

@@ -10,11 +10,11 @@ interface Twist {
 }
 
 /**
- * A robot that runs rosbridge_server, as far as a client sees it. Its base does what it was told last, for ever: it
- * has no timeout of its own, so whatever stops it, somebody has said so.
+ * A fake robot with rosbridge_server. Its base repeats the last command without a timeout, so it stops only on a
+ * command.
  */
 export class FakeRosbridge {
-  /** Frames that clients have sent. */
+  /** Frames from clients. */
   readonly ops: Record<string, unknown>[] = []
   readonly twists: Twist[] = []
   readonly #server: WebSocketServer

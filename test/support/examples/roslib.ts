@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import * as library from 'roslib'
 
-// roslib's own declarations import files without their extension, which is not resolved here. This is the part of
-// it that tests use.
+// Declares the part of roslib that tests use: roslib's own declarations import files without extensions, which
+// TypeScript does not resolve here.
 
 export interface RosClient extends NodeJS.EventEmitter {
   connect(url: string): Promise<void>
@@ -28,7 +28,7 @@ interface RosLib {
 }
 export const { Ros, Topic, Service } = library as unknown as RosLib
 
-/** A connected roslib client. */
+/** Connects a roslib client. */
 export async function connectRoslib(port: number): Promise<RosClient> {
   const ros = new Ros({})
   const connected = once(ros, 'connection') // rejects on `error`

@@ -6,15 +6,15 @@ import { vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Received } from '../gateway/received-frames.ts'
 
-/** A gateway that does as it is told, for what a real one would never do to a robot. */
+/** A scripted gateway, for behaviour that a real gateway never shows. */
 export class RobotsGateway {
-  /** What robots have sent, over all connections, text frames only. */
+  /** Text frames from robots, of all connections. */
   readonly frames: Received[] = []
-  /** Connections so far; the newest is last. */
+  /** Connections so far, the newest last. */
   readonly sockets: WebSocket[] = []
-  /** Statuses with which the next upgrades are refused. */
+  /** HTTP statuses of the next refused upgrades. */
   readonly refusals: number[] = []
-  /** Whether it acknowledges heartbeats. */
+  /** Whether the gateway acknowledges heartbeats. */
   answers = true
   /** Fields of the next welcomes. */
   welcome: Record<string, unknown> = {}
@@ -44,12 +44,12 @@ export class RobotsGateway {
     this.sockets.at(-1)!.send(frame instanceof Uint8Array ? frame : JSON.stringify(frame))
   }
 
-  /** The frames of a type, so far. */
+  /** Returns the frames of a type so far. */
   all(type: string): Received[] {
     return this.frames.filter((frame) => frame.type === type)
   }
 
-  /** Settles with the newest telemetry once it fits. Telemetry that came before the call does not count. */
+  /** Waits for telemetry that satisfies `fits`. Ignores telemetry from before the call. */
   async telemetry(fits: (data: Sample) => boolean): Promise<Sample> {
     const known = this.all('telemetry').length
     return vi.waitFor(
@@ -93,7 +93,7 @@ export class RobotsGateway {
   }
 }
 
-/** Telemetry as the example robots send it. */
+/** Telemetry of the example robots. */
 export interface Sample {
   readonly pose: { readonly x_m: number; readonly y_m: number; readonly heading_rad: number }
   readonly velocity: { readonly linear_mps: number; readonly angular_radps: number }

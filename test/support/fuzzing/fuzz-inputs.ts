@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import type { OpenApiDocument } from '../../../src/web/openapi/document.ts'
 
 /** A placeholder for an id of some kind; the sender replaces it with an id that the platform has created. */
-export const idMark = (kind: string, index: number) => `@@${kind}:${index}@@`
+const idMark = (kind: string, index: number) => `@@${kind}:${index}@@`
 const MARK = /@@(\w*):(\d+)@@/g
 
 /** Replaces placeholders with ids. */

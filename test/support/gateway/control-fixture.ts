@@ -10,10 +10,10 @@ import { FakeSocket, type Sent } from './fake-socket.ts'
 import { plainGuard } from './plain-guard.ts'
 
 export const DEADMAN_MS = 250
-export const LATENCY_LIMIT_MS = 400
+const LATENCY_LIMIT_MS = 400
 const GRACE_MS = 2_000
 const ROBOT_ID = '00000000-0000-4000-9000-000000000000'
-export const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
+const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
 const SLICE_MS = 10
 const BEAT_MS = 200
 /** The timing of repeated stops: a second, and one turn of the timer wheel that repeats them. */
@@ -252,12 +252,12 @@ export async function createControlFixture(
     errors,
     parties: participants,
     machines,
-    presses: stopRequests,
+    stopRequests,
     passed,
     machine,
     attend: flushAsync,
     nowMs,
-    pressed: pendingStops,
+    pendingStops,
 
     /** Delays or resumes the database and the hints, which wait for `book.work()`, `answer()` and `deliverHints()`. */
     setQuick(isQuick: boolean): void {

@@ -31,7 +31,7 @@ interface Call {
 export const UNRELATED_USER_ID = '00000000-0000-4000-b000-000000000000'
 
 /** A session state that the gateway has received, and its time: nothing may pass that contradicts it. */
-export interface Known {
+interface Known {
   readonly sessionId: string
   readonly eventSeq: number
   readonly status: SessionStatus
@@ -231,7 +231,9 @@ export function createSessionBook(parts: {
     ticketStore: { verdictOf: () => call(() => 'valid' as const) },
     accounts: {
       apiKeys: { revokedWithin: () => call((): string[] => []) },
-      users: { permissionsChangedWithin: () => call((): { id: string; permissions_version: number }[] => []) },
+      users: {
+        permissionsChangedWithin: () => call((): { id: string; permissions_version: number }[] => []),
+      },
     },
     bus: {
       publish: hint,
@@ -318,7 +320,7 @@ export function createSessionBook(parts: {
     stop(reason: string): boolean {
       const current = open()
       if (away || !current) return false
-      latch(current, reason, 'somebody')
+      latch(current, reason, 'user')
       return true
     },
     /** A user requests a stop at the hub while the database is unavailable to it. */
@@ -361,4 +363,3 @@ export function createSessionBook(parts: {
     },
   }
 }
-export type SessionBook = ReturnType<typeof createSessionBook>

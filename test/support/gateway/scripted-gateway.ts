@@ -10,7 +10,7 @@ export const robotId = '0b0e7a5e-2f0e-4d51-8a9b-0d6a3c1f2e10'
 export const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
 
 /** A stand-in for a gateway: accepts or refuses upgrades and records the received frames. */
-export class ScriptedGateway {
+class ScriptedGateway {
   readonly sockets: WebSocket[] = []
   /** The text frames of all connections. */
   readonly frames: Frame[] = []

@@ -12,8 +12,6 @@ export interface Received {
   readonly closed: Promise<unknown>
 }
 
-export type ScriptedMcp = Awaited<ReturnType<typeof createScriptedMcp>>
-
 const SESSION_ID = 'session-of-the-script'
 
 /**

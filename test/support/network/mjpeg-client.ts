@@ -54,8 +54,6 @@ export async function openMjpegStream(url: string) {
     },
   }
 }
-export type MjpegStream = Awaited<ReturnType<typeof openMjpegStream>>
-
 /** Returns how much the rooms in two pictures differ, 0 to 255 on average; excludes text and map. */
 export async function imageDifference(item: Buffer, other: Buffer): Promise<number> {
   const [a, b] = await Promise.all([thumbnailOf(item), thumbnailOf(other)])

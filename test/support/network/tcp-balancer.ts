@@ -1,8 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export type TcpBalancer = Awaited<ReturnType<typeof createTcpBalancer>>
-
 /** One address for several processes, as a load balancer: each connection goes to the next process that accepts it. */
 export async function createTcpBalancer(ports: readonly number[]) {
   const open = new Set<Socket>()

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** A TCP proxy in front of a service, which simulates failures of a network. */
-export interface TcpProxy extends AsyncDisposable {
+export interface TcpProxy {
   /** The service's URL, through the proxy. */
   readonly url: string
   /** Resets every connection and every new attempt, as when the service is down. */
@@ -22,6 +22,7 @@ export interface TcpProxy extends AsyncDisposable {
   readonly refused: number
   /** Local ports of the connections to the service, by which the service identifies them. */
   ports(): (number | undefined)[]
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface TcpProxyOptions {

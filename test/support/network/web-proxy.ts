@@ -20,38 +20,41 @@ export async function createWebProxy(): Promise<WebProxy> {
   const sockets = new Set<Socket>()
   let open = true
   let broken: readonly string[] = []
-  const isBroken = (address: string) => broken.some((beginning) => address.startsWith(beginning))
+  const isBroken = (address: string) => broken.some((prefix) => address.startsWith(prefix))
   const tunnels = new Map<Socket, string>()
-  const keep = (socket: Socket) => {
+  const track = (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
   }
-  const proxy = createServer((asked, answer) => {
-    if (isBroken(asked.url ?? '')) return void answer.destroy()
-    const onward = request(asked.url ?? '', { method: asked.method ?? 'GET', headers: asked.headers })
-    onward.on('response', (reply) => {
-      answer.writeHead(reply.statusCode ?? 502, reply.headers)
-      reply.pipe(answer)
+  const proxy = createServer((incoming, response) => {
+    if (isBroken(incoming.url ?? '')) return void response.destroy()
+    const onward = request(incoming.url ?? '', {
+      method: incoming.method ?? 'GET',
+      headers: incoming.headers,
     })
-    onward.on('error', () => answer.destroy())
-    answer.on('close', () => onward.destroy())
-    asked.pipe(onward)
+    onward.on('response', (reply) => {
+      response.writeHead(reply.statusCode ?? 502, reply.headers)
+      reply.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    response.on('close', () => onward.destroy())
+    incoming.pipe(onward)
   })
   proxy.on('connection', (socket) => {
-    keep(socket)
+    track(socket)
     if (!open) socket.resetAndDestroy()
   })
-  proxy.on('connect', (asked, near: Socket, head) => {
-    const address = `connect://${asked.url}`
+  proxy.on('connect', (incoming, near: Socket, head) => {
+    const address = `connect://${incoming.url}`
     if (isBroken(address)) return void near.destroy()
     tunnels.set(near, address)
-    const { hostname, port } = new URL(`http://${asked.url}`)
+    const { hostname, port } = new URL(`http://${incoming.url}`)
     const far = connect(Number(port), hostname, () => {
       near.write('HTTP/1.1 200 Connection established\r\n\r\n')
       far.write(head)
       near.pipe(far).pipe(near)
     })
-    keep(far)
+    track(far)
     near.on('close', () => {
       tunnels.delete(near)
       far.destroy()

@@ -14,9 +14,8 @@ interface Installed {
 }
 
 /**
- * An npm registry on this machine, with exactly those packages of others that the checkout has installed, packed anew
- * from their folders when somebody asks. npm works with it as with the public one: whatever a package of ours does not
- * declare is not installed.
+ * Starts a local npm registry with exactly the third-party packages that the checkout has installed. It packs them from
+ * their folders on request. npm does not install a dependency that a Wheelhouse package does not declare.
  */
 export async function startLocalRegistry() {
   const installed = installedPackages()
@@ -38,7 +37,7 @@ export async function startLocalRegistry() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    /** The path of every request so far. */
+    /** Paths of all requests so far. */
     requested: requested as readonly string[],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -47,7 +46,7 @@ export async function startLocalRegistry() {
   }
 }
 
-/** By name, all versions that lie anywhere under node_modules; nothing of ours. */
+/** Returns all installed versions of third-party packages by name. */
 function installedPackages(): Map<string, Installed[]> {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const byName = new Map<string, Installed[]>()
@@ -68,7 +67,7 @@ function packument(name: string, known: readonly Installed[], origin: string) {
   return { name, 'dist-tags': { latest: versions.at(-1)?.[0] }, versions: Object.fromEntries(versions) }
 }
 
-/** The folder as a tarball; npm does not care for the name of its outermost folder. */
+/** Returns the folder as a tarball. npm ignores the name of its top-level folder. */
 function packFolder(folder: string) {
   const name = basename(folder)
   const args = ['-czf', '-', '-C', dirname(folder), `--exclude=${name}/node_modules`, name]

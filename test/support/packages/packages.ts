@@ -10,14 +10,14 @@ import { startLocalRegistry } from './local-registry.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Packs as `npm run pack` does; answers with the tarballs' paths. */
+/** Packs the packages like `npm run pack`. @returns the paths of the tarballs */
 export async function packInto(folder: string): Promise<string[]> {
   await run(process.execPath, [join(root, 'tools/scripts/pack.mjs'), '--to', folder])
   const files = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
   return files.sort().map((name) => join(folder, name))
 }
 
-/** Packs what a platform of this checkout serves at /downloads, unless the last time was from the same sources. */
+/** Packs the packages that a platform of this checkout serves at /downloads, unless the sources are unchanged. */
 export async function ensurePackages(): Promise<void> {
   await run(process.execPath, ['tools/scripts/ensure-packages.mjs', '--strict'], { cwd: root })
 }
@@ -25,14 +25,14 @@ export async function ensurePackages(): Promise<void> {
 export type Installation = Awaited<ReturnType<typeof installPackages>>
 
 /**
- * An empty folder far from the checkout, into which npm has installed our packages from their tarballs, and of others
- * what those declare and `more` names.
+ * Installs the Wheelhouse packages from their tarballs into an empty folder outside the checkout, with their declared
+ * dependencies and the packages in `more`.
  */
 export async function installPackages(more: readonly string[] = []) {
   const home = await mkdtemp(join(tmpdir(), 'wheelhouse-packages-'))
   const [packed, folder] = [join(home, 'packed'), join(home, 'project')]
   const end = () => rm(home, { recursive: true, force: true })
-  // Of the test's own environment, only how programs are found.
+  // Inherits only PATH from the environment of the test.
   const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: home }
   try {
     await mkdir(folder)
@@ -45,14 +45,14 @@ export async function installPackages(more: readonly string[] = []) {
       folder,
       tarballs,
       env,
-      /** Where each of our packages is unpacked as others get it. */
+      /** Returns the folder of an installed Wheelhouse package. */
       of: (name: string) => join(folder, 'node_modules', name),
-      /** Runs a program of the folder's `node_modules/.bin`, or Node itself; answers with what it printed. */
+      /** Runs a program of the folder's `node_modules/.bin`, or Node itself. @returns its output */
       run: async (program: string, args: readonly string[], more: Record<string, string> = {}) => {
         const file = program === 'node' ? process.execPath : join(folder, 'node_modules/.bin', program)
         return await run(file, args, { cwd: folder, env: { ...env, ...more } })
       },
-      /** Starts a program of the folder's, which goes on until it is ended. */
+      /** Starts a program of the folder, which runs until the test ends it. */
       start: (file: string, more: Record<string, string>) =>
         follow(spawn(process.execPath, [file], { cwd: folder, env: { ...env, ...more }, stdio: 'pipe' })),
       write: (name: string, text: string) => writeFile(join(folder, name), text),
@@ -64,8 +64,6 @@ export async function installPackages(more: readonly string[] = []) {
   }
 }
 
-export type Program = ReturnType<typeof follow>
-
 function follow(child: ChildProcessWithoutNullStreams) {
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -74,9 +72,9 @@ function follow(child: ChildProcessWithoutNullStreams) {
     })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   return {
-    /** Settles with its exit code; null when a signal ended it. */
+    /** Resolves with the exit code; null after a signal. */
     ended,
-    /** All that it has printed. */
+    /** Returns the whole output. */
     output: () => output,
     signal: (name: NodeJS.Signals) => child.kill(name),
     async [Symbol.asyncDispose]() {

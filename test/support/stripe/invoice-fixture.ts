@@ -28,7 +28,7 @@ export async function createInvoiceFixture({ keyless = false } = {}) {
     invoices,
     world,
     gateway,
-    people: users,
+    users,
     owner,
     operator,
     now,
@@ -64,7 +64,7 @@ export async function createInvoiceFixture({ keyless = false } = {}) {
       const {
         core: { db },
       } = world.platform
-      const [receivable, put] = await Promise.all([
+      const [receivable, clientBalance] = await Promise.all([
         balance(db, 'client_receivable', owner.id),
         balance(db, 'client_balance', owner.id),
       ])
@@ -73,7 +73,7 @@ export async function createInvoiceFixture({ keyless = false } = {}) {
         .select((eb) => eb.fn.sum<string | null>('amount_cents').as('cents'))
         .where('account', '=', 'provider_cash')
         .executeTakeFirstOrThrow()
-      return { receivable, balance: put, cash: Number(cash.cents) }
+      return { receivable, balance: clientBalance, cash: Number(cash.cents) }
     },
     invoiceNotifications: async () =>
       (await owner.get('/api/notifications')).body.notifications

@@ -162,7 +162,7 @@ export async function startStripe() {
       STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
       STRIPE_API_BASE: `http://127.0.0.1:${port}`,
     },
-    asked: (method: string, path: RegExp) =>
+    requestsTo: (method: string, path: RegExp) =>
       requests.filter((request) => request.method === method && path.test(request.path)),
 
     /** Plans a fault for the next `times` matching requests. */
@@ -176,7 +176,7 @@ export async function startStripe() {
       planned.push({ fault, times, when })
     },
     /** Settles when a matching path has been requested. */
-    async isAsked(path: RegExp): Promise<void> {
+    async whenRequested(path: RegExp): Promise<void> {
       const signal = AbortSignal.timeout(10_000)
       while (!requests.some((request) => path.test(request.path))) {
         await once(arrivals, 'request', { signal })

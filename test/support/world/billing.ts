@@ -29,7 +29,7 @@ export async function createSilentGateway(world: World, nowMs: () => number) {
       const [connected] = await store.connect(nodeId, [{ robotId, tokenVersion: 1, atMs: nowMs() }])
       expect(connected, 'the robot is admitted').toBeDefined()
       epochs.set(robotId, connected!.epoch)
-      await world.platform.sessions.presence.robotBack(robotId)
+      await world.platform.sessions.presence.handleRobotReturned(robotId)
     },
 
     /** Ends the robot's connection in the database without a notification of its session. */

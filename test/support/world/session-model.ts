@@ -61,7 +61,7 @@ export interface Session {
   askedToClearMs: number | null
   plannedMinutes: number | null
   startedMs: number | null
-  asked: number | null
+  requestedMinutes: number | null
   price: readonly [rate: number, share: number] | null
   charge: number | null
   earnings: number | null
@@ -133,7 +133,7 @@ export function createModel(startMs: number) {
     stopCounting(target, atMs)
     const robot = robots[target.robot] as Robot
     robot.onHold ||= target.stoppedByOwner && who !== target.client && who !== 'admin'
-    Object.assign(target, { status: 'COMPLETED', stopped: false, asked: null, endReason: reason })
+    Object.assign(target, { status: 'COMPLETED', stopped: false, requestedMinutes: null, endReason: reason })
     Object.assign(target, { stoppedByOwner: false, askedToClearMs: null })
     const [rate, share] = target.price as readonly [number, number]
     target.charge = Math.ceil((target.activeMs - target.outageMs) / MINUTE_MS) * rate
@@ -166,7 +166,7 @@ export function createModel(startMs: number) {
       lostAtMs: null,
       stopped: false,
       startedMs: null,
-      asked: null,
+      requestedMinutes: null,
       price: null,
       plannedMinutes: scheduledForMs === null ? null : DEFAULT_PLANNED_MINUTES,
       charge: null,
@@ -243,17 +243,17 @@ export function createModel(startMs: number) {
       return true
     },
     approve_extension(target, atMs) {
-      if (!isOpen(target) || target.asked === null) return false
-      const minutes = extendedMinutes(target, target.asked, atMs)
+      if (!isOpen(target) || target.requestedMinutes === null) return false
+      const minutes = extendedMinutes(target, target.requestedMinutes, atMs)
       if (isTaken(target, windowMs(target), minutes)) return false
       target.plannedMinutes = minutes
-      target.asked = null
+      target.requestedMinutes = null
       target.log.push('extension.approved')
       return true
     },
     decline_extension(target) {
-      if (!isOpen(target) || target.asked === null) return false
-      target.asked = null
+      if (!isOpen(target) || target.requestedMinutes === null) return false
+      target.requestedMinutes = null
       target.log.push('extension.declined')
       return true
     },
@@ -286,9 +286,9 @@ export function createModel(startMs: number) {
     extend(who: Who, target: Session, minutes: number, atMs: number): number {
       const refusal = refused(who, target, ['client'])
       if (refusal) return refusal
-      if (target.status !== 'ACTIVE' || target.asked !== null) return 409
+      if (target.status !== 'ACTIVE' || target.requestedMinutes !== null) return 409
       if (isTaken(target, windowMs(target), extendedMinutes(target, minutes, atMs))) return 409
-      target.asked = minutes
+      target.requestedMinutes = minutes
       target.log.push('extension.requested')
       return 200
     },
@@ -307,7 +307,7 @@ export function createModel(startMs: number) {
       plans[client] = plan
       return 200
     },
-    /** The robot's connection ends; `told`: its gateway lives and says so to the session. */
+    /** The robot's connection ends; `notified`: its gateway runs and notifies the session. */
     lose(robot: number, atMs: number, signMs: number, notified: boolean): void {
       const target = robots[robot] as Robot
       target.connected = false

@@ -95,7 +95,7 @@ export async function createWorld(options: WorldOptions = {}) {
     client: () => user(`client${++userCount}@test.local`, 'client'),
     operator: () => user(`operator${++userCount}@test.local`, 'operator'),
     admin: () => user('admin@test.local'),
-    newUser: () => user(`somebody${++userCount}@test.local`),
+    newUser: () => user(`user${++userCount}@test.local`),
 
     /** Registers a robot; it is OFFLINE until it connects. */
     async robot(owner: TestUser, input: Record<string, unknown> = {}) {

@@ -19,7 +19,7 @@ interface Parts {
  */
 export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
   page.setDefaultTimeout(TIMEOUT_MS)
-  const wheelhouse = await startWheelhouse(lab, 'alone')
+  const wheelhouse = await startWheelhouse(lab, 'single')
   const opened: { robot?: SimulatedRobot } = {}
   const close = async () => {
     await page.context().close()

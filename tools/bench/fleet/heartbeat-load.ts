@@ -36,7 +36,7 @@ export function createBeating() {
   const pauses = monitorEventLoopDelay({ resolution: 1 })
   let sent = 0
   let acked = 0
-  let mode: 'still' | 'steady' | 'flood' = 'still'
+  let mode: 'idle' | 'steady' | 'flood' = 'idle'
   let timer: NodeJS.Timeout | undefined
   let write = (_robot: RobotSocket) => {}
 
@@ -115,7 +115,7 @@ export function createBeating() {
     startSteady,
     startFlood,
     stop(): void {
-      mode = 'still'
+      mode = 'idle'
       clearInterval(timer)
       pauses.disable()
     },
@@ -132,8 +132,6 @@ export function createBeating() {
     }),
   }
 }
-export type Beating = ReturnType<typeof createBeating>
-
 /** Histograms store whole numbers above 0: microseconds. */
 function record(histogram: RecordableHistogram, ms: number): void {
   histogram.record(Math.max(1, Math.round(ms * 1_000)))

@@ -11,14 +11,14 @@ export interface SessionLane {
 }
 
 /** A message over REST. */
-export interface RestCommit {
+interface RestCommit {
   readonly over: 'REST'
   readonly port: number
   readonly apiKey: string
 }
 
 /** An event that a Socket.IO node emits on request. */
-export interface BareEmit {
+interface BareEmit {
   readonly over: 'Socket.IO'
   readonly address: HubAddress
 }

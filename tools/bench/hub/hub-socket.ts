@@ -40,8 +40,8 @@ export class HubSocket {
   private readonly socket: Socket
   private readonly address: HubAddress
   private readonly listener: HubListener
-  private readonly asked = new Map<number, (answer: unknown) => void>()
-  private nextAsk = 0
+  private readonly pendingAnswers = new Map<number, (answer: unknown) => void>()
+  private nextRequest = 0
   private upgraded = false
   private open = false
   private rest: Buffer | undefined
@@ -61,8 +61,8 @@ export class HubSocket {
       const wasOpen = this.open
       this.open = false
       this.settle?.(this.why)
-      for (const answer of this.asked.values()) answer(undefined)
-      this.asked.clear()
+      for (const answer of this.pendingAnswers.values()) answer(undefined)
+      this.pendingAnswers.clear()
       if (wasOpen) listener.closed(this.why)
     })
   }
@@ -83,9 +83,9 @@ export class HubSocket {
   /** Emits an event; settles with its acknowledgement, or with undefined when the connection ends first. */
   ask(name: string, payload: unknown): Promise<unknown> {
     if (!this.open) return Promise.resolve(undefined)
-    const id = this.nextAsk++
+    const id = this.nextRequest++
     return new Promise((resolve) => {
-      this.asked.set(id, resolve)
+      this.pendingAnswers.set(id, resolve)
       this.sendPacket(`${EVENT}${id}${JSON.stringify([name, payload])}`)
     })
   }
@@ -120,12 +120,12 @@ export class HubSocket {
   }
 
   private readonly see = (opcode: number, data: Buffer, start: number, end: number): void => {
-    if (opcode === OPCODE_TEXT) this.hear(data, start, end)
+    if (opcode === OPCODE_TEXT) this.handlePacket(data, start, end)
     else if (opcode === OPCODE_PING) this.socket.write(maskedFrame(OPCODE_PONG, data.subarray(start, end)))
     else if (opcode === OPCODE_CLOSE) this.refuse('closed by the server')
   }
 
-  private hear(data: Buffer, start: number, end: number): void {
+  private handlePacket(data: Buffer, start: number, end: number): void {
     if (data[start] === PING) {
       this.socket.write(PONG)
       return
@@ -154,8 +154,8 @@ export class HubSocket {
   private hearAnswer(text: string): void {
     const bracket = text.indexOf('[')
     const id = Number(text.slice(0, bracket))
-    const settle = this.asked.get(id)
-    this.asked.delete(id)
+    const settle = this.pendingAnswers.get(id)
+    this.pendingAnswers.delete(id)
     settle?.(JSON.parse(text.slice(bracket))[0])
   }
 

@@ -28,18 +28,18 @@ export async function seedHub(db: Client, count: number): Promise<HubScenario> {
     owners.map(({ id }) => id),
     'OFFLINE',
   )
-  const { rows } = await db.query<{ id: string; place: number }>(
-    `with crews as (
+  const { rows } = await db.query<{ id: string; position: number }>(
+    `with groups as (
        select *, gen_random_uuid() as id
-       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as c (robot_id, operator_id, client_id, place)
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as c (robot_id, operator_id, client_id, position)
      ), taken as (
        update robots set status = 'IN_SESSION' where id = any($1::uuid[])
      ), made as (
        insert into sessions (id, robot_id, operator_id, client_id, status, started_at, active_since, driven, plan_id,
          client_rate_cents_per_minute, operator_share_percent, event_seq)
-       select id, robot_id, operator_id, client_id, 'ACTIVE', now(), now(), true, 'bench', 50, 70, $4 from crews
+       select id, robot_id, operator_id, client_id, 'ACTIVE', now(), now(), true, 'bench', 50, 70, $4 from groups
      )
-     select id, place::int from crews order by place`,
+     select id, position::int from groups order by position`,
     [robotIds, operators.map(({ id }) => id), owners.map(({ id }) => id), LOG_ENTRIES],
   )
   const sessionIds = rows.map(({ id }) => id)
@@ -83,8 +83,8 @@ export async function recordEvents(db: Client, events: readonly SessionEventReco
   for (let start = 0; start < events.length; start += EVENTS_PER_STATEMENT) {
     await db.query(
       `insert into outbox (name, payload)
-       select 'session.event', fact from jsonb_array_elements($1::jsonb) with ordinality as f (fact, place)
-       order by place`,
+       select 'session.event', event from jsonb_array_elements($1::jsonb) with ordinality as e (event, position)
+       order by position`,
       [JSON.stringify(events.slice(start, start + EVENTS_PER_STATEMENT))],
     )
   }

@@ -40,7 +40,7 @@ export async function stormRows(
 ): Promise<Row[]> {
   const parts = { lab, plan, scenario }
   const bare = await startSocketIoNodes(lab, redisUrl, 2)
-  for (const peer of bare.peers) await peer('keepLogs', LOG_ENTRIES)
+  for (const peer of bare.peers) await peer('createLogs', LOG_ENTRIES)
   const rows = [
     row(plan, 'Socket.IO, no users, no database: the hub is killed, all reconnect at once', {
       storm: await stormOf(parts, bare, 'the hub is killed', 'at once'),

@@ -21,7 +21,7 @@ const DROP_GOAL_MS = 1_000
 
 /** Measures how soon a watching client sees that robots are gone: a single one, and thousands at once. */
 export async function measurePresence(lab: Lab, plan: Plan): Promise<Section> {
-  const rows = await inShape(lab, plan, 'alone', 'one process')
+  const rows = await inShape(lab, plan, 'single', 'one process')
   if (lab.redisUrl) rows.push(...(await inShape(lab, plan, 'split', 'gateway and hub separate, Redis')))
   return {
     title: 'Closed sockets, until a watching client sees OFFLINE',

@@ -119,7 +119,7 @@ async function stopRows(plan: RelayPlan, generator: Generator): Promise<Row[]> {
   })
   await delay(plan.warmUpMs)
   const byOperators = await generator('stopRequests', 'operator', 0, half, STOP_INTERVAL_MS)
-  const byObservers = await generator('stopRequests', 'watcher', half, plan.stopRequests, STOP_INTERVAL_MS)
+  const byObservers = await generator('stopRequests', 'observer', half, plan.stopRequests, STOP_INTERVAL_MS)
   await generator('stopDriving')
   const transferred = await generator('framesUnderStop')
   const load = `${figure(plan.stopRequests * STOP_TEST_HZ)} control frames a second`

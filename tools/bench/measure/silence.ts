@@ -18,7 +18,7 @@ const LATE_GOAL_MS = 250
 /** Measures how long after its timeout a robot with an open but silent socket is seen OFFLINE. */
 export async function measureSilence(lab: Lab, plan: Plan): Promise<Section> {
   await resetPresence(lab.db, 'away')
-  const wheelhouse = await startWheelhouse(lab, 'alone', { heartbeatTimeoutMs: TIMEOUT_MS })
+  const wheelhouse = await startWheelhouse(lab, 'single', { heartbeatTimeoutMs: TIMEOUT_MS })
   try {
     const observer = await startObserver(lab, wheelhouse.hubUrl)
     const robots = await connectRobots(lab.robots.slice(0, plan.silentRobots), wheelhouse.destination)

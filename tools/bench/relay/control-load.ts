@@ -109,4 +109,3 @@ export function createDriving(parts: {
     },
   }
 }
-export type Driving = ReturnType<typeof createDriving>

@@ -10,7 +10,7 @@ const DRIVE_MS = { least: 300, most: 600 }
 const STOP_LIMIT_MS = 2_000
 /** Time to wait for a second stop; a server that repeats itself would do so within its deadman time. */
 const AFTERWARDS_MS = 500
-const STOP_REASON = 'pressed'
+const STOP_REASON = 'bench'
 
 export interface Stall {
   /** From the write of the operator's last control frame to the stop that the robot read; undefined without a stop. */
@@ -53,7 +53,7 @@ export interface StopReport {
 /** Requests one stop for each of these pairs, one after another, while all of them drive. */
 export async function requestStops(
   pairs: readonly Pair[],
-  { side, everyMs }: { side: 'operator' | 'watcher'; everyMs: number },
+  { side, everyMs }: { side: 'operator' | 'observer'; everyMs: number },
 ): Promise<StopReport> {
   const latency = new Histogram()
   let missing = pairs.length

@@ -25,7 +25,7 @@ const parts = { clock, recorder, onAnswered: (pair: Pair) => driving.answered(pa
 
 /** Connects these ends, robots before operators. */
 async function open(ends: readonly End[], address: RelayAddress): Promise<void> {
-  for (const side of ['robot', 'operator', 'watcher'] as const) {
+  for (const side of ['robot', 'operator', 'observer'] as const) {
     const queue = ends.filter((end) => end.side === side).values()
     const channel = async () => {
       for (const end of queue) {
@@ -72,7 +72,7 @@ const handlers = {
     return stalls.flat()
   },
   /** Requests stops at one side of the pairs from `from` to before `to`, which must be driving. */
-  stopRequests: (side: 'operator' | 'watcher', from: number, to: number, everyMs: number) =>
+  stopRequests: (side: 'operator' | 'observer', from: number, to: number, everyMs: number) =>
     requestStops(pairs.slice(from, to), { side, everyMs }),
   /** Returns the number of control frames that robots read under a latched stop. */
   framesUnderStop: () => pairs.reduce((total, pair) => total + pair.framesUnderStop, 0),

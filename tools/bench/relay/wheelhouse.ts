@@ -58,7 +58,7 @@ export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise
   const participantEnd = (pair: number, part: TicketPart): End => {
     const { sessionId = '', operator, owner } = actorGroups[pair] as SoakActors
     const [side, userId] =
-      part === 'control' ? (['operator', operator.id] as const) : (['watcher', owner.id] as const)
+      part === 'control' ? (['operator', operator.id] as const) : (['observer', owner.id] as const)
     const { ticket } = tickets.issue({ sessionId, userId, part, permissionsVersion: 0, number: 1 })
     return { pair, side, path: `/sessions/${sessionId}/${part}`, token: ticket }
   }

@@ -7,7 +7,7 @@ export interface ApiUser {
   readonly apiKey: string
 }
 
-export interface Pair {
+interface Pair {
   readonly operator: ApiUser
   readonly robotId: string
 }

@@ -16,7 +16,7 @@ export interface LoadReport {
   readonly firstWrong: string | undefined
 }
 
-export interface Work {
+interface Work {
   readonly port: number
   readonly connections: number
   readonly expectedStatus: number

@@ -54,7 +54,7 @@ const handlers = {
     }
   },
   /** Creates a log of this many entries for every session, which `session:watch` returns. */
-  keepLogs(count: number): void {
+  createLogs(count: number): void {
     entries = count
   },
 }

@@ -134,8 +134,8 @@ async function writeEvents(client: PoolClient, events: readonly EmittedState[]):
 
 const insertOutboxEvents = `
   insert into outbox (name, payload)
-  select fact ->> 'name', fact -> 'payload' from jsonb_array_elements($1::jsonb) with ordinality as f (fact, place)
-  order by f.place`
+  select event ->> 'name', event -> 'payload' from jsonb_array_elements($1::jsonb) with ordinality as e (event, position)
+  order by e.position`
 
 const claimRobot = `
   update robots set status = 'IN_SESSION', link_changed_at = now()

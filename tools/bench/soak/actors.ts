@@ -5,7 +5,7 @@ const COMMAND_EVERY_MS = 20
 /** Long enough for the deadman, and for the arrival of its stop. */
 const SILENCE_MS = 600
 
-export interface ActorCounts {
+interface ActorCounts {
   /** Commands sent; those that the robot obeyed; those that the gateway refused, by reason. */
   sent: number
   acknowledged: number

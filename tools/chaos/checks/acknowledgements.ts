@@ -1,4 +1,4 @@
-import type { AskedStart } from '../evidence.ts'
+import type { RequestedStart } from '../evidence.ts'
 import type { Check, Environment } from './check.ts'
 
 interface MessageRow {
@@ -32,7 +32,7 @@ export const chatOnce: Check = {
         )
     }
     for (const [body, found] of byBody)
-      wrong.push(`"${body}" in session ${found[0]?.session_id} was said by nobody`)
+      wrong.push(`"${body}" in session ${found[0]?.session_id} was sent by no actor`)
     return wrong
   },
 }
@@ -49,20 +49,20 @@ export const startsOnce: Check = {
     const { rows } = await db.query<StartRow>('select id, operator_id, robot_id from sessions')
     const left = new Map(rows.map((row) => [row.id, row]))
     const wrong: string[] = []
-    const unnamed: AskedStart[] = []
-    for (const asked of evidence.starts) {
-      if (asked.sessionId === null || asked.sessionId === 'kept') {
-        unnamed.push(asked)
+    const unnamed: RequestedStart[] = []
+    for (const start of evidence.starts) {
+      if (start.sessionId === null || start.sessionId === 'kept') {
+        unnamed.push(start)
         continue
       }
-      const row = left.get(asked.sessionId)
-      left.delete(asked.sessionId)
-      const whose = `${asked.operatorId} on robot ${asked.robotId}`
+      const row = left.get(start.sessionId)
+      left.delete(start.sessionId)
+      const whose = `${start.operatorId} on robot ${start.robotId}`
       if (!row)
         wrong.push(
-          `session ${asked.sessionId} of ${whose} was acknowledged and is not stored, or was acknowledged twice`,
+          `session ${start.sessionId} of ${whose} was acknowledged and is not stored, or was acknowledged twice`,
         )
-      else if (row.operator_id !== asked.operatorId || row.robot_id !== asked.robotId)
+      else if (row.operator_id !== start.operatorId || row.robot_id !== start.robotId)
         wrong.push(
           `session ${row.id}, acknowledged to ${whose}, is that of ${row.operator_id} on ${row.robot_id}`,
         )
@@ -72,13 +72,13 @@ export const startsOnce: Check = {
 }
 
 /** Every start without a known session explains at most one session; a start that the platform confirmed, exactly one. */
-function unaccounted(unnamed: readonly AskedStart[], rows: readonly StartRow[]): string[] {
+function unaccounted(unnamed: readonly RequestedStart[], rows: readonly StartRow[]): string[] {
   const location = (operatorId: string, robotId: string) => `${operatorId} on robot ${robotId}`
   const found = Map.groupBy(rows, (row) => location(row.operator_id, row.robot_id))
-  const asked = Map.groupBy(unnamed, (start) => location(start.operatorId, start.robotId))
-  return [...new Set([...found.keys(), ...asked.keys()])].flatMap((where) => {
+  const requested = Map.groupBy(unnamed, (start) => location(start.operatorId, start.robotId))
+  return [...new Set([...found.keys(), ...requested.keys()])].flatMap((where) => {
     const there = found.get(where)?.length ?? 0
-    const starts = asked.get(where) ?? []
+    const starts = requested.get(where) ?? []
     const kept = starts.filter(({ sessionId }) => sessionId === 'kept').length
     if (there > starts.length)
       return [

@@ -9,7 +9,7 @@ import { stopsObeyed } from './stops.ts'
 export type { Check, Environment as Ground } from './check.ts'
 
 /** All invariants that must hold after the faults. */
-export const checks: readonly Check[] = [
+const checks: readonly Check[] = [
   chatOnce,
   startsOnce,
   ratingsPersisted,

@@ -78,7 +78,7 @@ export const notificationsComplete: Check = {
       const sent = user?.notification_seq ?? 0
       if (Number(user?.kept ?? 0) !== sent)
         return [`${who} counts ${sent} notifications and has ${user?.kept}`]
-      return received === sent ? [] : [`${who} heard ${received} of ${sent} notifications`]
+      return received === sent ? [] : [`${who} received ${received} of ${sent} notifications`]
     })
   },
 }

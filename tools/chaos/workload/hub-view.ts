@@ -21,7 +21,7 @@ export class HubView {
   /** Sessions whose end this user has seen. */
   readonly over: string[] = []
   /** Sessions with a pending extension request. */
-  readonly asked = new Set<string>()
+  readonly pendingExtensions = new Set<string>()
   /** Last known status by robot. */
   readonly board = new Map<string, string>()
 
@@ -90,11 +90,12 @@ export class HubView {
           `${view.ended ? ', though no longer watching' : ''}`,
       )
     view.lines.push(lineOf(event))
-    if (type === 'extension.requested') this.asked.add(view.sessionId)
-    if (type === 'extension.approved' || type === 'extension.declined') this.asked.delete(view.sessionId)
+    if (type === 'extension.requested') this.pendingExtensions.add(view.sessionId)
+    if (type === 'extension.approved' || type === 'extension.declined')
+      this.pendingExtensions.delete(view.sessionId)
     if (overTypes.has(type)) {
       this.open.delete(view.sessionId)
-      this.asked.delete(view.sessionId)
+      this.pendingExtensions.delete(view.sessionId)
       this.over.push(view.sessionId)
     }
   }

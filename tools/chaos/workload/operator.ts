@@ -27,17 +27,17 @@ export async function startSession(
   { rest, user, evidence, view }: ActorContext,
   robot: LoadRobot,
 ): Promise<string | null> {
-  const asked = { operatorId: user.id, robotId: robot.fixture.id, sessionId: null as string | null }
-  evidence.starts.push(asked)
+  const start = { operatorId: user.id, robotId: robot.fixture.id, sessionId: null as string | null }
+  evidence.starts.push(start)
   const reply = await rest.post('start', '/api/sessions', { robotId: robot.fixture.id })
-  if (reply.outcome === 'kept') asked.sessionId = 'kept'
+  if (reply.outcome === 'kept') start.sessionId = 'kept'
   if (reply.outcome === 'acknowledged') {
-    asked.sessionId = String(reply.body.sessionId)
-    view.watch(asked.sessionId)
-    return asked.sessionId
+    start.sessionId = String(reply.body.sessionId)
+    view.watch(start.sessionId)
+    return start.sessionId
   }
-  if (reply.outcome === 'refused' && reply.settled) evidence.starts.splice(evidence.starts.indexOf(asked), 1)
-  if (!reply.error.includes('already has an open session') && reply.outcome !== 'kept') return null
+  if (reply.outcome === 'refused' && reply.settled) evidence.starts.splice(evidence.starts.indexOf(start), 1)
+  if (reply.code !== 'operator_busy' && reply.outcome !== 'kept') return null
   for (const status of ['ACTIVE', 'PAUSED']) {
     const list = await rest.ask('list', 'GET', `/api/sessions?status=${status}`)
     const sessions = (list.body.sessions ?? []) as { id: string }[]
@@ -126,7 +126,7 @@ function createShift(context: ActorContext, robot: LoadRobot, link: OperatorLink
     requested(true)
   }
   async function answerExtension() {
-    if (!view.asked.has(sessionId)) return await sendChatMessage(context, sessionId)
+    if (!view.pendingExtensions.has(sessionId)) return await sendChatMessage(context, sessionId)
     await patch(random.chance(0.7) ? 'approve_extension' : 'decline_extension')
   }
   const chat = () => sendChatMessage(context, sessionId)

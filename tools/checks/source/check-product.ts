@@ -86,3 +86,12 @@ export function checkOutsidePaths(repository: Repository): Finding[] {
     }))
   })
 }
+
+/** Finds files that cannot be parsed, which the other checks take for empty. */
+export function checkSyntax(repository: Repository): Finding[] {
+  return repository
+    .sources()
+    .flatMap(({ path, syntaxError }) =>
+      syntaxError ? [{ file: path, rule: 'syntax', message: syntaxError }] : [],
+    )
+}

@@ -11,7 +11,7 @@ const IGNORED_FOLDERS = new Set([
   'coverage',
   'generated',
 ])
-const IGNORED_FILES = new Set(['.env', 'package-lock.json'])
+const IGNORED_FILES = new Set(['.git', '.env', 'package-lock.json'])
 
 /** Written by programs: `npm run openapi`. */
 export const GENERATED_FILES: ReadonlySet<string> = new Set([

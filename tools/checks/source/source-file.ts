@@ -14,14 +14,15 @@ export class SourceFile {
   readonly text: string
   readonly program: Node
   readonly comments: readonly Comment[]
+  /** Says why the file cannot be parsed. Its program is empty then. */
+  readonly syntaxError: string | undefined
   readonly #lineStarts: number[]
 
   constructor(path: string, text: string) {
     this.path = path
     this.text = text
     const { program, comments, errors } = parseSync(path, text)
-    const [error] = errors
-    if (error) throw new Error(`${path} cannot be parsed: ${error.message}`)
+    this.syntaxError = errors[0]?.message
     this.program = program as unknown as Node
     this.comments = comments
     this.#lineStarts = [0, ...[...text.matchAll(/\n/g)].map((match) => match.index + 1)]

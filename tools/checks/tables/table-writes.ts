@@ -18,8 +18,9 @@ const ORM_WRITES = new Set([
   'nativeDelete',
 ])
 
-const PARAMETER = '${}'
-const TABLE = `(?:only\\s+)?("?[a-z_][\\w.]*"?|\\$\\{\\})`
+/** Replaces each substitution of a template. */
+const PARAMETER = '‹parameter›'
+const TABLE = `(?:only\\s+)?("?[a-z_][\\w.]*"?|${PARAMETER})`
 const SQL_WRITES = [
   `\\b(?:insert|merge)\\s+into\\s+${TABLE}`,
   `\\bdelete\\s+from\\s+${TABLE}`,
@@ -77,7 +78,7 @@ function methodOf(call: Node): string | undefined {
   return callee.type === 'MemberExpression' ? nameOf(callee.property) : undefined
 }
 
-/** Returns the text of a string or template, with `${}` for each substitution. */
+/** Returns the text of a string or template, with a mark for each substitution. */
 function textOf(node: Node): string | undefined {
   if (node.type === 'TemplateLiteral') return nodesIn(node.quasis).map(cooked).join(PARAMETER)
   return node.type === 'Literal' ? stringOf(node) : undefined

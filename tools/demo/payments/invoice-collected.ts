@@ -35,7 +35,7 @@ export const invoiceIsCollected: Chapter = async (scenario) => {
   passTime(restOfMonth(nowMs()))
   transcript.logCheck('STRIPE', 'the month passes; the worker creates its invoice, and Stripe collects it')
   const stripeInvoice = await until(
-    { ...transcript, patienceMs: WORKER_LIMIT_MS },
+    { ...transcript, expectationTimeoutMs: WORKER_LIMIT_MS },
     'The invoice at Stripe',
     async () => [...stripe.books.invoices.all.values()].find(({ status }) => status === 'open'),
   )

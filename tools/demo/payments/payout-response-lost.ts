@@ -26,7 +26,7 @@ export const payoutResponseIsLost: Chapter = async ({ transcript, operator, stri
 
   passTime(61_000)
   transcript.logCheck('STRIPE', 'a minute passes; the worker queries the transfers of this payout')
-  await until(transcript, 'The worker’s query', async () => stripe.asked('GET', /transfers$/)[0])
+  await until(transcript, 'The worker’s query', async () => stripe.requestsTo('GET', /transfers$/)[0])
   await transcript.waitFor('OPERATOR', 'notification payout.paid')
   const after = await operator.makeRequest(overview)
   must(after.pendingCents === 0 && after.payouts[0]?.status === 'PAID', 'The payout did not become PAID')

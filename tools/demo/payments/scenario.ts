@@ -37,17 +37,17 @@ export async function sendStripeEvent(
 
 /** Repeats a check until it succeeds. @throws ExpectationError when the timeout is over */
 export async function until<T>(
-  { patienceMs, signal }: Transcript,
+  { expectationTimeoutMs, signal }: Transcript,
   what: string,
   ask: () => Promise<T | undefined>,
 ): Promise<T> {
-  const lastAtMs = performance.now() + patienceMs
+  const lastAtMs = performance.now() + expectationTimeoutMs
   for (;;) {
     const answer = await ask()
     if (answer !== undefined) return answer
     signal.throwIfAborted()
     if (performance.now() > lastAtMs)
-      throw new ExpectationError(`${what} did not appear within ${patienceMs} ms`)
+      throw new ExpectationError(`${what} did not appear within ${expectationTimeoutMs} ms`)
     await delay(100, undefined, { signal })
   }
 }

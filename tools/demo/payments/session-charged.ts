@@ -24,7 +24,7 @@ async function drive({ transcript, environment }: PaymentScenario, sessionId: st
   link.connect().catch(() => {}) // the wait below reports it
   const timer = setInterval(() => link.control({ linear_mps: 0.3, angular_radps: 0 }), 100)
   try {
-    const lost = AbortSignal.any([transcript.signal, AbortSignal.timeout(transcript.patienceMs)])
+    const lost = AbortSignal.any([transcript.signal, AbortSignal.timeout(transcript.expectationTimeoutMs)])
     lost.addEventListener('abort', () => obeyed.reject(new ExpectationError('The robot did not obey')), {
       once: true,
     })
@@ -92,6 +92,6 @@ export const sessionIsCharged: Chapter = async (scenario) => {
   } finally {
     await link?.close()
     await result.robot.close()
-    await result.proxy.close()
+    await result.link[Symbol.asyncDispose]()
   }
 }

@@ -17,8 +17,8 @@ const sizes = {
 /** Settles when fonts are loaded and animations have ended; scrolls the page to its beginning. */
 const SETTLED = `(async () => {
   await document.fonts.ready
-  const passing = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
-  await Promise.allSettled(passing.map((one) => one.finished))
+  const passing = document.getAnimations().filter((item) => item.effect.getComputedTiming().endTime !== Infinity)
+  await Promise.allSettled(passing.map((item) => item.finished))
   scrollTo(0, 0)
 })()`
 

@@ -23,7 +23,7 @@ const codeLabel = (value: string): string =>
   /^[A-Z]+(_[A-Z]+)*$/.test(value) ? words(value.toLowerCase()) : plainWords(value)
 
 /** Returns a value as text. The suffix of the field name (`_cents`, `_at`) selects the format. */
-export function formatValue(name: string, value: unknown): string {
+function formatValue(name: string, value: unknown): string {
   if (value === null || value === undefined) return 'none'
   if (typeof value === 'number' && name.endsWith('_cents')) return money(value)
   if (typeof value === 'string' && name.endsWith('_at') && !Number.isNaN(Date.parse(value)))

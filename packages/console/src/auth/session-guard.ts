@@ -1,7 +1,7 @@
 import { createStore, type Store } from '../ui/store.ts'
 
 /** `unknown` before the first sign-in check, `expired` while a dialog asks the user to sign in again. */
-export type SessionPhase = 'unknown' | 'signed-in' | 'expired'
+type SessionPhase = 'unknown' | 'signed-in' | 'expired'
 
 /** The broadcast channel on which a window announces a completed sign-in. */
 export const SIGN_IN_CHANNEL = 'wheelhouse-sign-in'

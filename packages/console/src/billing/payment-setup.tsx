@@ -45,8 +45,7 @@ export function PaymentSetup() {
 }
 
 /** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
-const isNotSetUp = (error: unknown) =>
-  error instanceof ApiError && error.status === 503 && /not set up/.test(error.message)
+const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
 const NotSetUp = () => (
   <Alert variant="default" title="Payments are not set up on this platform" role="status">

@@ -1,6 +1,6 @@
 import { type Axes, atRest, combined, commandOf, type DriveControlData, isAtRest } from './axes.ts'
 
-export type InputSource = 'keyboard' | 'stick' | 'gamepad'
+type InputSource = 'keyboard' | 'stick' | 'gamepad'
 
 /** 50 commands per second. */
 const PERIOD_MS = 20

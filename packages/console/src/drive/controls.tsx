@@ -56,7 +56,7 @@ interface PercentSliderProps {
   readonly max: number
 }
 
-/** A slider for a share of 0 to 1, shown in percent. */
+/** Renders a slider for a share of 0 to 1, shown in percent. */
 function PercentSlider({ label, hint, store, min, max }: PercentSliderProps) {
   const value = useStore(store)
   const id = useId()

@@ -8,7 +8,7 @@ export interface LatencySample {
   readonly p95Ms: number | undefined
 }
 
-export interface LatencyReading {
+interface LatencyReading {
   /** From sending a command to the acknowledgement of the robot. */
   readonly command: LatencySample
   /** Round trip between this page and the gateway. */
@@ -23,7 +23,7 @@ export interface LatencyReading {
 export interface LatencyStats {
   acknowledged(roundTripMs: number | null): void
   latency(latency: DriveLatency): void
-  dropped(why: DropReason): void
+  dropped(reason: DropReason): void
   read(): LatencyReading
 }
 
@@ -37,9 +37,9 @@ export function createLatencyStats(): LatencyStats {
       operator.add(operator_ms)
       robot.add(robot_ms)
     },
-    dropped(why) {
+    dropped(reason) {
       dropped += 1
-      lastDrop = why
+      lastDrop = reason
     },
     read: () => ({
       command: command.read(),

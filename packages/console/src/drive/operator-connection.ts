@@ -54,7 +54,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
         battery = next
       },
       onAck: (_seq, roundTripMs) => latencyStats.acknowledged(roundTripMs),
-      onDropped: (_seq, why) => latencyStats.dropped(why),
+      onDropped: (_seq, reason) => latencyStats.dropped(reason),
       onLatency: (latency) => latencyStats.latency(latency),
       onConnection: (phase) => {
         if (!isCurrent()) return

@@ -3,11 +3,11 @@ import { atRest } from './axes.ts'
 import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
 
-/** The travel of the knob, in percent of its own size. */
+/** The travel of the knob, in percent of its size. */
 const TRAVEL = 75
 
 /**
- * A virtual joystick for touch and mouse. It shows the sum of all inputs. While it has the focus, the arrow keys drive
+ * Renders a virtual joystick for touch and mouse. It shows the sum of all inputs. While it has the focus, the arrow keys drive
  * as usual.
  */
 export function Stick({ cockpit }: { cockpit: Cockpit }) {

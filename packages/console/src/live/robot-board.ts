@@ -30,7 +30,7 @@ export function createRobotStatusBoard(hub: HubClient, queries: QueryClient): Ro
         const { robot } = update
         const old = statuses.get()?.get(robot.robot_id)
         statuses.update((known) => new Map(known).set(robot.robot_id, robot))
-        // A heartbeat alone does not change the result of a REST query.
+        // A heartbeat without a status change does not affect the REST queries.
         if (old?.status !== robot.status) void queries.invalidateQueries({ queryKey: keys.robots })
       })
       subscription.catch(() => {

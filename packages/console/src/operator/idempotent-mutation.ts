@@ -13,7 +13,7 @@ const isOutcomeUnknown = (error: unknown) =>
  * Assigns an idempotency key to each distinct request. The key stays the same while the outcome is unknown, so that a
  * second click or a retry after a lost response gets the first response instead of repeating the change.
  */
-export function createIdempotentSend<V, T>(send: (variables: V, idempotencyKey: string) => Promise<T>) {
+function createIdempotentSend<V, T>(send: (variables: V, idempotencyKey: string) => Promise<T>) {
   const keys = new Map<string, string>()
   const inFlight = new Map<string, Promise<T>>()
 
@@ -59,7 +59,7 @@ function retryDelayS(error: unknown): number | undefined {
   return error.status === 0 ? 1 : error.retryAfterS
 }
 
-/** A mutation that runs once per distinct variables, even if it is submitted twice. */
+/** Returns a mutation that runs once per distinct variables, even if it is submitted twice. */
 export function useIdempotentMutation<V, T>(options: {
   send: (variables: V, idempotencyKey: string) => Promise<T>
   onSuccess: (response: T, variables: V) => unknown

@@ -12,9 +12,8 @@ import { PayoutList } from './payout-list.tsx'
 const REFETCH_INTERVAL_MS = 15_000
 const MAX_RETRIES = 3
 
-/** Returns whether payments are not configured. A temporary outage has a retry time. */
-const isNotSetUp = (error: unknown) =>
-  error instanceof ApiError && error.status === 503 && error.retryAfterS === undefined
+/** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
+const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
 /** Shows payout account, payout form and past payouts. */
 export function Payments() {

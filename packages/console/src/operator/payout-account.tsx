@@ -62,7 +62,7 @@ function ProviderButton({ label }: { label: string }) {
     mutationFn: () => answerOf(rest.POST('/api/payments/connect')),
     onSuccess: ({ url }) => window.location.assign(url),
   })
-  const needsCountry = open.error instanceof ApiError && open.error.status === 409
+  const needsCountry = open.error instanceof ApiError && open.error.code === 'country_missing'
   return (
     <>
       <Problem error={open.error} />

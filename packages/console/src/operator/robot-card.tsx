@@ -56,7 +56,7 @@ export function RobotCard({ robot, now, busy, starting, onStart, onSchedule }: P
         )}
         <Group>
           <Button
-            aria-label={`Drive ${robot.name} now`}
+            aria-label={`Drive now: ${robot.name}`}
             disabled={!free}
             loading={starting}
             onClick={() => onStart(robot)}

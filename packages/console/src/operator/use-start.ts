@@ -5,7 +5,7 @@ import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 
-export interface SessionRequest {
+interface SessionRequest {
   readonly robotId: string
   /** ISO 8601 with an offset. Starts now if omitted. */
   readonly scheduledFor?: string

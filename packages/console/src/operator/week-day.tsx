@@ -92,7 +92,7 @@ function SlotFields({ slot, label, problem, onChange, onRemove }: SlotProps) {
   )
 }
 
-/** A text field for a time of day up to 24:00. The arrow keys change it in steps of 15 minutes. */
+/** Renders a text field for a time of day up to 24:00. The arrow keys change it in steps of 15 minutes. */
 function TimeField(props: {
   label: string
   value: string

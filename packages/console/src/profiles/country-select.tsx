@@ -8,7 +8,7 @@ interface Props {
   readonly onChange: (code: string | null) => void
 }
 
-/** A select of countries, searchable by name. */
+/** Renders a select of countries, searchable by name. */
 export function CountrySelect({ value, error, onChange }: Props) {
   const countries = useMemo(countryChoices, [])
   return (

@@ -9,7 +9,7 @@ const levels: { value: Level; label: string }[] = [
   { value: 'error', label: 'Errors only' },
 ]
 
-/** The charge below which owner and operator are notified. */
+/** Renders the field for the charge below which owner and operator are notified. */
 export const LowBatteryField = (props: {
   value: number | string
   error: string | undefined
@@ -26,7 +26,7 @@ export const LowBatteryField = (props: {
   />
 )
 
-/** The level of log lines that become events. */
+/** Renders the field for the level of log lines that become events. */
 export const LogEventField = (props: {
   value: Level
   error: string | undefined

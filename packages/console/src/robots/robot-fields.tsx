@@ -18,7 +18,7 @@ interface Props<V extends RobotValues> {
   readonly children?: ReactNode
 }
 
-/** The fields shared by the registration and settings forms. */
+/** Renders the fields shared by the registration and settings forms. */
 export function RobotFields<V extends RobotValues>({ values, errors, onChange, children }: Props<V>) {
   return (
     <>
@@ -66,7 +66,7 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
   )
 }
 
-/** The latency above which the gateway drops commands. */
+/** Renders the field for the latency above which the gateway drops commands. */
 export const LatencyField = (props: {
   value: number | string
   error: string | undefined
@@ -83,14 +83,14 @@ export const LatencyField = (props: {
   />
 )
 
-/** Selects who may clear a stop that the owner or an admin requested. */
+/** Renders the choice of who may clear a stop that the owner or an admin requested. */
 export const StopClearField = (props: {
   value: 'owner' | 'anyone'
   error: string | undefined
   onChange: (value: 'owner' | 'anyone') => void
 }) => (
   <Radio.Group
-    label="Who may clear your stops"
+    label="Permission to clear your stops"
     description="Applies to remote stops by you or an admin. A remote stop complements the robot’s own emergency stop device and never replaces it."
     value={props.value}
     error={props.error}

@@ -18,8 +18,14 @@ interface Values extends RobotValues {
   readonly log_event_level: RobotDetail['log_event_level']
 }
 const fields = [
-  ...(['name', 'stream_url', 'tags', 'notes', 'require_certification', 'latency_limit_ms'] as const),
-  ...(['low_battery_threshold', 'log_event_level'] as const),
+  'name',
+  'stream_url',
+  'tags',
+  'notes',
+  'require_certification',
+  'latency_limit_ms',
+  'low_battery_threshold',
+  'log_event_level',
   'stop_clear',
 ] as const
 

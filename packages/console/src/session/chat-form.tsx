@@ -3,7 +3,7 @@ import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import type { SessionRoom } from '../live/session-room.ts'
 
-/** A form for chat messages. Enter sends, Shift+Enter starts a new line. */
+/** Renders a form for chat messages. Enter sends, Shift+Enter starts a new line. */
 export function ChatForm({ room }: { room: SessionRoom }) {
   const [body, setBody] = useState('')
   const send = () => {

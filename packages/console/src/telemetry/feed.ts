@@ -6,7 +6,7 @@ export type TelemetrySample = { readonly atMs: number } & (
   | { readonly bytes: Uint8Array; readonly data?: undefined }
 )
 
-export type TelemetryListener = (sample: TelemetrySample) => void
+type TelemetryListener = (sample: TelemetrySample) => void
 /** Subscribes a listener. Returns a function that unsubscribes. */
 export type SubscribeTelemetry = (listener: TelemetryListener) => () => void
 

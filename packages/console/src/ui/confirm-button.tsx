@@ -17,7 +17,7 @@ interface Props extends ButtonProps {
   readonly 'aria-label'?: string
 }
 
-/** A button whose action requires a confirmation. */
+/** Renders a button whose action requires a confirmation. */
 export function ConfirmButton({
   question,
   consequence,

@@ -16,7 +16,7 @@ interface Props {
   readonly foot?: ReactNode
 }
 
-/** A table with column headers. The keyboard can scroll a table that is wider than the screen. */
+/** Renders a table with column headers. The keyboard can scroll a table that is wider than the screen. */
 export function DataTable({ label, columns, minWidth, verticalSpacing, children, foot }: Props) {
   const table = (
     <Table aria-label={label} {...(verticalSpacing && { verticalSpacing })}>

@@ -1,7 +1,7 @@
 import { SimpleGrid, type SimpleGridProps, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A grid of labelled values. Its children are `DescriptionItem`s. */
+/** Renders a grid of labelled values. Its children are `DescriptionItem`s. */
 export const DescriptionList = ({
   cols,
   children,
@@ -14,7 +14,7 @@ export const DescriptionList = ({
   </SimpleGrid>
 )
 
-/** A labelled value. `size` emphasizes the value. */
+/** Renders a labelled value. `size` emphasizes the value. */
 export const DescriptionItem = (props: { label: string; size?: 'lg' | 'xl'; children: ReactNode }) => (
   <div style={{ overflowWrap: 'anywhere' }}>
     <Text component="dt" size="sm" c="dimmed">

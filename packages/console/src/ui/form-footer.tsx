@@ -8,7 +8,7 @@ interface Change {
   readonly isSuccess: boolean
 }
 
-/** The footer of a form: the error, unless the fields show it, the save button and the saved note. */
+/** Renders the footer of a form: the error, unless the fields show it, the save button and the saved note. */
 export const FormFooter = ({ change, explained = false }: { change: Change; explained?: boolean }) => (
   <>
     {!explained && <Problem error={change.error} />}

@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A page with title, description, actions and content. Sets the window title too. */
+/** Renders a page with title, description, actions and content. Sets the window title too. */
 export function Page({ title, description, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Wheelhouse`

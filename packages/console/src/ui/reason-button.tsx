@@ -13,7 +13,7 @@ interface Props extends ButtonProps {
   readonly 'aria-label'?: string
 }
 
-/** A button whose action requires a reason, which the other user sees. */
+/** Renders a button whose action requires a reason, which the other user sees. */
 export function ReasonButton({ question, consequence, confirmLabel, onConfirm, children, ...button }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   const [reason, setReason] = useState('')

@@ -5,7 +5,7 @@ import { Page } from './page.tsx'
 import { Empty, QueryView } from './states.tsx'
 
 /**
- * A page about one resource. `children` renders the loaded page. Before that, and when the resource is missing, the
+ * Renders a page about one resource. `children` renders the loaded page. Before that, and when the resource is missing, the
  * title is its kind.
  */
 export function ResourcePage<T>(props: {

@@ -21,7 +21,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A form dialog that ends with a secret, shown once. An accidental click or Escape does not close it then. */
+/** Renders a form dialog that ends with a secret, shown once. An accidental click or Escape does not close it then. */
 export const SecretDialog = ({ opened, onClose, onClosed, title, shown, children }: Props) => (
   <Modal
     opened={opened}

@@ -1,7 +1,7 @@
 import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A value to select or to copy with a button, such as a secret or a command. */
+/** Renders a value to select or to copy with a button, such as a secret or a command. */
 export const CopyableSecret = ({ label, value }: { label: string; value: string }) => (
   <Stack gap={4}>
     <Text fw={600} size="sm">
@@ -22,7 +22,7 @@ export const CopyableSecret = ({ label, value }: { label: string; value: string 
   </Stack>
 )
 
-/** The explanation of a secret. It gets the focus, so that screen readers read it. */
+/** Renders the explanation of a secret. It gets the focus, so that screen readers read it. */
 export const SecretNote = ({ children }: { children: ReactNode }) => (
   <Text tabIndex={-1} ref={(note: HTMLElement | null) => note?.focus()}>
     {children}

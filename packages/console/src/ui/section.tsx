@@ -1,7 +1,7 @@
 import { Card, Stack, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A framed part of a page with a title. */
+/** Renders a framed part of a page with a title. */
 export const Section = (props: { title: string; gap?: 'xs' | 'md'; children: ReactNode }) => (
   <Card withBorder component="section" aria-label={props.title} miw={0}>
     <Stack gap={props.gap ?? 'md'}>

@@ -10,7 +10,7 @@ export const Loading = ({ label = 'Loading' }: { label?: string }) => (
   </Center>
 )
 
-/** An empty state with an explanation and an action. */
+/** Renders an empty state with an explanation and an action. */
 export const Empty = ({
   title,
   children,

@@ -15,9 +15,9 @@ export const playMjpeg: Player = async (url, { host, title, onFrame, onEnd, sign
     canvas.remove()
   })
   const first = Promise.withResolvers<void>()
-  const end = (why: string) => {
-    first.reject(new Error(why))
-    if (!signal.aborted) onEnd(why)
+  const end = (reason: string) => {
+    first.reject(new Error(reason))
+    if (!signal.aborted) onEnd(reason)
   }
   const show = (picture: ImageBitmap) => {
     if (canvas.width !== picture.width) canvas.width = picture.width

@@ -7,12 +7,12 @@ export interface PlayerHooks {
   /** Runs for every shown frame, or only for the first one if the player cannot detect frames. */
   readonly onFrame: () => void
   /** Runs when a started video has ended or was interrupted. */
-  readonly onEnd: (why: string) => void
+  readonly onEnd: (reason: string) => void
   /** Aborts when the viewer leaves. The player then releases all resources. */
   readonly signal: AbortSignal
 }
 
-/** What a player knows about the video. `framesKnown`: it reports every frame, so the age of the picture is known. */
+/** The properties of a playing video. `framesKnown`: the player reports every frame, so the age is known. */
 export interface Playing {
   readonly framesKnown: boolean
   /** Returns the delay behind the camera in seconds, for slow transports. */
@@ -55,9 +55,9 @@ export async function follow(
   }
   video.requestVideoFrameCallback(next)
   const failed = () => {
-    const why = video.error ? 'the video cannot be played' : 'the video was interrupted'
-    first.reject(new Error(why))
-    onEnd(why)
+    const reason = video.error ? 'the video cannot be played' : 'the video was interrupted'
+    first.reject(new Error(reason))
+    onEnd(reason)
   }
   video.addEventListener('error', failed, { signal })
   video.addEventListener('ended', () => onEnd('the video ended'), { signal })

@@ -42,11 +42,11 @@ export function VideoView({ url, title }: Props) {
 }
 
 function VideoStatus({ watch }: { watch: VideoWatch }) {
-  const { phase, why, playing } = useStore(watch.state)
+  const { phase, reason, playing } = useStore(watch.state)
   if (phase === 'showing') return playing.framesKnown ? <FrozenBanner watch={watch} /> : null
-  if (phase === 'connecting' && why === undefined) return <Cover text="Connecting to the camera…" />
+  if (phase === 'connecting' && reason === undefined) return <Cover text="Connecting to the camera…" />
   return (
-    <Cover text={`No video: ${why ?? 'the camera does not respond'}.`}>
+    <Cover text={`No video: ${reason ?? 'the camera does not respond'}.`}>
       <Text size="sm">{phase === 'connecting' ? 'Retrying…' : 'Retrying soon.'}</Text>
       <Button variant="default" size="xs" onClick={watch.retry}>
         Retry now

@@ -4,13 +4,13 @@ import type { Player, Playing } from './player.ts'
 import { videoUrl } from './video-url.ts'
 
 /** `connecting`: probing the address. `showing`: a picture is visible. `lost`: waiting for the next attempt. */
-export type VideoPhase = 'connecting' | 'showing' | 'lost'
+type VideoPhase = 'connecting' | 'showing' | 'lost'
 
-export interface VideoState {
+interface VideoState {
   readonly phase: VideoPhase
   /** Why the last attempt failed. */
-  readonly why: string | undefined
-  /** What the player knows about the shown picture. */
+  readonly reason: string | undefined
+  /** The properties of the playing video. */
   readonly playing: Playing
 }
 
@@ -36,17 +36,17 @@ const whyLost = (cause: unknown): string =>
 
 /** Shows the video at `url` in `host` and retries with backoff. */
 export function watchVideo(url: string, title: string, host: HTMLElement): VideoWatch {
-  const state = createStore<VideoState>({ phase: 'connecting', why: undefined, playing: UNKNOWN })
+  const state = createStore<VideoState>({ phase: 'connecting', reason: undefined, playing: UNKNOWN })
   let attempt = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastFrameMs: number | undefined
   let failedAttempts = 0
   let closed = false
 
-  function lost(ownAttempt: AbortController, why: string): void {
+  function lost(ownAttempt: AbortController, reason: string): void {
     if (ownAttempt !== attempt || closed || ownAttempt.signal.aborted) return
     ownAttempt.abort()
-    state.set({ phase: 'lost', why, playing: UNKNOWN })
+    state.set({ phase: 'lost', reason, playing: UNKNOWN })
     const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedAttempts++)
     timer = setTimeout(() => void begin(), waitMs * (0.75 + Math.random() / 2))
   }
@@ -62,7 +62,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
       if (address === undefined) throw new Error('the address is not an http or https URL')
       const playing = await playFirst(address, await playersFor(address, ownAttempt.signal), ownAttempt)
       const sinceMs = performance.now()
-      state.set({ phase: 'showing', why: undefined, playing })
+      state.set({ phase: 'showing', reason: undefined, playing })
       ownAttempt.signal.addEventListener('abort', () => {
         if (performance.now() - sinceMs >= STABLE_MS) failedAttempts = 0
       })
@@ -83,7 +83,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
         lastFrameMs = performance.now()
         shown = true
       }
-      const onEnd = (why: string) => shown && lost(ownAttempt, why)
+      const onEnd = (reason: string) => shown && lost(ownAttempt, reason)
       try {
         return await play(address, { ...hooks, onFrame, onEnd })
       } catch (cause) {

@@ -20,7 +20,7 @@ interface Props {
   readonly onChange: (part: Partial<WebhookValues>) => void
 }
 
-/** The fields of a webhook: address, events and description. */
+/** Renders the fields of a webhook: address, events and description. */
 export const WebhookFields = ({ values, errors, onChange }: Props) => (
   <>
     <TextInput

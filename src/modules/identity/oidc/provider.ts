@@ -69,8 +69,6 @@ export async function createIdentityProvider(deps: {
     },
   }
 }
-export type IdentityProvider = Awaited<ReturnType<typeof createIdentityProvider>>
-
 function providerMiddleware(
   provider: Provider,
   base: URL,

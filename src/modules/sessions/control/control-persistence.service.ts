@@ -8,24 +8,24 @@ import { latchStop } from '../lifecycle/session-stop.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import { lockRobot } from '../record/session-transitions.ts'
 
-/** How the control frames of some time fared. Ages in milliseconds; the buckets are those of `bucketOf`. */
+/** Latency measurements of control frames over some period. The buckets are those of `bucketOf`. */
 export interface LatencyIncrement {
   readonly buckets: readonly number[]
   readonly maxMs: number
-  /** Frames that reached the robot. */
+  /** Number of frames that reached the robot. */
   readonly frames: number
-  /** Frames that did not. */
+  /** Number of frames that the gateway dropped. */
   readonly dropped: number
 }
 
-/** What the gateway has the database know of driving. Everything here throws while the database is away. */
+/** Persists the gateway's control state of sessions. Every method throws while the database is unreachable. */
 export interface ControlPersistence {
   /**
-   * Records a stop that somebody pressed at the gateway, as if they had asked the API for it: latched, logged, both
-   * sides notified, audited when it was an admin. Answers a number of the session's log at which the stop is in force;
-   * `over` when the session is not open any more, or the user has no part in it. A stop upon a stop latches no second one
-   * and answers the present number. An owner or admin who requested it after the user is recorded as well, as theirs it
-   * is to clear then.
+   * Records a stop that a user requested at the gateway, with the same effect as through the API: it is latched and
+   * logged, client and operator are notified, a stop by an admin is audited. Returns the number of a log entry at which
+   * the stop is latched; `over` when the session is no longer open or the user may not stop it. A repeated stop returns
+   * the current number. Also records `ownerId`, an owner or admin who requested the stop after the user, because only the
+   * owner or an admin may then clear it.
    */
   recordStop(
     requester: { sessionId: string; userId: string; ownerId?: string | undefined },
@@ -33,39 +33,40 @@ export interface ControlPersistence {
   ): Promise<number | 'over'>
 
   /**
-   * The operator's control socket has been gone for all of the grace: ACTIVE → PAUSED `operator_lost`, both sides
-   * are told. False when the session is not ACTIVE (any more).
+   * Pauses an ACTIVE session with `operator_lost` after the operator's control socket was disconnected for the grace
+   * period. Notifies client and operator. Returns false when the session is not ACTIVE.
    */
   operatorLost(sessionId: string): Promise<boolean>
 
   /**
-   * Records that an operator's control socket joins: from now on the session needs one, and is not paused for the want
-   * of a first one. Doing it again changes nothing. Returns the number of the newest entry of its log at that moment, by
-   * which the gateway finds a pause that came first; undefined when the session is not open.
+   * Records that a control socket of the operator has connected. From then on the session requires one, and the
+   * abandonment worker no longer pauses it for a missing operator. Idempotent. Returns the number of the newest log entry,
+   * by which the gateway detects an earlier pause; undefined when the session is not open.
    */
   recordJoin(sessionId: string): Promise<number | undefined>
 
-  /** Adds a stretch of driving to what is known of the session; any gateway may, at any time and in any order. */
+  /** Adds latency measurements to those of the session. Gateways may add increments in any order. */
   addLatency(sessionId: string, increment: LatencyIncrement): Promise<void>
 
-  /** Of these API keys, those that do not work: revoked, expired or gone. */
+  /** Returns those of the API keys that are revoked, expired or deleted. */
   endedKeys(apiKeyIds: readonly string[]): Promise<string[]>
 
-  /** Of these visits, those of people who have no part in the session (any more): neither its two sides nor admins. */
+  /** Returns the memberships of users who may no longer observe: neither client, nor operator, nor admin. */
   revokedObservers<V extends SessionMembership>(memberships: readonly V[]): Promise<V[]>
 }
 
-/** Somebody who looks on at a session. */
-export interface SessionMembership {
+/** An observer of a session. */
+interface SessionMembership {
   readonly sessionId: string
   readonly userId: string
 }
 
-/** Longest reason of a stop that is kept, in UTF-16 units. */
-const MAX_REASON = 500
+/** Maximum stored length of a stop reason, in UTF-16 units. */
+const MAX_REASON_LENGTH = 500
 
-/** A stop must not fail for what somebody wrote, so what the database would refuse is left out. */
-const sanitizeReason = (reason: string) => reason.slice(0, MAX_REASON).replaceAll('\0', '').toWellFormed()
+/** Removes what the database would reject: a stop must never fail because of its reason. */
+const sanitizeReason = (reason: string) =>
+  reason.slice(0, MAX_REASON_LENGTH).replaceAll('\0', '').toWellFormed()
 
 export function createControlPersistence(deps: {
   db: Db
@@ -76,7 +77,7 @@ export function createControlPersistence(deps: {
 }): ControlPersistence {
   const { db, transact, now, queries, users } = deps
 
-  /** The robot of a session that the user has a part in, which is who may stop it. */
+  /** Returns the robot of a session if the user may see, and therefore stop, the session. */
   async function findStoppableRobot({ sessionId, userId }: { sessionId: string; userId: string }) {
     try {
       const roles = users.rolesOf(await users.byId(userId))
@@ -150,8 +151,9 @@ export function createControlPersistence(deps: {
         from sessions where id = ${sessionId}
         on conflict (session_id) do update set
           buckets = (
-            select array_agg(b.before + b.more order by b.ordinal)
-            from unnest(session_latency.buckets, excluded.buckets) with ordinality as b (before, more, ordinal)
+            select array_agg(bucket.current_count + bucket.added_count order by bucket.ordinal)
+            from unnest(session_latency.buckets, excluded.buckets) with ordinality
+              as bucket (current_count, added_count, ordinal)
           ),
           max_ms = greatest(session_latency.max_ms, excluded.max_ms),
           frames = session_latency.frames + excluded.frames,
@@ -161,10 +163,10 @@ export function createControlPersistence(deps: {
 
     async endedKeys(apiKeyIds) {
       const { rows } = await sql<{ id: string }>`
-        select asked.id from unnest(${apiKeyIds}::uuid[]) as asked (id)
+        select requested.id from unnest(${apiKeyIds}::uuid[]) as requested (id)
         where not exists (
           select from api_keys k
-          where k.id = asked.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+          where k.id = requested.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
         )`.execute(db)
       return rows.map((row) => row.id)
     },
@@ -172,7 +174,7 @@ export function createControlPersistence(deps: {
     async revokedObservers(memberships) {
       const sessionIds = memberships.map((membership) => membership.sessionId)
       const userIds = memberships.map((membership) => membership.userId)
-      // Only admins are left: the two sides of a session stay the same as long as it lasts.
+      // The query returns the other users. Client and operator of a session never change, so only admins may observe.
       const { rows } = await sql<RoleAttributes & { ordinal: number }>`
         select membership.ordinal::int, u.is_client, u.is_operator, u.email, coalesce(u.email_verified, false) as email_verified
         from unnest(${sessionIds}::uuid[], ${userIds}::uuid[]) with ordinality as membership (session_id, user_id, ordinal)

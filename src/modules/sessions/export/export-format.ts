@@ -2,18 +2,18 @@ import type { Caller } from '../../../core/http/endpoint.ts'
 import { ClientSession, OperatorSession } from '../record/session-view.schema.ts'
 import type { ExportRow } from './export.service.ts'
 
-/** How a document of sessions is written, piece by piece. */
+/** Serializes an export in parts: head, pages, tail. */
 export interface ExportFormat {
   readonly mediaType: string
   readonly head: string
-  /** One page; `isFirst` while nothing but the head has been written. */
+  /** Serializes one page. `isFirst` is true for the first page after the head. */
   page(rows: readonly ExportRow[], isFirst: boolean): string
   readonly tail: string
 }
 
 const CLIENT_FIELDS = Object.keys(ClientSession.shape)
 const OPERATOR_FIELDS = Object.keys(OperatorSession.shape)
-/** The fields of the caller's view of a session. */
+/** Returns the fields of the caller's view of a session. */
 const fieldsOf = (row: ExportRow) => (row.owned ? CLIENT_FIELDS : OPERATOR_FIELDS)
 
 export const jsonExport: ExportFormat = {
@@ -25,7 +25,7 @@ export const jsonExport: ExportFormat = {
   tail: ']}',
 }
 
-/** A table of the fields of the caller's view; who is both client and operator gets the columns of both. */
+/** Returns a CSV format with the fields of the caller's view. A client who is also an operator receives all columns. */
 export function csvExport(caller: Pick<Caller, 'roles'>): ExportFormat {
   const columns = columnsFor(caller)
   return {
@@ -51,13 +51,13 @@ function columnsFor({ roles }: Pick<Caller, 'roles'>): string[] {
   ]
 }
 
-/** RFC 4180: commas between, CRLF behind. */
+/** Returns a CSV line as of RFC 4180, with CRLF. */
 const line = (values: readonly unknown[]) => `${values.map(cell).join(',')}\r\n`
 
-/** What a spreadsheet takes for the beginning of a formula; some read the full-width signs like the plain ones. */
+/** Characters that start a formula in a spreadsheet. Some spreadsheets accept the full-width signs, too. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
-/** Numbers as they are; null empty; text that would be a formula behind an apostrophe. */
+/** Returns a CSV field: empty for null, with a leading apostrophe for text that a spreadsheet would run as a formula. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)

@@ -26,22 +26,24 @@ export function exportEndpoints(deps: ExportDeps): Endpoint[] {
       run: async ({ caller, body, http }) => {
         const { format: name, ...filter } = body
         const format = name === 'csv' ? csvExport(caller) : jsonExport
-        // Read before anything is answered: a database that is away is still an ordinary 503.
+        // The first page is read before the response starts, so that an unreachable database still yields a 503.
         const read = deps.exports.reader(caller, filter)
         const first = await read()
         const date = deps.now().toISOString().slice(0, 10)
         http.set('Content-Type', format.mediaType)
         http.set('Content-Disposition', `attachment; filename="sessions-${date}.${name}"`)
         http.set('Cache-Control', 'no-store')
-        // One page at a time, and the next one only once the client has taken this one. A failure breaks the
-        // connection, so that what is cut short cannot be taken for the whole.
-        http.body = Readable.from(write(deps.log, { caller, format, first, read }), { highWaterMark: 1 })
+        // Reads the next page only after the client has received the previous one. A failure closes the connection, so
+        // that the client cannot mistake a truncated export for a complete one.
+        http.body = Readable.from(writeExport(deps.log, { caller, format, first, read }), {
+          highWaterMark: 1,
+        })
       },
     }),
   ]
 }
 
-async function* write(
+async function* writeExport(
   log: Log,
   job: { caller: Caller; format: ExportFormat; first: ExportRow[]; read: ReadPage },
 ): AsyncGenerator<string> {
@@ -49,14 +51,14 @@ async function* write(
   try {
     yield format.head
     let page = job.first
-    for (let count = 0; page.length > 0; count++) {
-      yield format.page(page, count === 0)
+    for (let pageIndex = 0; page.length > 0; pageIndex++) {
+      yield format.page(page, pageIndex === 0)
       const last = page.at(-1)
       page = page.length < EXPORT_PAGE ? [] : await read(last)
     }
     if (format.tail !== '') yield format.tail
   } catch (cause) {
-    log.error({ err: cause, userId: caller.userId }, 'export broken off')
+    log.error({ err: cause, userId: caller.userId }, 'session export failed')
     throw cause
   }
 }

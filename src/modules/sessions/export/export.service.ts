@@ -9,31 +9,31 @@ import type { ExportSessions } from '../record/session.schema.ts'
 import { partyColumnsOf } from '../record/session-queries.ts'
 import type { ClientSession, OperatorSession } from '../record/session-view.schema.ts'
 
-/** Rows of one query, and most that an export holds: few, so that they are gone before V8 takes them for lasting. */
+/** Rows per query. A small number: the rows are garbage before V8 promotes them to the old generation. */
 export const EXPORT_PAGE = 200
 
 export type ExportFilter = Omit<ExportSessions, 'format'>
 
-/** The fields of both views as they are written, times as text; `owned`: the client's view is the caller's. */
+/** The serialized fields of both views, with times as text. `owned` is true when the caller sees the client view. */
 export type ExportRow = z.infer<typeof ClientSession> &
   z.infer<typeof OperatorSession> & { readonly owned: boolean }
-/** The last row of a page; the next page begins behind it. */
+/** The last row of a page. The next page starts after it. */
 export type ExportCursor = Pick<ExportRow, 'id' | 'created_at'>
-/** Reads the page behind a cursor, or the first one. A page that is not full is the last one. */
+/** Reads the page after a cursor, or the first page. A page with fewer rows than `EXPORT_PAGE` is the last one. */
 export type ReadPage = (after?: ExportCursor) => Promise<ExportRow[]>
 
-/** In front of every session. */
+/** A cursor before all sessions. */
 const START: ExportCursor = { created_at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-/** The same as values of a query. */
+/** A cursor as expressions of a query. */
 interface CursorExpression {
   readonly created_at: Expression<Date>
   readonly id: Expression<string>
 }
 
-/** Reading all of a caller's sessions page by page. No page knows of another: nothing is held in between. */
+/** Reads all sessions of a caller page by page, without a transaction or server-side cursor. */
 export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
-  /** The newest sessions on one side, straight from that side's own index. */
+  /** Selects the newest sessions of a user from the index of the column. */
   const newest = (
     partyColumn: 'operator_id' | 'client_id',
     userId: string,
@@ -55,7 +55,7 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
       .orderBy('id', 'desc')
       .limit(EXPORT_PAGE)
 
-  /** Of both sides the newest are among the newest of each; `union` leaves one of what is on both. */
+  /** Selects the newest of the operated and the owned sessions. `union` removes duplicates. */
   function newestOfAll(
     { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
     filter: ExportFilter,
@@ -75,9 +75,9 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
 
   return {
     /**
-     * Reads the caller's sessions, newest first: the same ones as in the list, with the same fields (see
-     * session.view.ts). The query is built once for all pages and answers with texts and numbers as they are
-     * written: objects in between would leave a hundred megabytes of garbage in a large export.
+     * Returns a reader of the caller's sessions, newest first: the same sessions as in the list, with the same fields
+     * (see session.view.ts). The query is built once for all pages and returns serialized values: intermediate objects
+     * would produce a hundred megabytes of garbage in a large export.
      */
     reader(caller: Pick<Caller, 'userId' | 'roles'>, filter: ExportFilter): ReadPage {
       if (partyColumnsOf(caller).length === 0) return async () => []
@@ -116,10 +116,10 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
 }
 export type SessionExports = ReturnType<typeof createSessionExports>
 
-/** A time as it is written, without the detour over a `Date`. */
+/** Formats a time as ISO 8601 in SQL, without a `Date`. */
 const isoText = <T extends string | null>(time: Expression<unknown>) =>
   sql<T>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** Begun minutes; null when it has not begun. */
+/** Returns the minutes between two times, rounded up; null when one of them is null. */
 const minutes = (from: Expression<unknown>, to: Expression<unknown>) =>
   sql<number | null>`ceil(extract(epoch from ${to} - ${from}) / 60)::int`

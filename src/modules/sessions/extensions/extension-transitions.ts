@@ -9,7 +9,7 @@ import {
   type TransitionHandler,
 } from '../record/session-transitions.ts'
 
-/** Decides the request that waits. The session's row is locked first, as by everything that touches requests. */
+/** Decides the pending request. Locks the session's row first, like every change of requests. */
 const decide =
   (status: 'APPROVED' | 'DECLINED'): TransitionHandler =>
   async (tx, session, _robot, context) => {
@@ -29,7 +29,7 @@ const decide =
     if (!request)
       throw conflict(
         'no_extension_pending',
-        'No extension request is waiting. It was decided already, or never made.',
+        'No extension request is pending. The client has to request an extension first.',
       )
     const decided =
       status === 'APPROVED' ? await extend(tx, open, request.additional_minutes, context.at) : open
@@ -48,7 +48,7 @@ const decide =
 export const approveExtension = decide('APPROVED')
 export const declineExtension = decide('DECLINED')
 
-/** Plans the session for so many minutes more; the exclusion constraints refuse what is booked already. */
+/** Extends the planned length of a session. The exclusion constraints reject an overlap with another booking. */
 async function extend(tx: Tx, session: SessionRecord, minutes: number, at: Date): Promise<SessionRecord> {
   return await tx.db
     .updateTable('sessions')
@@ -58,7 +58,7 @@ async function extend(tx: Tx, session: SessionRecord, minutes: number, at: Date)
     .executeTakeFirstOrThrow()
 }
 
-/** The window that the request that waits asks for; undefined when none waits any more. */
+/** Returns the booking of the session after its pending request; undefined without a pending request. */
 export async function requestedBooking(db: Db, sessionId: string, at: Date): Promise<Booking | undefined> {
   const session = await db
     .selectFrom('sessions')
@@ -71,7 +71,7 @@ export async function requestedBooking(db: Db, sessionId: string, at: Date): Pro
   return session && extendedBooking(session, session.additional_minutes, at)
 }
 
-/** Nobody decides any more on a request whose session has ended, in the transaction that ended it. */
+/** Expires the pending request of a session, in the transaction that ends the session. */
 export async function expireExtension(tx: Tx, sessionId: string, at: Date): Promise<void> {
   await tx.db
     .updateTable('session_extensions')

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../../core/database/tables.ts'
 import { Session } from '../record/session.entity.ts'
 
-/** A client's request for more time. At most one waits per session; a session that ends lets it expire. */
+/** A client's request to extend a session. A session has at most one pending request, which expires when it ends. */
 export const SessionExtension = defineEntity({
   name: 'SessionExtension',
   tableName: 'session_extensions',
@@ -26,7 +26,7 @@ export const SessionExtension = defineEntity({
     additionalMinutes: p.integer(),
     status: p.enum(['REQUESTED', 'APPROVED', 'DECLINED', 'EXPIRED']).default('REQUESTED'),
     requestedAt: p.datetime(3).defaultRaw('now()'),
-    /** When the operator decided, or when the session ended without a decision. */
+    /** When the operator decided, or when the request expired. */
     decidedAt: p.datetime(3).nullable(),
   },
 })

@@ -6,15 +6,15 @@ import { extendedBooking, findOverlap, overlapErrorForClient } from '../record/b
 import type { SessionQueries } from '../record/session-queries.ts'
 import { lockForLogEntry, recordTransition, type SessionRecord } from '../record/session-transitions.ts'
 
-/** Asking for more time. Deciding on it is an action of the session: see extension.moves.ts. */
+/** Requests extensions. The operator's decision is a session action, see extension-transitions.ts. */
 export function createExtensions(deps: { transact: Transact; now: () => Date; queries: SessionQueries }) {
   const { transact, now, queries } = deps
 
   return {
     /**
-     * Asks the operator for so many more minutes.
-     * @throws 404 not theirs to see, 403 not the client of the session, 409 not ACTIVE, a request waits already, or
-     *   a booking of the robot or the operator lies within those minutes.
+     * Requests an extension from the operator.
+     * @throws 404 when the caller may not see the session; 403 when the caller is not its client; 409 when it is not
+     *   ACTIVE, a request is pending, or another booking of the robot or the operator overlaps the extension.
      */
     async request(caller: Caller, sessionId: string, additionalMinutes: number): Promise<void> {
       const session = await queries.get(caller, sessionId)
@@ -26,10 +26,7 @@ export function createExtensions(deps: { transact: Transact; now: () => Date; qu
         transact(async (tx) => {
           const active = await lockForLogEntry(tx, sessionId, ['ACTIVE'])
           if (!active)
-            throw conflict(
-              'session_not_active',
-              'Only an active session can be extended. Look at its status.',
-            )
+            throw conflict('session_not_active', 'Only an active session can be extended. Check its status.')
           await requireFreeTime(tx, active, additionalMinutes, at)
           await tx.db
             .insertInto('session_extensions')
@@ -52,7 +49,7 @@ export function createExtensions(deps: { transact: Transact; now: () => Date; qu
         if (uniqueViolation(cause) !== 'one_waiting_extension_per_session') throw cause
         throw conflict(
           'extension_pending',
-          'An extension request is already waiting for the operator. Wait for the answer.',
+          'An extension request is already pending. Wait for the decision of the operator.',
         )
       })
     },
@@ -60,7 +57,7 @@ export function createExtensions(deps: { transact: Transact; now: () => Date; qu
 }
 export type Extensions = ReturnType<typeof createExtensions>
 
-/** Refuses at once what could not be approved as the bookings are now; the approval itself is checked again. */
+/** Rejects an extension that overlaps a current booking. The approval checks the bookings again. */
 async function requireFreeTime(tx: Tx, session: SessionRecord, minutes: number, at: Date): Promise<void> {
   const booking = extendedBooking(session, minutes, at)
   const overlap = await findOverlap(tx.db, booking)

@@ -16,28 +16,28 @@ import { isPauseExpired } from './session-pause.ts'
 
 const SESSIONS_PER_RUN = 200
 const MINUTE_MS = 60_000
-/** How long before its time a limit is announced at the most. */
+/** Maximum lead time of an announcement. */
 const ANNOUNCED_AHEAD_MS = 5 * MINUTE_MS
 
-/** How long before its end the limit of a pause is announced: a third of a short one. */
+/** Returns the lead time for announcing a pause limit: at most a third of the limit. */
 const pauseLeadMs = (pauseLimitMs: number) => Math.min(ANNOUNCED_AHEAD_MS, pauseLimitMs / 3)
 
-/** How long before it the planned end is announced, in SQL: half of a short session. */
+/** Lead time for announcing the planned end, in SQL: at most half of the planned length. */
 const plannedLead = sql`least(make_interval(secs => ${ANNOUNCED_AHEAD_MS / 1_000}), make_interval(mins => planned_minutes) / 2)`
 
-// What is due. Each predicate finds sessions, and claims one of them in the update that changes it.
+// Predicates for due sessions. A query selects candidates with them; the update that changes a session checks again.
 
-/** ACTIVE since before `before` without an operator at the robot: no control socket has ever connected. */
+/** Matches sessions ACTIVE since before `before` to which no control socket of the operator has ever connected. */
 const isAbsentSince = (before: Date) =>
   sql<boolean>`(status = 'ACTIVE' and not driven and active_since <= ${before}::timestamptz)`
 
-/** PAUSED since before `before`, and the limit of this pause has not been announced. */
+/** Matches sessions PAUSED since before `before` whose pause limit is not announced. */
 const isNearPauseLimit = (
   before: Date,
 ) => sql<boolean>`(status = 'PAUSED' and paused_at <= ${before}::timestamptz
   and (pause_announced_at is null or pause_announced_at < paused_at))`
 
-/** Open, near its planned end, and this end has not been announced. */
+/** Matches open sessions near their planned end whose planned end is not announced. */
 const isNearPlannedEnd = (
   at: Date,
 ) => sql<boolean>`(status in ('ACTIVE', 'PAUSED') and planned_minutes is not null
@@ -45,9 +45,9 @@ const isNearPlannedEnd = (
   and planned_end_announced is distinct from ${plannedEnd})`
 
 /**
- * Looks after sessions that nobody looks after: pauses those whose operator never came, ends pauses that last too
- * long, and announces ends that are near. The rows alone say what is due and every change is a conditional update, so
- * several workers may run side by side, and no gateway is needed.
+ * Handles abandoned sessions: pauses sessions whose operator never connected, ends sessions whose pause is too long, and
+ * announces pause limits and planned ends. Works on the rows only, with conditional updates, so that several workers may
+ * run concurrently and no gateway is required.
  */
 export function createAbandonmentWorker(deps: {
   db: Db
@@ -55,16 +55,16 @@ export function createAbandonmentWorker(deps: {
   lifecycle: SessionLifecycle
   now: () => Date
   log: Log
-  /** How long an ACTIVE session waits for the first control socket of its operator; 0: for ever. */
+  /** How long an ACTIVE session waits for the first control socket of its operator; 0: without limit. */
   operatorJoinMs: number
-  /** How long a pause may last; 0: for ever. */
+  /** Maximum length of a pause; 0: without limit. */
   pauseLimitMs: number
 }) {
   const { db, transact, lifecycle, now, log, operatorJoinMs, pauseLimitMs } = deps
   const leadMs = pauseLeadMs(pauseLimitMs)
   const timeBefore = (ms: number) => new Date(now().getTime() - ms)
 
-  /** Open sessions alone, so that the index of these is enough. */
+  /** Selects due sessions. Restricts them to open sessions, so that the index on open sessions is used. */
   const findDue = (isDue: RawBuilder<boolean>) =>
     db
       .selectFrom('sessions')
@@ -74,25 +74,25 @@ export function createAbandonmentWorker(deps: {
       .limit(SESSIONS_PER_RUN)
       .execute()
 
-  /** Handles each session; the trouble of one must not keep the others waiting. */
+  /** Handles each session. The failure of one session must not delay the others. */
   async function each<S extends { id: string }>(sessions: S[], handle: (session: S) => Promise<unknown>) {
     for (const session of sessions) {
       try {
         await handle(session)
       } catch (cause) {
         if (isDatabaseUnreachable(cause)) throw cause
-        log.error({ err: cause, sessionId: session.id }, 'abandoned session not handled')
+        log.error({ err: cause, sessionId: session.id }, 'handling of an abandoned session failed')
       }
     }
   }
 
-  /** Pauses a session without its operator. None of that time is billed. */
+  /** Pauses a session whose operator is absent. Its ACTIVE time is not billed. */
   const pauseAbsent = (session: Pick<SessionRecord, 'id' | 'robot_id'>) =>
     transact(async (tx) => {
       const robot = await lockRobot(tx, session.robot_id)
       const at = now()
       const reason = 'operator_absent'
-      // An operator who connects at the same moment takes the row first, or finds the session PAUSED.
+      // An operator who connects concurrently either locks the row first or finds the session PAUSED.
       const paused = await tx.db
         .updateTable('sessions')
         .set((eb) => ({
@@ -115,7 +115,7 @@ export function createAbandonmentWorker(deps: {
       })
     })
 
-  /** Announces that the pause of a session is about to end it; once for each pause. */
+  /** Announces that the session will end because of its pause limit, once per pause. */
   const announcePauseLimit = ({ id }: { id: string }) =>
     transact(async (tx) => {
       const at = now()
@@ -128,7 +128,7 @@ export function createAbandonmentWorker(deps: {
         .executeTakeFirst()
       if (!near) return
       const limitMs = (near.paused_at ?? at).getTime() + pauseLimitMs
-      // A worker that was away announces late; both sides still get their time.
+      // After an outage of the worker the announcement is late. Client and operator still get the full lead time.
       const endsAt = new Date(Math.max(limitMs, at.getTime() + leadMs))
       await recordTransition(tx, near, await robotName(tx.db, near), {
         type: 'session.pause_limit_soon',
@@ -138,7 +138,7 @@ export function createAbandonmentWorker(deps: {
       })
     })
 
-  /** Announces that the planned end of a session is near; again when an extension has planned another one. */
+  /** Announces that the planned end of a session is near. Announces again after an extension has changed it. */
   const announcePlannedEnd = ({ id }: { id: string }) =>
     transact(async (tx) => {
       const at = now()
@@ -168,7 +168,7 @@ export function createAbandonmentWorker(deps: {
   }
 
   return {
-    /** Handles what is due now, within bounds; call it again and again. */
+    /** Handles a bounded number of due sessions. The job runner calls it periodically. */
     async run(): Promise<void> {
       if (operatorJoinMs > 0) {
         await each(await findDue(isAbsentSince(timeBefore(operatorJoinMs))), pauseAbsent)

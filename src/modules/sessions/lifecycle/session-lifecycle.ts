@@ -38,8 +38,8 @@ import { clearedStopColumns, emergencyStop, isStopped } from './session-stop.ts'
 import { clearStop, requestClearStop, requiresHoldAfterEnd } from './stop-clearing.ts'
 
 /**
- * Who may do what. Admins are no party to a session, but they may stop its robot, and pause and end what somebody has
- * abandoned; that is audited.
+ * The roles that may perform each action. Admins do not take part in a session, but they may stop its robot, and pause
+ * and end an abandoned session. These actions are audited.
  */
 const allowedRoles: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[]> = {
   start: ['operator'],
@@ -54,7 +54,7 @@ const allowedRoles: Record<SessionAction, readonly ('operator' | 'client' | 'adm
   decline_extension: ['operator'],
 }
 
-/** Says who may perform an action, to a caller who may not. */
+/** Returns the error message for a caller who may not perform an action. */
 function describeAllowedRoles(action: SessionAction): string {
   const roles = allowedRoles[action].map((role) => `the ${roleTexts[role].toLowerCase()}`)
   return `Only ${roles.join(' or ')} of the session may ${actionTexts[action]}.`
@@ -66,7 +66,7 @@ interface UserActionContext {
   readonly reason?: string
 }
 
-/** The moves of a session that exists. Each is one transaction: state, log, notification, outbox. */
+/** Performs the transitions of existing sessions. Each is one transaction: state, log, notifications, outbox. */
 export function createSessionLifecycle(deps: {
   db: Db
   transact: Transact
@@ -90,7 +90,7 @@ export function createSessionLifecycle(deps: {
     const work = () =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
-        // Its time is that of its turn, so the times of the log go the way of its numbers.
+        // The time is read after the lock, so that the times of the log are in the order of its numbers.
         await transitions[action](tx, session, robot, { ...initiator, at: now() })
       })
     await withOverlapErrors(db, () => requestedBooking(db, session.id, now()), work)
@@ -98,8 +98,9 @@ export function createSessionLifecycle(deps: {
 
   return {
     /**
-     * Performs an action for its caller and returns the session after it.
-     * @throws 404 not theirs to see, 403 not theirs to do, 409 not possible in the session's state.
+     * Performs an action for the caller and returns the session after the action.
+     * @throws 404 when the caller may not see the session; 403 when the caller may not perform the action; 409 when the
+     *   state of the session does not allow it.
      */
     async performAction(
       caller: Caller,
@@ -125,8 +126,8 @@ export function createSessionLifecycle(deps: {
     },
 
     /**
-     * Ends an open session as `robot_lost`. False when it is over already, or its robot is back since it was found
-     * among those whose robot was lost before `before`.
+     * Ends an open session with `robot_lost` if its robot was lost before `before` and has not returned. Returns whether
+     * the session was ended.
      */
     endLost: (session: Pick<SessionRecord, 'id' | 'robot_id'>, before: Date): Promise<boolean> =>
       transact(async (tx) => {
@@ -139,7 +140,7 @@ export function createSessionLifecycle(deps: {
         )
       }),
 
-    /** Ends a session whose pause has reached its limit. False when it has been resumed, or is over, by now. */
+    /** Ends a session whose pause has reached its limit. Returns false when it was resumed or ended before. */
     endPause: (session: Pick<SessionRow, 'id' | 'robot_id'>, limits: PauseLimits): Promise<boolean> =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
@@ -155,7 +156,7 @@ export function createSessionLifecycle(deps: {
         )
       }),
 
-    /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
+    /** Cancels a scheduled session on behalf of the platform. Returns false when it is no longer PENDING. */
     cancelBySystem: (session: Pick<SessionRecord, 'id' | 'robot_id'>, reason: EndReason): Promise<boolean> =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
@@ -163,8 +164,8 @@ export function createSessionLifecycle(deps: {
       }),
 
     /**
-     * Cancels a scheduled session whose operator has taken its robot already, in another session. False when that one
-     * is over, or this one not PENDING any more.
+     * Cancels a scheduled session whose operator has another open session on the same robot. Returns false when that
+     * session is over or the scheduled one is no longer PENDING.
      */
     cancelSuperseded: (session: Pick<SessionRow, 'id' | 'robot_id'>): Promise<boolean> =>
       transact(async (tx) => {
@@ -180,7 +181,7 @@ export function createSessionLifecycle(deps: {
         return open !== undefined && (await cancel(tx, session, robot, { at: now(), reason: 'superseded' }))
       }),
 
-    /** Cancels what was scheduled on a robot that goes away, inside the transaction that removes it. */
+    /** Cancels the scheduled sessions of a robot, in the transaction that removes the robot. */
     async cancelScheduled(tx: Tx, robotId: string): Promise<void> {
       const robot = await lockRobot(tx, robotId)
       const pending = await tx.db
@@ -201,7 +202,7 @@ const createTransitionHandlers = (
 ): Record<Exclude<SessionAction, 'start'>, TransitionHandler> => ({
   async pause(tx, session, robot, context) {
     if (!(await pause(tx, session, robot, context)))
-      throw conflict('session_not_active', 'Only an active session can be paused. Look at its status.')
+      throw conflict('session_not_active', 'Only an active session can be paused. Check its status.')
     await auditAdmin(tx, session, context, 'session.paused')
   },
 
@@ -211,14 +212,14 @@ const createTransitionHandlers = (
         'robot_offline',
         'The robot is offline. Resume the session when the robot is connected again.',
       )
-    // Whoever saw it come back may not have said so yet; a session that is resumed must not go on missing it.
+    // The gateway may not have recorded the robot's return yet. A resumed session must not have a lost robot.
     await recordRobotReturn(tx, robot, context.at)
     const change = { status: 'ACTIVE', ...endPauseColumns(context.at) } as const
     const resumed = await transition(tx, session.id, ['PAUSED'], context.at, change, { unlessStopped: true })
     if (!resumed && (await isStopped(tx, session.id)))
-      throw conflict('stop_in_force', 'A stop is in force. Clear it first.')
+      throw conflict('stop_in_force', 'A stop is latched. Clear the stop first.')
     if (!resumed)
-      throw conflict('session_not_paused', 'Only a paused session can be resumed. Look at its status.')
+      throw conflict('session_not_paused', 'Only a paused session can be resumed. Check its status.')
     await broadcastTransition(tx, resumed, robot, {
       ...context,
       type: 'session.resumed',
@@ -228,7 +229,7 @@ const createTransitionHandlers = (
 
   async end(tx, session, robot, context) {
     if (!(await end(settle, tx, session, robot, context)))
-      throw conflict('session_not_open', 'Only an active or paused session can be ended. Look at its status.')
+      throw conflict('session_not_open', 'Only an active or paused session can be ended. Check its status.')
     await auditAdmin(tx, session, context, 'session.ended')
   },
 
@@ -247,7 +248,7 @@ const createTransitionHandlers = (
   decline_extension: declineExtension,
 })
 
-/** The parties' own actions are in the log of the session; an admin who decides over both leaves a trace besides. */
+/** Audits an action of an admin. The session's log is sufficient for actions of the client and the operator. */
 async function auditAdmin(
   tx: Tx,
   session: SessionRow,
@@ -271,10 +272,10 @@ async function end(
   robot: RobotRecord,
   context: ActionContext,
 ): Promise<boolean> {
-  const putsOnHold = await requiresHoldAfterEnd(tx, session.id, robot, context) // read first: ending takes the stop away
+  const putsOnHold = await requiresHoldAfterEnd(tx, session.id, robot, context) // before the end clears the stop
   const ended = await transition(tx, session.id, ['ACTIVE', 'PAUSED'], context.at, {
     status: 'COMPLETED',
-    // Processes' clocks may differ a little; a session never ends before it began.
+    // The clocks of processes may differ slightly. A session never ends before it starts.
     ended_at: sql<Date>`greatest(${context.at}::timestamptz, started_at)`,
     end_reason: context.reason ?? 'ended',
     ...endPauseColumns(context.at),
@@ -292,7 +293,7 @@ async function end(
   return true
 }
 
-/** The robot is free again, or OFFLINE when it is gone; its hours grow by the session's length. */
+/** Sets the robot AVAILABLE, or OFFLINE if it is disconnected, and adds the session's length to its hours. */
 async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord, putsOnHold: boolean) {
   const connected = await isConnected(tx, robot.id)
   const lengthMs = (ended.ended_at?.getTime() ?? 0) - (ended.started_at?.getTime() ?? 0)

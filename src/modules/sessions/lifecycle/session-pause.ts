@@ -9,8 +9,8 @@ import {
 } from '../record/session-transitions.ts'
 
 /**
- * Pauses a session, as part of a transaction that has locked the robot. Whoever did not do it is told: both sides
- * when the platform did. False when the session is not ACTIVE.
+ * Pauses a session in a transaction that has locked the robot. Notifies client and operator, except the actor. Returns
+ * false when the session is not ACTIVE.
  */
 export async function pause(
   tx: Tx,
@@ -37,7 +37,7 @@ export interface PauseLimits {
   readonly announcedBefore: Date
 }
 
-/** A predicate on sessions: the pause has reached its limit, and both sides have known of that for long enough. */
+/** Matches sessions whose pause has reached its limit, and whose limit was announced early enough. */
 export const isPauseExpired = ({ pausedBefore, announcedBefore }: PauseLimits) =>
   sql<boolean>`(status = 'PAUSED' and paused_at <= ${pausedBefore}::timestamptz
     and pause_announced_at between paused_at and ${announcedBefore}::timestamptz)`

@@ -6,9 +6,9 @@ import type { Tx } from '../../../core/events/transactor.ts'
 import { linkChanged, ownedByClient, Robot } from '../../robots/index.ts'
 import { emitRobotStatus, lastHeartbeat, lockRobot, type RobotRecord } from '../record/session-transitions.ts'
 
-// What a start asks for: an AVAILABLE robot, an operator who is free, a certification where the owner wants one.
+// The preconditions of a start: an AVAILABLE robot, an operator without an open session, a required certification.
 
-/** Takes the robot, lets its gateway know, and reads when it was last heard of: one conditional update. */
+/** Claims the robot with one conditional update that also marks it as changed for its gateway. */
 const claim = compiled<{ robotId: string }>()((db, param) =>
   db
     .updateTable('robots')
@@ -22,7 +22,7 @@ const claim = compiled<{ robotId: string }>()((db, param) =>
     .returning(lastHeartbeat),
 )
 
-/** Of any number of callers exactly one gets the robot. */
+/** Claims an AVAILABLE robot for a session. Exactly one of several concurrent callers succeeds. */
 export async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
   const [robot] = await claim(tx.db, { robotId })
   if (!robot) throw await notAvailableError(tx, robotId)
@@ -54,7 +54,7 @@ export async function requireAvailableRobot(tx: Tx, robotId: string): Promise<Ro
 const outOfServiceError = () =>
   conflict(
     'robot_out_of_service',
-    'The robot is out of service: its owner has left the platform. Choose another robot.',
+    'The robot is out of service: its owner no longer has the client role. Choose another robot.',
   )
 
 async function notAvailableError(tx: Tx, robotId: string): Promise<AppError> {
@@ -65,7 +65,7 @@ async function notAvailableError(tx: Tx, robotId: string): Promise<AppError> {
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   if (robot?.on_hold)
-    return conflict('robot_on_hold', 'The robot is on hold. It can be used again when its owner releases it.')
+    return conflict('robot_on_hold', 'The robot is on hold. Try again after its owner has released it.')
   if (robot?.status === 'AVAILABLE') return outOfServiceError()
   return robot ? statusConflict(robot.status) : notFound('Robot')
 }
@@ -78,7 +78,7 @@ const statusConflict = (status: RobotStatus): AppError =>
         'The robot is not available: it is in another session. Try again when it is free.',
       )
 
-/** Owners may ask for a certified operator; by default they do not. */
+/** Requires an approved certification of the operator if the robot's owner demands one. */
 export async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
   if (!robot.require_certification) return
   const approved = await tx.db
@@ -87,7 +87,7 @@ export async function requireCertification(tx: Tx, robot: RobotRecord, operatorI
     .where('operator_id', '=', operatorId)
     .where('robot_type', '=', robot.robot_type)
     .where('status', '=', 'APPROVED')
-    .forShare() // a revocation that comes now waits, and one that came before is seen
+    .forShare() // a concurrent revocation waits, an earlier one is visible
     .executeTakeFirst()
   if (!approved)
     throw forbidden(
@@ -97,12 +97,13 @@ export async function requireCertification(tx: Tx, robot: RobotRecord, operatorI
 }
 
 /**
- * An operator who drops the role, or loses it, starts nothing any more. The lock makes the change of the role wait for
- * a session that is just being made, so that it sees that session.
+ * Requires the operator role. The lock makes a concurrent removal of the role wait for this start, so that the removal
+ * sees the new session.
  */
 export async function requireOperator(tx: Tx, operatorId: string): Promise<void> {
   const [operator] = await lockOperator(tx.db, { operatorId })
-  if (!operator) throw forbidden('role_required', 'The operator does not have the operator role')
+  if (!operator)
+    throw forbidden('role_required', 'The operator no longer has the operator role. Choose another operator.')
 }
 
 const lockOperator = compiled<{ operatorId: string }>()((db, param) =>

@@ -11,7 +11,7 @@ import {
   type SessionRecord,
 } from '../record/session-transitions.ts'
 
-/** Open sessions whose robot is away, and was found lost before `before`. */
+/** Selects open sessions whose robot is disconnected and was recorded as lost before `before`. */
 export const lostSessions = (db: Db, before: Date) =>
   db
     .selectFrom('sessions')
@@ -22,8 +22,8 @@ export const lostSessions = (db: Db, before: Date) =>
     .where('robot_presence.connected', '=', false)
 
 /**
- * Writes down that a robot, which the transaction has locked and found connected, is back in its open session.
- * Says nothing when the session does not miss it.
+ * Records the return of a robot in its open session. The transaction has locked the robot and found it connected. Does
+ * nothing when the robot is not recorded as lost.
  */
 export async function recordRobotReturn(tx: Tx, robot: RobotRecord, at: Date): Promise<void> {
   const returned = await tx.db
@@ -42,7 +42,7 @@ export async function recordRobotReturn(tx: Tx, robot: RobotRecord, at: Date): P
   })
 }
 
-/** Returns the last sign of life of a robot that is away; stable while the robot is locked. */
+/** Returns the last sign of life of a disconnected robot. The result cannot change while the robot is locked. */
 async function lastOnline(tx: Tx, robotId: string): Promise<Date | null> {
   const row = await tx.db
     .selectFrom('robot_presence')
@@ -52,7 +52,7 @@ async function lastOnline(tx: Tx, robotId: string): Promise<Date | null> {
   return row?.last_online ?? null
 }
 
-/** What the coming and going of a robot means for its open session. */
+/** Pauses open sessions whose robot is lost, and records the robot's return. */
 export function createSessionPresence(deps: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = deps
 
@@ -64,7 +64,7 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
       .where('status', 'in', ['ACTIVE', 'PAUSED'])
       .executeTakeFirst()
 
-  /** Answers whether the robot is connected again, so that its return must be told as well. */
+  /** Records a loss. Returns whether the robot is connected again, so that its return must be recorded, too. */
   async function recordLoss(robotId: string, known: { unlessConnected: boolean; lastSign?: Date }) {
     if (!(await openSession(robotId))) return false
     return await transact(async (tx) => {
@@ -105,7 +105,7 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
     })
   }
 
-  /** The robot is back in its open session: both are told. The operator resumes, nobody else. */
+  /** Records the return of a robot and notifies client and operator. Only the operator can resume the session. */
   async function handleRobotReturned(robotId: string): Promise<void> {
     if (!(await openSession(robotId))) return
     await transact(async (tx) => {
@@ -116,22 +116,22 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
 
   return {
     /**
-     * The robot of an open session lost its connection: the session pauses, both sides are told, even when the
-     * robot is back by now, since it has stopped. Says nothing twice. `lastSign` is the lost connection's last
-     * sign of life: from then on nothing is billed.
+     * Pauses the open session of a robot whose connection ended, and notifies client and operator. Also pauses when the
+     * robot has reconnected, because it halted when the connection ended. Records a loss only once. `lastSign` is the last
+     * sign of life of the ended connection; ACTIVE time after it is not billed.
      */
     async handleRobotLost(robotId: string, lastSign: Date): Promise<void> {
       if (await recordLoss(robotId, { unlessConnected: false, lastSign })) await handleRobotReturned(robotId)
     },
 
-    /** The same for a loss that is only inferred: says nothing when the robot is connected. */
+    /** Does the same for a loss inferred from presence. Does nothing when the robot is connected. */
     async handleRobotInferredLost(robotId: string): Promise<void> {
       await recordLoss(robotId, { unlessConnected: true })
     },
 
-    robotBack: handleRobotReturned,
+    handleRobotReturned,
 
-    /** Open sessions whose log does not yet say what presence says: a process died in between. */
+    /** Returns robots whose open session does not match their presence, because a process died in between. */
     async findPresenceMismatches(limit: number): Promise<{ lost: string[]; returned: string[] }> {
       const rows = await db
         .selectFrom('sessions')
@@ -152,7 +152,7 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
       }
     },
 
-    /** Open sessions whose robot has been lost since before `before`. */
+    /** Returns open sessions whose robot was recorded as lost before `before`. */
     lostSince: (before: Date, limit: number): Promise<Pick<SessionRecord, 'id' | 'robot_id'>[]> =>
       lostSessions(db, before).limit(limit).execute(),
   }

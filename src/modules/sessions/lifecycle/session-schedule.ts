@@ -7,15 +7,15 @@ import type { SessionLifecycle } from './session-lifecycle.ts'
 import type { SessionStarts } from './session-start.ts'
 
 const MS_PER_MINUTE = 60_000
-/** How long after its time a scheduled session may still start, unless it is planned for less. */
+/** How long after its time a scheduled session may still start, unless its planned length is shorter. */
 const START_WINDOW_MINUTES = 15
 const SESSIONS_PER_RUN = 200
 
 type DueSession = Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for' | 'planned_minutes'>
 
 /**
- * Starts scheduled sessions when their time comes. The rows are the schedule, so a worker that dies loses
- * nothing, and two workers start nothing twice: the start itself is a conditional update.
+ * Starts scheduled sessions at their time. The rows are the schedule, so a crash of the worker loses nothing. Two
+ * workers cannot start a session twice, because a start is a conditional update.
  */
 export function createSchedule(deps: {
   db: Db
@@ -30,23 +30,24 @@ export function createSchedule(deps: {
     const lateMs = now().getTime() - (session.scheduled_for?.getTime() ?? 0)
     const windowMinutes = Math.min(START_WINDOW_MINUTES, session.planned_minutes ?? START_WINDOW_MINUTES)
     if (lateMs >= windowMinutes * MS_PER_MINUTE) {
-      // Also when nobody tried before, as after an outage: nobody expects the robot to move by now.
+      // Also applies after an outage without any attempt: the participants no longer expect the robot to move.
       if (await lifecycle.cancelBySystem(session, 'not_started')) {
-        log.info({ sessionId: session.id }, 'scheduled session not started in time')
+        log.info({ sessionId: session.id }, 'scheduled session cancelled: it could not start in time')
       }
       return
     }
     try {
       await starts.startScheduled(session)
     } catch (cause) {
-      // Not possible yet (robot or operator busy, robot offline) is no error; it is tried again.
       if (isDatabaseUnreachable(cause)) throw cause
-      // One session that cannot be started for a reason of its own must not hold up the others.
-      if (!(cause instanceof AppError)) log.error({ err: cause, sessionId: session.id }, 'start failed')
+      // An AppError (robot or operator busy, robot offline) is expected, and the next run retries. Any other failure of
+      // one session must not delay the others.
+      if (!(cause instanceof AppError))
+        log.error({ err: cause, sessionId: session.id }, 'start of a scheduled session failed')
     }
   }
 
-  /** What can start now, as far as one can see, or is over time: what has to wait must not stand in the way. */
+  /** Selects due sessions that can probably start, or are too late. Sessions that must wait would fill the limit. */
   const due = (): Promise<DueSession[]> => {
     const isLate = sql<boolean>`scheduled_for <= ${now()}::timestamptz
       - make_interval(mins => least(planned_minutes, ${START_WINDOW_MINUTES}::int))`
@@ -71,7 +72,7 @@ export function createSchedule(deps: {
       .execute()
   }
 
-  /** What is due while its operator is in another session on the same robot: that one takes its time. */
+  /** Selects due sessions whose operator already has an open session on the same robot, which replaces them. */
   const superseded = () =>
     db
       .selectFrom('sessions')
@@ -88,11 +89,10 @@ export function createSchedule(deps: {
       .execute()
 
   return {
-    /** Handles what is due now, within bounds; call it again and again. */
+    /** Handles a bounded number of due sessions. The job runner calls it periodically. */
     async run(): Promise<void> {
       for (const session of await superseded()) await lifecycle.cancelSuperseded(session)
       for (const session of await due()) await attempt(session)
     },
   }
 }
-export type Schedule = ReturnType<typeof createSchedule>

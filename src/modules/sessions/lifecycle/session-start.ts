@@ -26,17 +26,17 @@ import {
 
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
 
-/** Which robot an operator takes, and for how long. */
+/** The robot and planned length of a new session. */
 export interface StartRequest {
   readonly robotId: string
   readonly plannedMinutes?: number | undefined
 }
 
-/** Starting and scheduling sessions. */
+/** Starts and schedules sessions. */
 export function createSessionStarts(deps: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = deps
 
-  /** Does work that gives a new session its window, and names the session that is in the way of it. */
+  /** Runs work that creates a session. Turns an overlap with another session into a conflict that names it. */
   const withBookingWindow = <T>(
     operatorId: string,
     request: StartRequest,
@@ -54,16 +54,15 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
 
   return {
     /**
-     * Takes a robot at once. Without a planned length the session holds no time: a booking of the same robot or
-     * operator does not keep it from starting.
-     * @throws 404 unknown robot; 403 not certified where the owner asks for it; 409 the robot is not AVAILABLE, the
-     *   operator already has an open session, or a booking lies within the planned length.
+     * Starts a session immediately. A session without a planned length has no window and cannot overlap a booking.
+     * @throws 404 when the robot does not exist; 403 when the operator lacks a required certification; 409 when the robot
+     *   is not AVAILABLE, the operator already has an open session, or the planned length overlaps a booking.
      */
     startNow: (operatorId: string, request: StartRequest, actorId: string): Promise<SessionRecord> =>
       withBookingWindow(operatorId, request, now, () =>
         transact(async (tx) => {
           const robot = await claimRobot(tx, request.robotId)
-          // Not before the robot is ours: the session that had it must have ended by then, on the clock too.
+          // The time is read after the claim, so that the previous session of the robot ends before this one starts.
           const at = now()
           await requireCertification(tx, robot, operatorId)
           await requireOperator(tx, operatorId)
@@ -86,8 +85,8 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
       ),
 
     /**
-     * Plans a session for later, under the same preconditions as an immediate start.
-     * @throws also 409 when another session of the operator, or on the robot, is planned for a part of that time.
+     * Schedules a session, under the same preconditions as an immediate start.
+     * @throws additionally 409 when it overlaps another planned session of the robot or the operator.
      */
     schedule: (
       operatorId: string,
@@ -137,10 +136,10 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
       ),
 
     /**
-     * Starts a scheduled session, under the preconditions of any start. Without an actor its time has come. One that
-     * starts early ends early: its window begins with the start.
-     * @throws 409 when it is not PENDING, the robot is not AVAILABLE, the operator is busy, or a booking lies within
-     *   the window of an early start.
+     * Starts a scheduled session, under the same preconditions as an immediate start. Without an actor, the scheduler
+     * starts it at its time. The window of a session that starts early begins with the start.
+     * @throws 409 when it is not PENDING, the robot is not AVAILABLE, the operator has an open session, or the window of
+     *   an early start overlaps a booking.
      */
     startScheduled: (
       session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'planned_minutes'>,
@@ -170,7 +169,7 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
                 type: 'session.started',
                 at,
                 ...(actorId !== undefined && { actorId }),
-                notifyUserIds: [started.client_id, started.operator_id], // both have planned with it
+                notifyUserIds: [started.client_id, started.operator_id], // both agreed on the time
               })
               return started
             }),
@@ -180,12 +179,12 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
 }
 export type SessionStarts = ReturnType<typeof createSessionStarts>
 
-/** The client always hears of a start; the operator when it was not their own act. */
+/** Returns the users to notify of a start: the client, and the operator unless the operator is the actor. */
 function participantsToNotify(session: SessionRecord, actorId: string): string[] {
   return [session.client_id, ...(session.operator_id === actorId ? [] : [session.operator_id])]
 }
 
-/** Somebody else's robot and somebody else's time: an admin who decides over both leaves a trace. */
+/** Audits a session that an admin starts or schedules for another operator. */
 async function auditOnBehalf(tx: Tx, session: SessionRecord, at: Date, actorId: string): Promise<void> {
   if (session.operator_id === actorId) return
   await audit(tx, {
@@ -206,16 +205,26 @@ interface NewActiveSession {
   readonly at: Date
 }
 
-/** A session that runs from now on, with the price that its client's plan has now. */
+/** Inserts an ACTIVE session with the current price of its client's plan. */
 const insertActive = compiled<NewActiveSession>()((db, param) => {
   const uuid = (name: 'id' | 'robotId' | 'operatorId' | 'clientId') => sql<string>`${param(name)}::uuid`
   const at = sql<Date>`${param('at')}::timestamptz`
   return db
     .insertInto('sessions')
     .columns([
-      ...(['id', 'robot_id', 'operator_id', 'client_id', 'status', 'event_seq'] as const),
-      ...(['planned_minutes', 'created_at', 'started_at', 'active_since'] as const),
-      ...(['plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
+      'id',
+      'robot_id',
+      'operator_id',
+      'client_id',
+      'status',
+      'event_seq',
+      'planned_minutes',
+      'created_at',
+      'started_at',
+      'active_since',
+      'plan_id',
+      'client_rate_cents_per_minute',
+      'operator_share_percent',
     ])
     .expression(({ selectFrom, lit }) =>
       selectFrom('pricing_plans')
@@ -230,7 +239,9 @@ const insertActive = compiled<NewActiveSession>()((db, param) => {
           at.as('created_at'),
           at.as('started_at'),
           at.as('active_since'),
-          ...(['id as plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
+          'id as plan_id',
+          'client_rate_cents_per_minute',
+          'operator_share_percent',
         ])
         .where('id', '=', currentPlanId(uuid('clientId'))),
     )
@@ -246,11 +257,11 @@ async function insertStartedSession(
 ): Promise<SessionRecord> {
   const parties = { robotId: robot.id, operatorId, clientId: robot.owner_id }
   const [session] = await insertActive(tx.db, { id: randomUUID(), ...parties, plannedMinutes, at })
-  if (!session) throw new Error('there is no pricing plan to start with')
+  if (!session) throw new Error('The client has no pricing plan.')
   return session
 }
 
-/** The unique indexes are the last guard; what they refuse is an ordinary conflict to the caller. */
+/** Turns a violation of the unique indexes, the last guard against double starts, into a conflict. */
 async function mapToConflict<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

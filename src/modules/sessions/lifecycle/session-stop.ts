@@ -14,8 +14,9 @@ import {
 import { requesterColumns } from '../record/stop-authority.ts'
 
 /**
- * The latched stop: while `stop_at` is set it is in force, the session is PAUSED and cannot resume. It belongs to
- * its session, so an end takes it away: the next session must not begin with somebody else's stop.
+ * The columns of a session without a latched stop. While `stop_at` is set, the stop is latched, and the session is PAUSED
+ * and cannot resume. The stop belongs to its session and ends with it: the next session must not start with the stop of
+ * another one. A latched stop complements the robot's own emergency stop device and never replaces it.
  */
 export const clearedStopColumns = {
   stop_reason: null,
@@ -28,15 +29,15 @@ export const clearedStopColumns = {
 
 const DEFAULT_REASON = 'emergency_stop' satisfies StopReason
 
-/** What a stop says of itself: the reason that somebody gave, unless it says nothing. */
+/** Returns the reason of a stop: the given reason, or the default if it is blank. */
 export const stopReasonOf = (rawReason: string | undefined): string => rawReason?.trim() || DEFAULT_REASON
 
-/** Whether a stop is in force. */
+/** Returns whether a stop is latched. */
 export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
   return (await findActiveStop(tx, sessionId)) !== undefined
 }
 
-/** Returns the stop in force; undefined when there is none. */
+/** Returns the latched stop; undefined when no stop is latched. */
 export async function findActiveStop(tx: Tx, sessionId: string) {
   return await tx.db
     .selectFrom('sessions')
@@ -47,8 +48,8 @@ export async function findActiveStop(tx: Tx, sessionId: string) {
 }
 
 /**
- * Counts a stop upon a stop: whoever was about to clear the first one has to look again. The first one of the owner or
- * an admin upon the operator's takes the clearing away from the operator, so it gets an entry of the log.
+ * Records a stop request for a session with a latched stop, so that a concurrent clear fails. The first request of the
+ * owner or an admin revokes the operator's right to clear the stop, so it is also logged.
  */
 async function recordRepeatedStop(
   tx: Tx,
@@ -84,7 +85,7 @@ async function recordRepeatedStop(
     .executeTakeFirst()
 }
 
-/** Stops the robot until somebody clears the stop. Never refused while the session is open. */
+/** Stops the robot until the stop is cleared. Never fails while the session is open. */
 export const emergencyStop: TransitionHandler = async (tx, session, robot, context) => {
   if ((await latchStop(tx, session.id, robot, context)) === undefined) {
     throw conflict(
@@ -95,9 +96,9 @@ export const emergencyStop: TransitionHandler = async (tx, session, robot, conte
 }
 
 /**
- * Latches a stop, as part of a transaction that has locked the robot, and answers a number of the session's log at
- * which it is in force; undefined when the session is not open. A stop upon a stop is no second one, the first one's
- * reason stands; but the gateway is told again, because whoever presses again may see the robot move.
+ * Latches a stop in a transaction that has locked the robot. Returns the number of a log entry at which the stop is
+ * latched; undefined when the session is not open. A repeated stop does not change the reason of the first one, but is
+ * sent to the gateway again, because the user who repeats it may see a moving robot.
  */
 export async function latchStop(
   tx: Tx,
@@ -134,7 +135,7 @@ export async function latchStop(
   return activeStop.event_seq
 }
 
-/** The log, both sides, and the audit log when it was neither of them. */
+/** Logs a stop and notifies client and operator. Audits a stop by another user or by the platform. */
 async function recordLatchedStop(
   tx: Tx,
   stopped: SessionRecord,

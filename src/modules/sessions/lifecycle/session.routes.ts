@@ -39,20 +39,24 @@ export function sessionEndpoints(deps: SessionRouteDeps): Endpoint[] {
   return [...lifecycleEndpoints(deps), ...logEndpoints(deps)]
 }
 
-/** The operator a new session is for: the caller, or, for an admin, whoever they name. */
+/** Returns the operator of a new session: the caller, or the operator that an admin names. */
 async function operatorFor(deps: SessionRouteDeps, caller: Caller, operatorId: string | undefined) {
   const admin = caller.roles.includes('admin')
   if (!admin && !caller.roles.includes('operator'))
     throw forbidden(
       'role_required',
-      'Only operators may start sessions. Take the operator role in your settings first.',
+      'Only operators may start sessions. Add the operator role in your settings first.',
     )
   if (operatorId === undefined || operatorId === caller.userId) {
     if (!caller.roles.includes('operator'))
-      throw badRequest('operatorId: is required, because you are not an operator')
+      throw badRequest('operatorId: is required because you are not an operator')
     return caller.userId
   }
-  if (!admin) throw forbidden('other_operator_not_allowed', 'operatorId: must be your own id, or be left out')
+  if (!admin)
+    throw forbidden(
+      'other_operator_not_allowed',
+      'operatorId: must be your own id. Omit it, or ask an admin to start the session.',
+    )
   if (!(await deps.isOperator(operatorId))) throw badRequest('operatorId: must be the id of an operator')
   return operatorId
 }
@@ -165,7 +169,7 @@ function logEndpoints({ queries, messages }: SessionRouteDeps): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/sessions/{id}/messages',
-      summary: 'Sends a chat message; repeating a clientMessageId answers with the first message',
+      summary: 'Sends a chat message; a repeated clientMessageId returns the first message',
       access: {},
       params: idParams('session'),
       body: SendMessage,

@@ -11,16 +11,16 @@ import {
 import { clearableBy } from '../record/stop-authority.ts'
 import { clearedStopColumns, findActiveStop } from './session-stop.ts'
 
-/** How often the operator may ask for the clearing of one stop; asking sooner changes nothing. */
+/** Minimum time between two requests of the operator to clear a stop. An earlier request has no effect. */
 const CLEAR_REQUEST_INTERVAL_MS = 60_000
 
 /**
- * Clears the stop in force. The session stays PAUSED: resuming it is a second, separate action. Two conditions of the
- * update keep a stop in force: one requested after `session` was read, while this waited for its turn, and one that
- * the owner or an admin requested, unless the owner, an admin, or by the robot's setting anyone clears it.
+ * Clears the latched stop. The session remains PAUSED: resuming it is a second, separate action. The update does not
+ * clear a stop that was requested again after `session` was read. It does not clear a stop of the owner or an admin
+ * either, unless the actor is one of them or the robot's setting allows anyone to clear it.
  */
 export const clearStop: TransitionHandler = async (tx, session, robot, context) => {
-  const before = await findActiveStop(tx, session.id)
+  const activeStop = await findActiveStop(tx, session.id)
   const cleared = await tx.db
     .updateTable('sessions')
     .set((eb) => ({ ...clearedStopColumns, event_seq: eb('event_seq', '+', 1) }))
@@ -44,17 +44,18 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
     )
     .returningAll()
     .executeTakeFirst()
-  if (!before) throw conflict('no_stop_in_force', 'No stop is in force. Resume the session if it is paused.')
-  if (!cleared && before.stop_requests !== session.stop_requests) {
+  if (!activeStop)
+    throw conflict('no_stop_in_force', 'The session has no latched stop. Resume the session if it is paused.')
+  if (!cleared && activeStop.stop_requests !== session.stop_requests) {
     throw conflict(
       'stop_repeated',
-      'The robot was stopped again just now. Look at the robot, then clear the stop.',
+      'The robot was stopped again a moment ago. Check the robot, then clear the stop.',
     )
   }
   if (!cleared) {
     throw forbidden(
       'stop_clear_not_allowed',
-      'Only the owner or an admin can clear this stop. Ask for it with "Ask to clear".',
+      'Only the owner or an admin can clear this stop. Use the action request_clear_stop to ask them.',
     )
   }
   await broadcastTransition(tx, cleared, robot, {
@@ -62,7 +63,7 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
     type: 'session.stop_cleared',
     notifyUserIds: [cleared.client_id, cleared.operator_id],
   })
-  const { stop_reason, stop_at, stop_by_id, stop_by_role } = before
+  const { stop_reason, stop_at, stop_by_id, stop_by_role } = activeStop
   await audit(tx, {
     at: context.at,
     actorId: context.actorId,
@@ -79,15 +80,16 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
 }
 
 /**
- * Asks the owner, and an admin who requested the stop, to clear it: an entry of the log and a notification, at most
- * one a minute. Asking again sooner is no error and changes nothing.
+ * Asks the owner, and an admin who requested the stop, to clear it, with a log entry and a notification, at most once a
+ * minute. An earlier request succeeds without effect.
  */
 export const requestClearStop: TransitionHandler = async (tx, session, robot, context) => {
-  const before = await findActiveStop(tx, session.id)
-  if (!before) throw conflict('no_stop_in_force', 'No stop is in force. Resume the session if it is paused.')
+  const activeStop = await findActiveStop(tx, session.id)
+  if (!activeStop)
+    throw conflict('no_stop_in_force', 'The session has no latched stop. Resume the session if it is paused.')
   const mayClear = context.asAdmin || session.client_id === context.actorId
-  if (mayClear || clearableBy(before.stop_by_owner, robot.stop_clear) === 'anyone') {
-    throw conflict('stop_clearable', 'You can clear this stop yourself.')
+  if (mayClear || clearableBy(activeStop.stop_by_owner, robot.stop_clear) === 'anyone') {
+    throw conflict('stop_clearable', 'You may clear this stop yourself. Use the action clear_stop.')
   }
   const requested = await tx.db
     .updateTable('sessions')
@@ -114,9 +116,9 @@ export const requestClearStop: TransitionHandler = async (tx, session, robot, co
 }
 
 /**
- * Tells whether an end would take away a stop that only the owner or an admin may clear. The robot is on hold then:
- * otherwise an operator would clear the stop by ending the session and starting another one. The caller has locked the
- * robot, so that no stop comes between this look and the end.
+ * Returns whether ending the session would clear a stop that only the owner or an admin may clear. The robot is then put
+ * on hold: otherwise an operator could bypass the stop by ending the session and starting another one. The caller has
+ * locked the robot, so that no stop can be requested between this check and the end.
  */
 export async function requiresHoldAfterEnd(
   tx: Tx,

@@ -12,7 +12,7 @@ import { messageView } from '../record/session.view.ts'
 import { appendToLog } from '../record/session-event-log.ts'
 import type { SessionParties, SessionQueries } from '../record/session-queries.ts'
 
-/** Which side of the session the sender speaks for. */
+/** Returns the role of a sender in the session. */
 function senderRole(session: SessionParties, userId: string): Role {
   if (session.operator_id === userId) return 'operator'
   return session.client_id === userId ? 'client' : 'admin'
@@ -29,10 +29,10 @@ interface NewMessage {
   readonly at: Date
 }
 
-/** Takes the session's next number, and with it its row lock, and writes the message: log and chat stay in one order. */
+/** Increments the session's log number, which locks its row, and inserts the message: log and chat have one order. */
 const insertNext = compiled<NewMessage>()((db, param) =>
   db
-    .with('taken', (cte) =>
+    .with('next_entry', (cte) =>
       cte
         .updateTable('sessions')
         .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
@@ -41,16 +41,23 @@ const insertNext = compiled<NewMessage>()((db, param) =>
     )
     .insertInto('messages')
     .columns([
-      ...(['id', 'session_id', 'seq', 'sender_id', 'sender_name', 'sender_role'] as const),
-      ...(['body', 'client_message_id', 'created_at'] as const),
+      'id',
+      'session_id',
+      'seq',
+      'sender_id',
+      'sender_name',
+      'sender_role',
+      'body',
+      'client_message_id',
+      'created_at',
     ])
     .expression((eb) =>
       eb
-        .selectFrom('taken')
+        .selectFrom('next_entry')
         .select([
           sql<string>`${param('id')}::uuid`.as('message_id'),
-          'taken.id as session_id',
-          'taken.event_seq',
+          'next_entry.id as session_id',
+          'next_entry.event_seq',
           sql<string>`${param('senderId')}::uuid`.as('sender_id'),
           sql<string>`${param('senderName')}::text`.as('sender_name'),
           sql<Role>`${param('senderRole')}::text`.as('sender_role'),
@@ -62,7 +69,7 @@ const insertNext = compiled<NewMessage>()((db, param) =>
     .returning(columnsOf(Message)),
 )
 
-/** The chat of a session; its messages share the numbering of the session's log. */
+/** Sends and lists the chat messages of sessions. Messages share the numbering of the session's log. */
 export function createMessages(deps: {
   db: Db
   transact: Transact
@@ -88,7 +95,7 @@ export function createMessages(deps: {
       throw new AppError(
         422,
         'client_message_id_reused',
-        'clientMessageId: was used for another message. Send a new one.',
+        'clientMessageId: was used for a message with another text. Use a new id.',
       )
     return row
   }
@@ -127,8 +134,8 @@ export function createMessages(deps: {
 
   return {
     /**
-     * Sends a message; when it returns, the message is stored. Repeating a `clientMessageId` returns the
-     * message that was stored first, so a sender in doubt may simply send again.
+     * Stores and publishes a message. A repeated `clientMessageId` returns the message that was stored first, so that a
+     * sender can safely retry.
      */
     async send(
       caller: Caller,
@@ -147,7 +154,7 @@ export function createMessages(deps: {
       }
     },
 
-    /** Messages numbered above `after`, oldest first. */
+    /** Returns messages with numbers above `after`, oldest first. */
     async list(caller: Caller, sessionId: string, after: number, limit: number): Promise<ChatMessage[]> {
       await queries.parties(caller, sessionId)
       const rows = await db

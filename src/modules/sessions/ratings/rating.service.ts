@@ -6,14 +6,15 @@ import type { SessionDetailRow } from '../record/session.view.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import { recordTransition } from '../record/session-transitions.ts'
 
-/** What a client thought of a session: given once, after it was completed. */
+/** Rates completed sessions, once per session, by their client. */
 export function createRatings(deps: { transact: Transact; now: () => Date; queries: SessionQueries }) {
   const { transact, now, queries } = deps
 
   return {
     /**
      * Rates a session and returns it.
-     * @throws 404 not theirs to see, 403 not the client of the session or its operator as well, 409 not COMPLETED or already rated.
+     * @throws 404 when the caller may not see the session; 403 when the caller is not its client, or is also its
+     *   operator; 409 when it is not COMPLETED or already rated.
      */
     async rate(caller: Caller, sessionId: string, input: RateSession): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
@@ -22,7 +23,7 @@ export function createRatings(deps: { transact: Transact; now: () => Date; queri
       if (session.operator_id === session.client_id) {
         throw forbidden(
           'own_session_not_rateable',
-          'You drove this session on your own robot yourself, so it cannot be rated.',
+          'You were the operator of this session on your own robot. Such a session cannot be rated.',
         )
       }
       const { rating, comment } = input
@@ -35,11 +36,11 @@ export function createRatings(deps: { transact: Transact; now: () => Date; queri
           .where('rating', 'is', null)
           .returningAll()
           .executeTakeFirst()
-        // COMPLETED is final, so what was read before cannot have become wrong.
+        // COMPLETED is final, so the status read before is still valid.
         if (!rated && session.status !== 'COMPLETED')
           throw conflict(
             'session_not_completed',
-            'Only a completed session can be rated. Rate it when it has ended.',
+            'Only a completed session can be rated. Rate it after it has ended.',
           )
         if (!rated)
           throw conflict('session_already_rated', 'The session is already rated. A rating cannot be changed.')

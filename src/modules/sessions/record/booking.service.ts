@@ -126,7 +126,7 @@ interface PlannedSession {
 }
 
 /** Returns the start of a session's planned window: its scheduled time, or its actual start if that is earlier. */
-export function windowStart({ scheduled_for: planned, started_at: started }: PlannedSession): Date | null {
+function windowStart({ scheduled_for: planned, started_at: started }: PlannedSession): Date | null {
   if (planned === null || started === null) return planned ?? started
   return planned < started ? planned : started
 }

@@ -2,13 +2,6 @@ import type { SessionEventType, SessionStatus } from '@wheelhouse/protocol'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 
-/** Data of a transition's log entry: the new status, the actor and the reason. */
-export interface TransitionData {
-  readonly status: SessionStatus
-  readonly actor_id?: string
-  readonly reason?: string
-}
-
 export interface LogEntry {
   readonly sessionId: string
   /** Number of the entry: the `sessions.event_seq` that the caller incremented. That update locks the row. */

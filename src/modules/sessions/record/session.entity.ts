@@ -182,7 +182,7 @@ export const Session = defineEntity({
     operatorSharePercent: p.integer().nullable(),
     /** Set with the two amounts when the session is COMPLETED; null before that and when CANCELLED. */
     billableMinutes: p.integer().nullable(),
-    /** The remote stop. It is latched while `stopAt` is set, and the session is PAUSED meanwhile. */
+    /** The remote stop. It is latched while `stopAt` is set. A session with a latched stop is PAUSED. */
     stopReason: p.text().nullable(),
     stopAt: p.datetime(3).nullable(),
     stopBy: () => referenceTo('User').nullable(),

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
 
-/** How many tickets a user was issued, so that only the newest ones are valid. No row before the first one. */
+/** The number of tickets issued to a user. Only the newest tickets are valid. A user without tickets has no row. */
 export const TicketCounter = defineEntity({
   name: 'TicketCounter',
   tableName: 'ticket_counters',

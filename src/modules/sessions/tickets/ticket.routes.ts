@@ -7,16 +7,18 @@ import type { SessionTickets } from './ticket.service.ts'
 
 /** Body of POST /api/sessions/{id}/ticket. */
 const RequestTicket = z.strictObject({
-  part: z.enum(['control', 'watch']).meta({ description: 'To drive the robot, or to look on.' }),
+  part: z
+    .enum(['control', 'watch'])
+    .meta({ description: 'control to operate the robot, watch to observe the session.' }),
 })
 const TicketView = z
   .object({
     url: z.string().meta({
-      description: 'Where to connect: the gateway that holds the robot.',
+      description: 'WebSocket URL of the gateway that the robot is connected to.',
       examples: [`wss://gateway.example.com/sessions/${exampleIds.session}/control`],
     }),
     ticket: z.string().meta({
-      description: 'What to connect with.',
+      description: 'The ticket to present when you connect.',
       examples: [`${exampleIds.session}.${exampleIds.operator}.control.-.3.17.1795167060000.q1w2….Zx9…`],
     }),
     expires_at: timestamp.meta({ examples: ['2026-11-20T09:31:00.000Z'] }),
@@ -24,7 +26,8 @@ const TicketView = z
   .meta({
     id: 'Ticket',
     description:
-      'Admission of one user to one part of one session, for a minute at most. Only the newest 32 tickets of a user are valid.',
+      'Admits one user to one session, once, to control or to watch. It expires after at most one minute. Only the ' +
+      'newest 32 tickets of a user are valid.',
   })
 
 export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTickets }): Endpoint[] {
@@ -32,7 +35,7 @@ export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTic
     endpoint({
       method: 'post',
       path: '/api/sessions/{id}/ticket',
-      summary: 'Creates a ticket, good for a minute, to control or watch a session at the gateway',
+      summary: 'Creates a ticket, valid for one minute, to control or watch a session at the gateway',
       access: {},
       params: idParams('session'),
       body: RequestTicket,

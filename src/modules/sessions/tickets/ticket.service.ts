@@ -7,13 +7,13 @@ import type { TicketStore } from './ticket.store.ts'
 import type { TicketPart, Tickets } from './ticket.ts'
 
 export interface IssuedTicket {
-  /** Where to connect: the gateway node that holds the robot. */
+  /** WebSocket URL of the gateway node that the robot is connected to. */
   readonly url: string
   readonly ticket: string
   readonly expiresAt: Date
 }
 
-/** Who may drive or watch a session over the gateway, and where. */
+/** Issues tickets to control or watch a session at the gateway. */
 export function createSessionTickets(deps: {
   db: Db
   queries: SessionQueries
@@ -22,35 +22,38 @@ export function createSessionTickets(deps: {
 }) {
   const { db, queries, tickets, ticketStore } = deps
 
-  /** Public WebSocket origin of the node that holds a robot; undefined while none does. */
-  async function nodeOf(robotId: string): Promise<string | undefined> {
+  /** Returns the public WebSocket origin of the node that a robot is connected to; undefined while it is offline. */
+  async function nodeUrlOf(robotId: string): Promise<string | undefined> {
     const node = await db
       .selectFrom('robot_presence')
       .innerJoin('gateway_nodes', 'gateway_nodes.id', 'robot_presence.node_id')
       .select('gateway_nodes.url')
       .where('robot_presence.robot_id', '=', robotId)
       .where('robot_presence.connected', '=', true)
-      .where('gateway_nodes.draining', '=', false) // the robot is on its way to another
+      .where('gateway_nodes.draining', '=', false) // the robot is reconnecting to another node
       .executeTakeFirst()
     return node?.url
   }
 
   return {
     /**
-     * A ticket for the caller.
-     * @throws 404 not theirs to see, 403 control for anybody but the operator, or without the role, 409 the session is
-     *   not open or its robot is offline.
+     * Issues a ticket to the caller.
+     * @throws 404 when the caller may not see the session; 403 when a caller who is not its operator, or does not have the
+     *   operator role, requests control; 409 when the session is not open or its robot is offline.
      */
     async issue(caller: Caller, sessionId: string, part: TicketPart): Promise<IssuedTicket> {
       const session = await queries.get(caller, sessionId)
       if (part === 'control' && session.operator_id !== caller.userId) {
         throw forbidden(
           'session_operator_required',
-          'Only the operator of the session may control its robot. Get a ticket to watch instead.',
+          'Only the operator of the session may control its robot. Request a ticket to watch instead.',
         )
       }
       if (part === 'control' && !caller.roles.includes('operator')) {
-        throw forbidden('role_required', 'You need the operator role for this.')
+        throw forbidden(
+          'role_required',
+          'Controlling a robot requires the operator role. Add the role in your settings first.',
+        )
       }
       if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
         throw conflict(
@@ -58,7 +61,7 @@ export function createSessionTickets(deps: {
           'The session is not open. Start it first, or choose an active or paused one.',
         )
       }
-      const nodeUrl = await nodeOf(session.robot_id)
+      const nodeUrl = await nodeUrlOf(session.robot_id)
       if (nodeUrl === undefined)
         throw conflict('robot_offline', 'The robot is offline. Try again when it is connected.')
       const { userId, credential, permissionsVersion } = caller
@@ -72,7 +75,7 @@ export function createSessionTickets(deps: {
 }
 export type SessionTickets = ReturnType<typeof createSessionTickets>
 
-/** When a credential stops working: a ticket does not outlive it. Session tokens are taken for a moment longer. */
+/** Returns when a credential expires. Adds the clock tolerance with which session tokens are accepted. */
 function endOf(credential: Caller['credential']): Date | undefined {
   if (credential.kind === 'api_key') return credential.expiresAt ?? undefined
   return new Date(credential.expiresAt.getTime() + TOKEN_TOLERANCE_MS)

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Secrets } from '../../../core/secrets.ts'
 
 const PURPOSE = 'session-ticket'
-/** Longest life of a ticket. */
+/** Maximum lifetime of a ticket. */
 export const TICKET_LIFETIME_MS = 60_000
 const NONCE_BYTES = 16
 
-/** What a ticket admits to: driving, or looking on. */
+/** The part of a session that a ticket admits to: `control` for the operator, `watch` for observers. */
 export type TicketPart = 'control' | 'watch'
 
 /** One user's admission to one part of one session. */
@@ -14,15 +14,15 @@ export interface TicketClaims {
   readonly sessionId: string
   readonly userId: string
   readonly part: TicketPart
-  /** The API key that asked for the ticket, if one did: what was opened with it ends with the key. */
+  /** API key that requested the ticket, if any. Connections opened with the ticket end with the key. */
   readonly apiKeyId?: string
-  /** `users.permissions_version` when it was issued: a later change of the user's permissions ends it. */
+  /** `users.permissions_version` at the time of issue. A later change of the user's permissions invalidates the ticket. */
   readonly permissionsVersion: number
-  /** Which of its user's tickets it is, counted from 1: only the newest ones are valid. */
+  /** Number of the ticket among the user's tickets, from 1. Only the newest tickets are valid. */
   readonly number: number
 }
 
-/** What a ticket proves. The nonce is no ticket's but its own, so whoever accepts it may do so once. */
+/** A verified ticket. The nonce is unique, so that the gateway can accept a ticket only once. */
 export interface Ticket extends TicketClaims {
   readonly expiresAt: Date
   readonly nonce: string
@@ -30,23 +30,23 @@ export interface Ticket extends TicketClaims {
 
 const NO_KEY = '-'
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
-/** A whole number in its one spelling. */
+/** A whole number without leading zeros. */
 const COUNT = '0|[1-9]\\d{0,14}'
-/** The last character of 32 bytes in base64url has two spare bits; only the spelling that `sign` uses is taken. */
+/** 32 bytes in base64url. The last character has two unused bits; only the canonical form with zeros matches. */
 const SIGNATURE = '[\\w-]{42}[AEIMQUYcgkosw048]'
 const TICKET = new RegExp(
   `^((${UUID})\\.(${UUID})\\.(control|watch)\\.(${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
 )
 
 /**
- * Tickets for the gateway, valid for a minute at most:
+ * Issues and verifies tickets for the gateway:
  * `<session id>.<user id>.<part>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
- * The signature alone decides about the upgrade; `TicketStore` decides whether the holder is admitted.
+ * The gateway accepts an upgrade by the signature alone. `TicketStore` decides whether the holder is admitted.
  */
 export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
   const { secrets, now } = deps
   return {
-    /** Issues a ticket that ends after a minute, or at `endsBy` if that is earlier. */
+    /** Issues a ticket that expires after one minute, or at `endsBy` if that is earlier. */
     issue(claims: TicketClaims, endsBy?: Date): { ticket: string; expiresAt: Date } {
       const { sessionId, userId, part, apiKeyId = NO_KEY, permissionsVersion, number } = claims
       const lifetimeEndMs = now().getTime() + TICKET_LIFETIME_MS
@@ -65,7 +65,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
       return { ticket: `${claim}.${secrets.sign(PURPOSE, claim)}`, expiresAt }
     },
 
-    /** What a ticket proves, or undefined when it proves nothing: forged, malformed or expired. */
+    /** Verifies and parses a ticket. Returns undefined for a forged, malformed or expired one. */
     read(ticket: string): Ticket | undefined {
       const match = TICKET.exec(ticket)
       if (!match) return undefined

@@ -1,4 +1,4 @@
-export type Side = 'operator' | 'robot' | 'watcher'
+export type Side = 'operator' | 'robot' | 'observer'
 
 /** One end of a pair as its relay knows it. */
 export interface End {

@@ -1,0 +1,309 @@
+import type { WebSocket } from 'uWebSockets.js'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
+import type { GatewayConnection, SocketData } from '../connections/connection.ts'
+import { RobotConnection } from '../connections/robot-connection.ts'
+import { ControlSession } from './control-session.ts'
+import { ParticipantConnection } from './participant-connection.ts'
+
+const OPERATOR_ID = 'operator'
+const OWNER_ID = 'owner'
+
+const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
+  id: 'session',
+  status: 'ACTIVE',
+  operatorId: OPERATOR_ID,
+  operatorName: 'Grace',
+  clientId: OWNER_ID,
+  eventSeq: 1,
+  driven: true,
+  latencyLimitMs: 400,
+  stopReason: null,
+  stopByRole: null,
+  stopByOwner: false,
+  stopClear: 'owner',
+  activeSinceMs: 1,
+  ...change,
+})
+
+interface Frame {
+  readonly type: string
+  readonly latched?: boolean
+}
+
+/** Attaches a socket that records the frames of the connection. */
+function record<C extends GatewayConnection>(connection: C) {
+  const frames: Frame[] = []
+  const closed: number[] = []
+  const send = (frame: string) => {
+    frames.push(JSON.parse(frame))
+    return 1
+  }
+  const end = (code: number) => void closed.push(code)
+  connection.attach({ send, end } as unknown as WebSocket<SocketData>)
+  return { connection, frames, closed }
+}
+
+/** A session with its robot and participants, which calls the transitions as the parts of the gateway do. */
+function createScenario(initial: Partial<OpenSession> = {}) {
+  const session = new ControlSession('robot', 0, openSession(initial))
+  const participants: ReturnType<typeof participant>[] = []
+  let nowMs = 1
+  let seq = 0
+  let robot: ReturnType<typeof connectRobot> | undefined
+
+  function connectRobot() {
+    const link = record(new RobotConnection('robot', 1, nowMs))
+    session.connectRobot(link.connection, session.session, nowMs)
+    const welcome = { latched: session.stops.latched }
+    /** Derives from the frames whether the robot knows a latched stop. */
+    const latched = () =>
+      link.frames.reduce(
+        (before, { type, latched }) =>
+          type === 'stop_cleared' ? false : type === 'stop' && latched ? true : before,
+        welcome.latched,
+      )
+    return { ...link, latched }
+  }
+  function participant(part: 'control' | 'watch') {
+    const claims = { sessionId: 'session', userId: OPERATOR_ID, part, permissionsVersion: 0, number: 1 }
+    const link = record(new ParticipantConnection(claims, nowMs))
+    link.connection.assignNumber(participants.length + 1)
+    const joined =
+      part === 'control'
+        ? session.joinOperator(link.connection, nowMs)
+        : session.joinObserver(link.connection)
+    if (joined) link.connection.send(session.stateFrame(), nowMs)
+    return link
+  }
+
+  return {
+    session,
+    participants,
+    get robot() {
+      return robot
+    },
+    pass(ms: number): void {
+      nowMs += ms
+    },
+    connectRobot(): void {
+      robot = connectRobot()
+    },
+    disconnectRobot(): void {
+      robot?.connection.leaveSession()
+      if (robot) session.disconnectRobot()
+      robot = undefined
+      session.broadcastState(nowMs)
+    },
+    join(part: 'control' | 'watch') {
+      const link = participant(part)
+      participants.push(link)
+      return link
+    },
+    leave(index: number): void {
+      const link = participants[index % Math.max(1, participants.length)]
+      if (link?.connection.controlSession) session.leave(link.connection, nowMs)
+    },
+    /** Sends a control frame as the relay does; returns the verdict. */
+    control() {
+      const verdict = session.receiveControl({ seq: ++seq, t: nowMs, ttlMs: 250 }, nowMs)
+      if (verdict !== 'pass') return verdict
+      session.robot?.send('{"type":"control"}', nowMs)
+      session.controlSent(nowMs)
+      return verdict
+    },
+    expireDeadman(): void {
+      if (session.expireDeadman(nowMs)) session.broadcastState(nowMs)
+    },
+    requestStop(userId: string, reason = 'smoke'): void {
+      session.stops.request({ userId, reason }, reason, nowMs)
+    },
+    /** Begins to record a stop as the session writer does; returns a function that ends it. */
+    beginRecording(): ((outcome: 'recorded' | 'refused' | 'failed') => void) | undefined {
+      const request = session.stops.beginRecording()
+      if (!request) return undefined
+      return (outcome) => {
+        if (outcome === 'recorded') session.stops.recorded(request, session.session.eventSeq + 1)
+        else if (outcome === 'refused') session.stops.refused(nowMs)
+        else session.stops.recordingFailed()
+        session.broadcastState(nowMs)
+      }
+    },
+    apply(change: Partial<OpenSession>): void {
+      session.applySession({ ...session.session, eventSeq: session.session.eventSeq + 1, ...change }, nowMs)
+    },
+    repeatStop: (): void => session.stops.repeat(nowMs),
+  }
+}
+
+const isMoving = (frames: readonly Frame[]) =>
+  frames.map(({ type }) => type).lastIndexOf('control') > frames.map(({ type }) => type).lastIndexOf('stop')
+
+test('keeps its rules for any order of transitions', () => {
+  const kind = <T extends string>(name: T) => fc.constant(name)
+  const step = fc.oneof(
+    fc.record({ do: fc.constantFrom('connect', 'disconnect', 'deadman', 'begin', 'repeat') }),
+    { weight: 3, arbitrary: fc.record({ do: kind('control') }) },
+    fc.record({ do: kind('join'), part: fc.constantFrom('control', 'watch') }),
+    fc.record({ do: kind('leave'), index: fc.nat(5) }),
+    fc.record({ do: kind('stop'), userId: fc.constantFrom(OPERATOR_ID, OWNER_ID, 'admin') }),
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: kind('end'), outcome: fc.constantFrom('recorded', 'refused', 'failed') }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: kind('apply'),
+        status: fc.constantFrom('ACTIVE', 'PAUSED'),
+        stopReason: fc.constantFrom(null, null, 'fire', 'session_paused'),
+      }),
+    },
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+      const scenario = createScenario()
+      const { session } = scenario
+      let end: ReturnType<typeof scenario.beginRecording>
+      // biome-ignore lint/suspicious/noExplicitAny: a union of small records, distinguished by `do`
+      for (const item of steps as any[]) {
+        scenario.pass(10)
+        if (item.do === 'connect') scenario.connectRobot()
+        else if (item.do === 'disconnect') scenario.disconnectRobot()
+        else if (item.do === 'deadman') scenario.expireDeadman()
+        else if (item.do === 'repeat') scenario.repeatStop()
+        else if (item.do === 'join') scenario.join(item.part)
+        else if (item.do === 'leave') scenario.leave(item.index)
+        else if (item.do === 'stop') scenario.requestStop(item.userId)
+        else if (item.do === 'begin') end ??= scenario.beginRecording()
+        else if (item.do === 'end') {
+          end?.(item.outcome)
+          end = undefined
+        } else if (item.do === 'apply') {
+          const { status, stopReason } = item
+          scenario.apply({ status: stopReason === null ? status : 'PAUSED', stopReason })
+        } else {
+          const mayPass = session.robotConnected && session.active && !session.stops.latched
+          expect(scenario.control() === 'pass').toBe(mayPass)
+        }
+        if (session.stops.pending) expect(session.stops.latched, 'a pending stop is in force').toBe(true)
+        const { robot } = scenario
+        if (robot) {
+          expect(robot.latched(), 'the robot knows the stop').toBe(session.stops.latched)
+          expect(isMoving(robot.frames), 'the robot was halted').toBe(session.stream.moving)
+        } else expect(session.stream.moving).toBe(false)
+        if (session.stops.latched || !session.active) expect(session.stream.moving).toBe(false)
+        for (const { connection, frames } of scenario.participants) {
+          if (connection.controlSession) expect(JSON.stringify(frames.at(-1))).toBe(session.stateFrame())
+        }
+      }
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+describe('a stop', () => {
+  const visible = ({ session }: ReturnType<typeof createScenario>) => session.stops.visible
+
+  test('of the operator may be cleared by anyone, until the owner requests it too', () => {
+    const scenario = createScenario()
+    scenario.requestStop(OPERATOR_ID)
+    expect(visible(scenario)).toMatchObject({ by_role: 'operator', clearable_by: 'anyone', recorded: false })
+    scenario.requestStop(OWNER_ID)
+    expect(visible(scenario)).toMatchObject({ by_role: 'operator', clearable_by: 'owner' })
+  })
+
+  test('that is requested while an earlier request is recorded is recorded afterwards', () => {
+    const scenario = createScenario()
+    scenario.requestStop(OPERATOR_ID)
+    const end = scenario.beginRecording()
+    scenario.requestStop(OWNER_ID)
+    end?.('recorded')
+    expect(visible(scenario)).toMatchObject({ reason: 'smoke', recorded: false })
+    scenario.beginRecording()?.('recorded')
+    expect(visible(scenario)).toMatchObject({ recorded: true, clearable_by: 'owner' })
+  })
+
+  test('whose recording fails is merged with later requests', () => {
+    const { session } = createScenario()
+    session.stops.request({ userId: OPERATOR_ID, reason: 'first' }, 'first', 1)
+    session.stops.beginRecording()
+    session.stops.request({ userId: OWNER_ID, reason: 'second' }, 'second', 1)
+    session.stops.recordingFailed()
+    const merged = { userId: OPERATOR_ID, reason: 'first', ownerId: OWNER_ID }
+    expect(session.stops.beginRecording()).toEqual(merged)
+  })
+
+  test('is sent again after a second, until the robot confirms it', () => {
+    const scenario = createScenario()
+    scenario.connectRobot()
+    scenario.requestStop(OPERATOR_ID)
+    const sent = () => scenario.robot?.frames.filter(({ type }) => type === 'stop').length
+    for (const [afterMs, count] of [
+      [999, 1],
+      [1, 2],
+      [1_000, 3],
+    ] as const) {
+      scenario.pass(afterMs)
+      scenario.repeatStop()
+      expect(sent()).toBe(count)
+    }
+    scenario.session.stops.confirm()
+    scenario.pass(5_000)
+    scenario.repeatStop()
+    expect(sent()).toBe(3)
+  })
+
+  test('that the database refuses is cleared, and the robot stays halted', () => {
+    const scenario = createScenario()
+    scenario.connectRobot()
+    scenario.requestStop('admin')
+    scenario.beginRecording()?.('refused')
+    expect(scenario.session.stops.current).toEqual({
+      reason: 'stop_refused',
+      latched: false,
+      recorded: false,
+    })
+    expect(scenario.robot?.frames.slice(-2)).toEqual([
+      { type: 'stop_cleared' },
+      { type: 'stop', reason: 'stop_refused', latched: false },
+    ])
+  })
+})
+
+describe('the operator', () => {
+  test('is replaced by a newer connection, and not by an older one', () => {
+    const { session, join } = createScenario()
+    const older = record(
+      new ParticipantConnection(
+        { sessionId: 'session', userId: OPERATOR_ID, part: 'control', permissionsVersion: 0, number: 1 },
+        1,
+      ),
+    )
+    const first = join('control')
+    const second = join('control')
+    expect([first.closed, second.closed]).toEqual([[4000], []])
+    expect(session.joinOperator(older.connection, 1)).toBe(false)
+    expect(older.closed).toEqual([4000])
+    expect(session.operator).toBe(second.connection)
+  })
+
+  test('halts the robot by leaving, and the session counts as unattended from then on', () => {
+    const scenario = createScenario()
+    scenario.connectRobot()
+    scenario.join('control')
+    scenario.control()
+    expect(scenario.session.stream.moving).toBe(true)
+    scenario.pass(10)
+    scenario.leave(0)
+    expect(scenario.robot?.frames.at(-1)).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
+    expect(scenario.session.unattendedMs(111)).toBe(100)
+  })
+})
+
+test('a state that is older than the known one changes nothing', () => {
+  const { session } = createScenario({ eventSeq: 5 })
+  session.applySession(openSession({ eventSeq: 4, status: 'PAUSED' }), 1)
+  expect(session.session).toMatchObject({ eventSeq: 5, status: 'ACTIVE' })
+})
