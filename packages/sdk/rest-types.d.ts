@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists privileged and money-moving acts, newest first
+         * Lists privileged actions and those that move money, newest first
          * @description This needs the admin role, and a session token or an API key.
          */
         get: operations["getAdminAudit"];
@@ -32,7 +32,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists certification requests, longest waiting first; with a status that is decided, newest first
+         * Lists certification requests, oldest first; with the status of a decision, newest first
          * @description This needs the admin role, and a session token or an API key.
          */
         get: operations["getAdminCertifications"];
@@ -74,7 +74,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Rejects a certification request, with a reason that the operator reads
+         * Rejects a certification request, with a reason that is shown to the operator
          * @description This needs the admin role, and a session token or an API key.
          */
         post: operations["postAdminCertificationReject"];
@@ -94,7 +94,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Revokes a certification, with a reason that the operator reads; open sessions go on
+         * Revokes a certification, with a reason that is shown to the operator; open sessions continue
          * @description This needs the admin role, and a session token or an API key.
          */
         post: operations["postAdminCertificationRevoke"];
@@ -114,7 +114,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Assigns a pricing plan to a client, from their next session on
+         * Assigns a pricing plan to a client, effective from the next session
          * @description This needs the admin role, and a session token or an API key.
          */
         post: operations["postAdminClientPlan"];
@@ -444,7 +444,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns one of your invoices with its lines: the sessions on it, oldest first
+         * Returns one of your invoices with its sessions as lines, oldest first
          * @description This needs the client role, and a session token or an API key.
          */
         get: operations["getClientInvoice"];
@@ -602,7 +602,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submits a contact form message: it is stored, then delivered by e-mail
+         * Submits a contact form message. It is stored, then delivered by e-mail
          * @description Anybody may call this; no credential is looked at.
          */
         post: operations["postContact"];
@@ -740,7 +740,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns whether you could take a robot now, and if not, why and from when on
+         * Returns whether you are available now, and if not, why and until when
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorAvailability"];
@@ -804,13 +804,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns your operator profile, with how you were rated
+         * Returns your operator profile and your ratings
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorProfile"];
         put?: never;
         /**
-         * Creates or changes your operator profile; what is not named stays
+         * Creates or changes your operator profile; omitted fields stay unchanged
          * @description This needs the operator role, and a session token or an API key.
          */
         post: operations["postOperatorProfile"];
@@ -834,7 +834,7 @@ export interface paths {
         get: operations["getOperatorSchedule"];
         put?: never;
         /**
-         * Replaces your weekly schedule as a whole
+         * Replaces your weekly schedule
          * @description This needs the operator role, and a session token or an API key.
          */
         post: operations["postOperatorSchedule"];
@@ -1487,7 +1487,7 @@ export interface components {
             /** @example null */
             revoked_at: string | null;
         };
-        /** @description A privileged or money-moving act. */
+        /** @description A privileged action, or one that moves money. */
         AuditEntry: {
             /** @example 4711 */
             id: number;
@@ -1496,7 +1496,7 @@ export interface components {
              * @example 2026-09-16T10:20:31.000Z
              */
             at: string;
-            /** @description Null when the platform acted by itself. */
+            /** @description Null when the platform itself performed the action. */
             actor_id: string | null;
             /** @example Katherine */
             actor_name: string | null;
@@ -1507,7 +1507,7 @@ export interface components {
             /** @example a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35 */
             subject_id: string;
             /**
-             * @description What else there is to know of the act.
+             * @description Further data about the action.
              * @example {
              *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
              *       "robot_type": "so-101"
@@ -1517,7 +1517,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description Whether an operator could take a robot right now. */
+        /** @description Whether an operator is available now. */
         Availability: {
             /** @example false */
             available: boolean;
@@ -1566,12 +1566,12 @@ export interface components {
             robot_type: string;
             status: components["schemas"]["CertificationStatus"];
             /**
-             * @description What the operator wrote.
+             * @description Note of the operator.
              * @example Two years with this arm
              */
             note: string | null;
             /**
-             * @description Why an admin has rejected or revoked it.
+             * @description Why an admin rejected or revoked it.
              * @example null
              */
             reason: string | null;
@@ -1588,7 +1588,7 @@ export interface components {
             /** @example Please repeat the safety course first */
             reason: string;
         };
-        /** @description A certification with whose it is, for admins. */
+        /** @description A certification and its operator, for admins. */
         CertificationRequest: {
             /**
              * Format: uuid
@@ -1599,12 +1599,12 @@ export interface components {
             robot_type: string;
             status: components["schemas"]["CertificationStatus"];
             /**
-             * @description What the operator wrote.
+             * @description Note of the operator.
              * @example Two years with this arm
              */
             note: string | null;
             /**
-             * @description Why an admin has rejected or revoked it.
+             * @description Why an admin rejected or revoked it.
              * @example null
              */
             reason: string | null;
@@ -1690,7 +1690,7 @@ export interface components {
              */
             scopes: string[];
         };
-        /** @description What the sessions that ended in a month came to. */
+        /** @description Totals of the sessions that ended in a month. */
         ClientMonth: {
             /**
              * @description YYYY-MM, in UTC.
@@ -1698,7 +1698,7 @@ export interface components {
              */
             month: string;
             /**
-             * @description Completed in it.
+             * @description Sessions completed in this month.
              * @example 11
              */
             sessions: number;
@@ -1713,12 +1713,12 @@ export interface components {
              */
             spend_cents: number;
         };
-        /** @description Who a robot owner is, and how to reach them. */
+        /** @description Company and contact data of a robot owner. */
         ClientProfile: {
             /** @example Lovelace Logistics GmbH */
             company_name: string | null;
             /**
-             * @description Where the client can be reached.
+             * @description Contact address of the client.
              * @example ada@example.com
              */
             contact_email: string | null;
@@ -1730,12 +1730,12 @@ export interface components {
              */
             country: string | null;
             /**
-             * @description Kept in capitals, without separators.
+             * @description Stored in capital letters, without separators.
              * @example DE123456789
              */
             vat_id: string | null;
             /**
-             * @description Whether a payment method is saved; follows from payments and cannot be set.
+             * @description Whether a payment method is saved. Stripe determines this; it cannot be set.
              * @example false
              */
             billing_ready: boolean;
@@ -1946,7 +1946,7 @@ export interface components {
                 dropped: number;
             } | null;
         };
-        /** @description Numbers for the dashboard of a robot owner. */
+        /** @description Statistics of a robot owner. */
         ClientStats: {
             /**
              * @example {
@@ -1982,7 +1982,7 @@ export interface components {
              */
             minutes: number;
             /**
-             * @description In cents; of sessions that ended in this month of UTC.
+             * @description In cents, of sessions that ended in the current UTC month.
              * @example 6300
              */
             spend_this_month_cents: number;
@@ -1999,11 +1999,11 @@ export interface components {
              */
             data_collected_mb: number;
             /**
-             * @description Of the ratings you gave, to a hundredth; null without any.
+             * @description Mean of the ratings you gave, to two decimals; null without ratings.
              * @example 4.86
              */
             average_rating: number | null;
-            /** @description The last 12 months, oldest first, this one included; those without sessions too. */
+            /** @description The last 12 months including the current one, oldest first. Months without sessions are included. */
             months: components["schemas"]["ClientMonth"][];
         };
         /**
@@ -2011,13 +2011,13 @@ export interface components {
          * @enum {string}
          */
         ContactCategory: "General Inquiry" | "Bug Report" | "Feature Request" | "Sales & Pricing" | "Partnership" | "Career/Jobs" | "Technical Support" | "Billing & Payments" | "Press & Media" | "Other";
-        /** @description What a visitor writes in the contact form. */
+        /** @description A message of the contact form. */
         ContactMessage: {
             /** @example Ada */
             name: string;
             /**
              * Format: idn-email
-             * @description Where the reply goes.
+             * @description Address for the reply.
              * @example ada@example.com
              */
             email: string;
@@ -2027,11 +2027,11 @@ export interface components {
             /** @example We would like to put twelve SO-101 arms on the platform. What would that cost? */
             message: string;
         };
-        /** @description What has become of a contact message so far. */
+        /** @description The state of a contact message. */
         ContactReceipt: {
             success: boolean;
             /**
-             * @description For the visitor to read.
+             * @description Text for the visitor.
              * @example Thank you. Your message has reached us.
              */
             message: string;
@@ -2040,9 +2040,9 @@ export interface components {
              * @example 2f94c8d0-e7b1-4a36-8c5d-0a9b6e3f7d12
              */
             id: string;
-            /** @description Whether it is kept; it then will be delivered. */
+            /** @description Whether the message is stored. A stored message will be delivered. */
             stored: boolean;
-            /** @description Whether the mail server has taken it by now. */
+            /** @description Whether the mail server has accepted it. */
             delivered: boolean;
         };
         /**
@@ -2315,7 +2315,7 @@ export interface components {
              */
             timestamp: string;
         };
-        /** @description What the sessions that ended in a month cost a client. */
+        /** @description The charges of the sessions that ended in a month. */
         Invoice: {
             /**
              * Format: uuid
@@ -2331,17 +2331,17 @@ export interface components {
             /** @constant */
             currency: "EUR";
             /**
-             * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+             * @description Your company or name when the invoice was issued; it does not change. Null in a DRAFT.
              * @example Fjord Logistics AS
              */
             billing_name: string | null;
             /**
-             * @description Of your profile when it was made.
+             * @description From your profile when the invoice was issued.
              * @example NO
              */
             billing_country: string | null;
             /**
-             * @description Of your profile when it was made.
+             * @description From your profile when the invoice was issued.
              * @example NO923609016MVA
              */
             billing_vat_id: string | null;
@@ -2362,12 +2362,12 @@ export interface components {
             /** @example null */
             paid_at: string | null;
             /**
-             * @description Where the payment provider shows it; null while it is not there.
+             * @description URL of the hosted invoice at the payment provider; null until it exists.
              * @example null
              */
             hosted_url: string | null;
         };
-        /** @description What one session on an invoice cost, and why. */
+        /** @description The charge of one session on an invoice, and its calculation. */
         InvoiceLine: {
             /**
              * Format: uuid
@@ -2375,14 +2375,14 @@ export interface components {
              */
             session_id: string;
             /**
-             * @description As it was called when the session ended.
+             * @description Name of the robot when the session ended.
              * @example Warehouse arm
              */
             robot_name: string;
             /** @example so-101 */
             robot_type: string;
             /**
-             * @description Their name when the session ended.
+             * @description Name of the operator when the session ended.
              * @example Ola Nordmann
              */
             operator_name: string;
@@ -2407,7 +2407,7 @@ export interface components {
              */
             paused_seconds: number;
             /**
-             * @description While the robot was away. Not billed.
+             * @description Time in which the robot was unreachable. Not billed.
              * @example 12
              */
             outage_seconds: number;
@@ -2501,7 +2501,7 @@ export interface components {
             roles: components["schemas"]["Role"][];
             missing: ("role" | "client_profile" | "operator_profile")[];
         };
-        /** @description How an operator introduces themselves, and how they are rated. */
+        /** @description Public profile and ratings of an operator. */
         OperatorProfile: {
             /** @example Two years of pick and place, mornings in Europe */
             headline: string | null;
@@ -2525,14 +2525,14 @@ export interface components {
              */
             languages: string[];
             /**
-             * @description Mean of the stars given by clients, to a hundredth; null before the first.
+             * @description Mean of the ratings by clients, to two decimals; null without ratings.
              * @example 4.72
              */
             rating_average: number | null;
             /** @example 47 */
             rating_count: number;
             /**
-             * @description Whether the payout account can be paid to; follows from payments and cannot be set.
+             * @description Whether payouts are enabled. Stripe determines this; it cannot be set.
              * @example false
              */
             payout_ready: boolean;
@@ -2744,7 +2744,7 @@ export interface components {
             /** @description Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after the earnings have become available. */
             earnings_pending_until: string | null;
         };
-        /** @description Numbers for the dashboard of an operator. */
+        /** @description Statistics of an operator. */
         OperatorStats: {
             /**
              * @example {
@@ -2763,12 +2763,12 @@ export interface components {
                 CANCELLED: number;
             };
             /**
-             * @description Billed time of completed sessions in hours, to a hundredth.
+             * @description Billed hours of completed sessions, to two decimals.
              * @example 27.35
              */
             hours: number;
             /**
-             * @description In cents; of sessions that ended in this month of UTC.
+             * @description In cents, of sessions that ended in the current UTC month.
              * @example 18480
              */
             earnings_this_month_cents: number;
@@ -2778,7 +2778,7 @@ export interface components {
              */
             earnings_total_cents: number;
             /**
-             * @description In cents; earned, not pending, and not yet asked to be paid out.
+             * @description In cents: earned, no longer pending, and not yet requested for payout.
              * @example 55335
              */
             available_for_payout_cents: number;
@@ -2793,14 +2793,14 @@ export interface components {
              */
             outage_seconds_this_month: number;
             /**
-             * @description Of the ratings you were given, to a hundredth; null without any.
+             * @description Mean of your ratings, to two decimals; null without ratings.
              * @example 4.72
              */
             rating_average: number | null;
             /** @example 47 */
             rating_count: number;
         };
-        /** @description How the platform stands at this moment. */
+        /** @description The current state of the platform. */
         Overview: {
             /**
              * Format: date-time
@@ -2823,11 +2823,11 @@ export interface components {
             };
             sessions: {
                 /**
-                 * @description All that are open.
+                 * @description All open sessions.
                  * @example 87
                  */
                 total: number;
-                /** @description The 100 that were started last, newest first. */
+                /** @description The 100 most recently started sessions, newest first. */
                 open: components["schemas"]["OverviewSession"][];
             };
             /** @description At most 100, longest running first. */
@@ -2849,19 +2849,19 @@ export interface components {
             started_at: string;
             /**
              * Format: date-time
-             * @description Its last sign of life.
+             * @description When it last updated its row.
              * @example 2026-11-20T09:30:00.000Z
              */
             seen_at: string;
-            /** @description It is about to end and sends its robots elsewhere. */
+            /** @description Whether it shuts down and hands its robots over to other gateways. */
             draining: boolean;
             /**
-             * @description Robots that are connected to it.
+             * @description Robots connected to it.
              * @example 318
              */
             robots: number;
         };
-        /** @description An open session: who drives which robot, and since when. */
+        /** @description An open session: its robot, its operator and its start. */
         OverviewSession: {
             /**
              * Format: uuid
@@ -2904,7 +2904,7 @@ export interface components {
              */
             pause_reason: string | null;
             /**
-             * @description The latched stop in force; null when there is none.
+             * @description The latched remote stop; null when none is latched.
              * @example null
              */
             stop: {
@@ -3067,7 +3067,7 @@ export interface components {
             currency: "EUR";
             plans: components["schemas"]["PricingPlan"][];
         };
-        /** @description What sessions cost a client and earn an operator. */
+        /** @description Price of a session and share of the operator. */
         PricingPlan: {
             /** @example standard */
             id: string;
@@ -3076,12 +3076,12 @@ export interface components {
             /** @example For every robot, from the first minute: pay for active minutes only. */
             description: string;
             /**
-             * @description What a begun ACTIVE minute costs the client, in cents.
+             * @description Price of each started ACTIVE minute, in cents.
              * @example 50
              */
             client_rate_cents_per_minute: number;
             /**
-             * @description What of the charge the operator earns.
+             * @description The operator's share of the charge.
              * @example 70
              */
             operator_share_percent: number;
@@ -3437,7 +3437,7 @@ export interface components {
             /** @example Open design, made with Hugging Face; six servos: five joints and the gripper. */
             notes: string | null;
         };
-        /** @description A wish for a robot type that is not supported yet. */
+        /** @description A request for a robot type that is not supported yet. */
         RobotRequest: {
             /**
              * Format: uuid
@@ -3458,10 +3458,10 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description The request is noted. */
+        /** @description Receipt of a robot request. */
         RobotRequestReceipt: {
             success: boolean;
-            /** @example Thank you. Your request has been noted. */
+            /** @example Thank you. Your request has been recorded. */
             message: string;
             /**
              * Format: uuid
@@ -3488,7 +3488,7 @@ export interface components {
          * @enum {string}
          */
         Role: "client" | "operator" | "admin";
-        /** @description When an operator wants to work, week by week. */
+        /** @description Weekly working hours of an operator. */
         Schedule: {
             /**
              * @description An IANA time zone.
@@ -3497,7 +3497,7 @@ export interface components {
             timezone: string;
             slots: components["schemas"]["ScheduleSlot"][];
         };
-        /** @description Hours of one weekday, by the clock on the wall in the schedule's zone. */
+        /** @description Hours of one weekday, in local time of the schedule's zone. */
         ScheduleSlot: {
             /** @description As in ISO 8601: 1 is Monday. */
             weekday: number;
@@ -3594,7 +3594,7 @@ export interface components {
          * @enum {string}
          */
         StopClear: "owner" | "anyone";
-        /** @description A contact message and how far its delivery has come. */
+        /** @description A contact message and the state of its delivery. */
         StoredContactMessage: {
             /**
              * Format: uuid
@@ -3604,7 +3604,7 @@ export interface components {
             /** @example Ada */
             name: string;
             /**
-             * @description Where the reply goes.
+             * @description Address for the reply.
              * @example ada@example.com
              */
             email: string;
@@ -3629,7 +3629,7 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
-             * @description Why the newest attempt failed; null when none did, or after the delivery.
+             * @description Why the latest attempt failed; null without a failure, and after the delivery.
              * @example null
              */
             last_error: string | null;
@@ -3653,7 +3653,7 @@ export interface components {
             expires_at: string;
         };
         /**
-         * @description The first that applies: in a session, no schedule at all, outside its hours, not connected.
+         * @description The first reason that applies: in a session, no schedule, outside its hours, not connected.
          * @example outside_schedule
          * @enum {string}
          */
@@ -4608,7 +4608,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Null is the default plan, whichever that is.
+                     * @description Null assigns the default plan.
                      * @example fleet
                      */
                     plan: string | null;
@@ -6208,17 +6208,17 @@ export interface operations {
                         /** @constant */
                         currency: "EUR";
                         /**
-                         * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+                         * @description Your company or name when the invoice was issued; it does not change. Null in a DRAFT.
                          * @example Fjord Logistics AS
                          */
                         billing_name: string | null;
                         /**
-                         * @description Of your profile when it was made.
+                         * @description From your profile when the invoice was issued.
                          * @example NO
                          */
                         billing_country: string | null;
                         /**
-                         * @description Of your profile when it was made.
+                         * @description From your profile when the invoice was issued.
                          * @example NO923609016MVA
                          */
                         billing_vat_id: string | null;
@@ -6239,7 +6239,7 @@ export interface operations {
                         /** @example null */
                         paid_at: string | null;
                         /**
-                         * @description Where the payment provider shows it; null while it is not there.
+                         * @description URL of the hosted invoice at the payment provider; null until it exists.
                          * @example null
                          */
                         hosted_url: string | null;
@@ -6371,7 +6371,7 @@ export interface operations {
                     /** @example Lovelace Logistics GmbH */
                     company_name?: string | null;
                     /**
-                     * @description Where the client can be reached.
+                     * @description Contact address of the client.
                      * @example ada@example.com
                      */
                     contact_email?: string | null;
@@ -6379,7 +6379,7 @@ export interface operations {
                     phone?: string | null;
                     /** @description ISO 3166-1 alpha-2. */
                     country?: string | null;
-                    /** @description Kept in capitals, without separators. */
+                    /** @description Stored in capital letters, without separators. */
                     vat_id?: string | null;
                 };
             };
@@ -9267,7 +9267,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "success": true,
-                     *       "message": "Thank you. Your request has been noted.",
+                     *       "message": "Thank you. Your request has been recorded.",
                      *       "id": "b0d57e2a-49f6-4c83-a19e-6f2c8d4b7e05"
                      *     }
                      */

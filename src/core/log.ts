@@ -23,14 +23,14 @@ const SECRET_NAMES = new Set([
   'code',
 ])
 /**
- * What credentials look like wherever they stand, e.g. in the text of an error: API keys and JWTs. A match begins
- * only where a word does, so that a long text made of beginnings takes no longer than any other.
+ * Matches credentials in any text, such as an error message: API keys and JWTs. A match begins only at a word boundary,
+ * so that a long text of prefixes takes no longer than any other.
  */
 const SECRET_TEXT = /svc_live_\w+|(?<![\w-])(?=[\w-]*eyJ)[\w-]+\.[\w-]+\.[\w-]+/g
 const CENSORED = '[redacted]'
 const MAX_DEPTH = 8
 
-/** A copy of what is to be logged without its credentials; what is nested deeper than anybody reads is cut. */
+/** Returns a copy of a log object without its credentials. Deeply nested parts are cut. */
 function censor(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.replace(SECRET_TEXT, CENSORED)
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
@@ -49,17 +49,17 @@ function censorFields(fields: object, depth: number): Record<string, unknown> {
   )
 }
 
-/** An error's `code` says what went wrong (`ECONNREFUSED`); everywhere else a code may be exchanged for tokens. */
+/** An error's `code` names the failure (`ECONNREFUSED`). Elsewhere a `code` may be an authorization code. */
 function censorError(error: Error, depth: number): unknown {
   const { code, ...fields } = pino.stdSerializers.err(error)
   return { ...censorFields(fields, depth), ...(code !== undefined && { code }) }
 }
 
-/** The process's logger: JSON lines, or readable ones on a terminal. */
+/** Creates the process's logger: JSON lines, or readable lines on a terminal. */
 export function createLog(options: { level: string; pretty: boolean; to?: DestinationStream }): Log {
   const settings = {
     level: options.level,
-    // What reaches the serializers is censored, and with it serialized, already.
+    // The redaction step has already serialized the objects.
     serializers: { err: (error: unknown) => error },
     formatters: { log: (line: object) => censor(line) as Record<string, unknown> },
     ...(options.pretty && {

@@ -3,20 +3,20 @@ import type { Log } from './log.ts'
 
 const MAX_RECONNECT_DELAY_MS = 1_000
 
-/** How often a connection is asked for a sign of life, and how long it may take with any answer. */
+/** Interval of pings, and the longest time until any reply. */
 const PING_INTERVAL_MS = 1_000
 const SOCKET_TIMEOUT_MS = 4_000
 
-/** How long a command on a key waits for its answer. */
+/** Longest time a command on a key waits for its reply. */
 const COMMAND_TIMEOUT_MS = 100
-/** Slots move; a command that is sent to the wrong node goes to one other. */
+/** Slots migrate: a command that reaches the wrong node is redirected once. */
 const MAX_REDIRECTIONS = 2
 
-/** Connections for what hubs tell each other. */
+/** Connections for messages between hubs. */
 export interface HubRedis {
   readonly publisher: Redis
   readonly subscriber: Redis
-  /** Redis is a cluster: a message goes from node to node, and sharded channels are bound to their node. */
+  /** Whether Redis is a cluster: messages pass between nodes, and sharded channels are bound to their node. */
   readonly isCluster: boolean
 }
 
@@ -26,19 +26,19 @@ export type KeyRedis = Redis | Cluster
 interface Options {
   readonly name: string
   readonly log: Log
-  /** Commands wait for Redis, as subscribing must; those of others fail soon rather than wait in a queue that grows. */
+  /** Whether commands wait for Redis, as subscriptions must. Other commands fail soon, so that no queue grows. */
   readonly queueCommands?: boolean
 }
 
-/** Several addresses are nodes of one Redis Cluster. */
+/** Returns whether the URL lists several nodes, which form one Redis Cluster. */
 const nodesOf = (urls: string) => urls.split(',').map((url) => new URL(url))
 export const isRedisCluster = (urls: string): boolean => nodesOf(urls).length > 1
 
 /**
- * A Redis connection for messages that comes back by itself and is only worth a log line when it goes and comes.
+ * Opens a Redis connection for messages. It reconnects by itself and logs only when it is lost and restored.
  *
- * In a cluster a message may be published and heard at any node. All connections begin with the first one, so that
- * messages of one process stay in order and rarely depend on links between nodes, and go on to the next when it fails.
+ * In a cluster a message can be published and received at any node. All connections begin with the first node, so that
+ * messages of one process stay in order and rarely depend on links between nodes. When it fails, they use the next.
  */
 export function connectRedis(urls: string, { name, log, queueCommands = false }: Options): Redis {
   const nodes = nodesOf(urls)
@@ -61,8 +61,8 @@ export function connectRedis(urls: string, { name, log, queueCommands = false }:
 }
 
 /**
- * A Redis connection for commands on keys. They are given up at once or after a moment: what they ask is not worth a
- * request's waiting.
+ * Opens a Redis connection for commands on keys. A command fails immediately or after a short timeout, because no
+ * request should wait for it.
  */
 export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'patient'>): KeyRedis {
   const node = {
@@ -83,7 +83,7 @@ export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'pati
   const cluster = new Cluster(nodes.map(addressOf), {
     enableOfflineQueue: false,
     maxRedirections: MAX_REDIRECTIONS,
-    // Somebody else's slots are no reason to wait.
+    // A failed node of other slots does not block commands.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     clusterRetryStrategy: reconnectDelayMs,
@@ -118,21 +118,21 @@ function watched<T extends KeyRedis>(redis: T, name: string, log: Log): T {
 }
 
 /**
- * A network that loses everything leaves a connection open for many minutes, and who only listens would be deaf
- * without knowing. So everybody asks from time to time; a connection without an answer is broken off and made anew.
+ * Pings the connection at an interval. A network that drops all packets leaves a connection open for many minutes, and a
+ * subscriber would not notice. A connection without a reply is closed and opened again.
  */
 function startPings(redis: Redis): void {
   const timer = setInterval(() => {
-    if (redis.status === 'ready') redis.ping().catch(() => {}) // its connection is gone, or it is in no mood to wait
+    if (redis.status === 'ready') redis.ping().catch(() => {}) // the connection is lost or does not queue commands
   }, PING_INTERVAL_MS)
   timer.unref()
   redis.on('end', () => clearInterval(timer))
 }
 
 /**
- * After a reconnect ioredis subscribes again to what it was subscribed to, and drops the promises of that: when the
- * connection is closed before Redis has answered, nothing handles their rejection ("Connection is closed."). Callers
- * of these methods still get theirs.
+ * Handles the promises of ioredis' own subscriptions. After a reconnect it subscribes again and drops the promises: when
+ * the connection closes before Redis replies, nothing handles their rejection ("Connection is closed."). Callers of
+ * these methods still receive their own.
  */
 function subscribeWithoutRejection(redis: Redis): void {
   for (const name of ['subscribe', 'psubscribe', 'ssubscribe'] as const) {

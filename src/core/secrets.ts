@@ -9,15 +9,15 @@ import {
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Signs and encrypts with keys derived from one root, a different key for each purpose. */
+/** Signs and encrypts with keys derived from one root key, a different key for each purpose. */
 export interface Secrets {
   /** HMAC-SHA-256 of the text under the purpose's key, base64url. */
   sign(purpose: string, text: string): string
-  /** Constant-time check of a signature made by `sign`. */
+  /** Verifies a signature of `sign` in constant time. */
   verify(purpose: string, text: string, signature: string): boolean
-  /** Encrypts a text (AES-256-GCM, base64url) so that it opens only in the same place, which `context` names. */
+  /** Encrypts a text (AES-256-GCM, base64url). Only the same `context` decrypts it. */
   seal(purpose: string, text: string, context: string): string
-  /** What was sealed; undefined when it was changed, moved to another place, or sealed under another root. */
+  /** Decrypts; returns undefined when the text was changed, or sealed with another context or root key. */
   open(purpose: string, sealed: string, context: string): string | undefined
 }
 
@@ -40,7 +40,7 @@ export function createSecrets(rootKey: string): Secrets {
       const wanted = mac(purpose, text)
       return given.length === wanted.length && timingSafeEqual(given, wanted)
     },
-    // A key that signs must not also encrypt: the purpose of sealing is one of its own.
+    // A signing key must not also encrypt: sealing derives a key of its own.
     seal: (purpose, text, context) => encrypt(keyFor(`${purpose}:seal`), text, context),
     open: (purpose, sealed, context) => decrypt(keyFor(`${purpose}:seal`), sealed, context),
   }
@@ -63,18 +63,18 @@ function decrypt(key: Buffer, sealed: string, context: string): string | undefin
     const content = bytes.subarray(NONCE_BYTES + TAG_BYTES)
     return Buffer.concat([decipher.update(content), decipher.final()]).toString('utf8')
   } catch {
-    return undefined // the tag does not fit
+    return undefined // the authentication tag does not match
   }
 }
 
-/** The root key kept in `DATA_DIR`, made on first use. Safe when several processes start at once. */
+/** Returns the root key stored in `DATA_DIR`, creating it at first use. Safe when several processes start at once. */
 export function loadOrCreateRootKey(dataDir: string): string {
   const path = join(dataDir, 'secret-key')
   mkdirSync(dataDir, { recursive: true })
   const draft = `${path}.${randomUUID()}`
   writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 })
   try {
-    linkSync(draft, path) // appears whole or not at all; the first process wins
+    linkSync(draft, path) // atomic: the first process wins
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause
   } finally {

@@ -25,7 +25,7 @@ afterEach(async () => {
   await io.close()
 })
 
-/** A follower of a real Socket.IO server, and a function that emits events there. */
+/** Creates a follower of a real Socket.IO server, and a function that emits events there. */
 async function follow() {
   const deliveries = new Deliveries()
   const follower = deliveries.follow(0)

@@ -6,7 +6,7 @@ import {
   type StartRobot,
   startPythonRobot,
 } from '../support/examples/example-robots.ts'
-import { RobotsGateway } from '../support/examples/scripted-robot-gateway.ts'
+import { ScriptedRobotGateway } from '../support/examples/scripted-robot-gateway.ts'
 
 // Checks the required behaviour of every robot in examples/ with a scripted gateway, because a real gateway does not
 // send these frames.
@@ -39,7 +39,7 @@ const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000, i
 
 /** Connects a robot to a scripted gateway. Both end after the test. */
 async function connect(startRobot: StartRobot, welcome: Record<string, unknown> = { session }) {
-  const gateway = await RobotsGateway.start()
+  const gateway = await ScriptedRobotGateway.start()
   opened.push(gateway)
   gateway.welcome = welcome
   const robot = await startRobot(async () => ({ url: gateway.url, token: 'a.token' }))
@@ -50,7 +50,7 @@ async function connect(startRobot: StartRobot, welcome: Record<string, unknown> 
 
 /** Sends frames with increasing numbers from `from` until the robot moves. Returns the last number. */
 async function drive(
-  gateway: RobotsGateway,
+  gateway: ScriptedRobotGateway,
   from = 1,
   frame: (seq: number) => Record<string, unknown> | Uint8Array = control,
 ): Promise<number> {
@@ -64,10 +64,10 @@ async function drive(
   return seq
 }
 
-const acknowledged = (gateway: RobotsGateway) => gateway.all('ack').map(({ seq }) => seq as number)
+const acknowledged = (gateway: ScriptedRobotGateway) => gateway.all('ack').map(({ seq }) => seq as number)
 
 /** Sends commands from number `from` until one is acknowledged. On a busy machine some are late. */
-async function waitForAck(gateway: RobotsGateway, from: number): Promise<void> {
+async function waitForAck(gateway: ScriptedRobotGateway, from: number): Promise<void> {
   let seq = from - 1
   await vi.waitFor(
     () => {
@@ -188,7 +188,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
 test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
   '%s retries after 503 but not after 401',
   async (name) => {
-    const gateway = await RobotsGateway.start()
+    const gateway = await ScriptedRobotGateway.start()
     opened.push(gateway)
     gateway.refusals.push(503, 401)
     const robot = await exampleRobots[name]!(async () => ({ url: gateway.url, token: 'a.token' }))

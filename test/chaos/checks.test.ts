@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Welcome } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { examine, type Ground } from '../../tools/chaos/checks/index.ts'
+import { type Environment, examine } from '../../tools/chaos/checks/index.ts'
 import { createEvidence } from '../../tools/chaos/evidence.ts'
 import { StopWatch } from '../../tools/chaos/workload/stop-monitor.ts'
 import { createValidEnvironment, type ValidEnvironment } from '../support/chaos/valid-environment.ts'
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 /** Returns the violations by check; the planted statements are rolled back. */
 async function violationsAfter(
-  plant: (seen: Ground) => Promise<unknown> | unknown,
+  plant: (seen: Environment) => Promise<unknown> | unknown,
 ): Promise<Record<string, string[]>> {
   await db.query('begin')
   try {
@@ -72,11 +72,11 @@ describe('a planted violation is found:', () => {
     const double = `insert into messages (id, session_id, seq, sender_id, sender_name, sender_role, body, created_at)
       select gen_random_uuid(), session_id, 6, sender_id, sender_name, sender_role, body, created_at from messages`
     const wrong = await violationsAfter(sql(double))
-    expect(wrong[chat]).toEqual([expect.stringMatching(/is there 2 times/)])
+    expect(wrong[chat]).toEqual([expect.stringMatching(/is stored 2 times/)])
     expect(wrong[logs]).toEqual([expect.stringMatching(/entry 6 .*without its entry/)])
   })
 
-  test('an acknowledged message that is missing or has another id, and a message that nobody sent', async () => {
+  test('an acknowledged message that is missing or has another id, and an unsent message', async () => {
     expect((await violationsAfter(sql('delete from messages')))[chat]).toEqual([
       expect.stringMatching(/acknowledged and is not/),
     ])
@@ -87,7 +87,7 @@ describe('a planted violation is found:', () => {
   })
 
   test('a message with unknown outcome may be stored or not, but not twice', async () => {
-    const unknown = ({ evidence }: Ground) => {
+    const unknown = ({ evidence }: Environment) => {
       for (const message of evidence.messages) message.answer = null
     }
     expect(await violationsAfter(unknown)).toEqual({})
@@ -98,11 +98,11 @@ describe('a planted violation is found:', () => {
     expect(missing[chat]).toBeUndefined()
   })
 
-  test('an acknowledged start that is missing, and a session that nobody started', async () => {
+  test('an acknowledged start that is missing, and a session without a start', async () => {
     const missing = await violationsAfter(
       ({ evidence }) => void evidence.starts.push({ ...evidence.starts[0]!, sessionId: randomUUID() }),
     )
-    expect(missing[starts]).toEqual([expect.stringMatching(/acknowledged and is not there/)])
+    expect(missing[starts]).toEqual([expect.stringMatching(/acknowledged and is not stored/)])
     const twice = await violationsAfter(
       another(`'status', 'CANCELLED', 'client_charge_cents', null, 'operator_earnings_cents', null`),
     )
@@ -194,7 +194,7 @@ describe('a planted violation is found:', () => {
     const offline = await violationsAfter(sql("update robots set status = 'OFFLINE'"))
     expect(offline[statuses]).toEqual([
       expect.stringMatching(/is connected, and OFFLINE/),
-      expect.stringMatching(/shown robot .* as AVAILABLE; it is OFFLINE/),
+      expect.stringMatching(/sees robot .* as AVAILABLE; it is OFFLINE/),
     ])
     const missing = await violationsAfter(
       ({ robots }) => void Object.assign(robots[0]!, { connected: false }),
@@ -257,7 +257,7 @@ describe('a planted violation is found:', () => {
     const waiting = await violationsAfter(sql("insert into outbox (name, payload) values ('x', '{}')"))
     expect(waiting[leftovers]).toEqual([expect.stringMatching(/outbox row/)])
     const nowhere = await violationsAfter(sql('delete from gateway_nodes'))
-    expect(nowhere[leftovers]).toEqual([expect.stringMatching(/which is none/)])
+    expect(nowhere[leftovers]).toEqual([expect.stringMatching(/which does not exist/)])
     const unrecordedMessage = await violationsAfter(
       sql("insert into gateway_nodes values (gen_random_uuid(), 'ws://gone', now(), '2026-01-01')"),
     )

@@ -148,7 +148,9 @@ test('lines that are not log lines, fatal lines and unexcused failures are found
     '{"level":50,"msg":"x","status":500}',
   )
   expect(read().violations).toEqual([
-    ...[/no log: node:internal/, /fatal/, /"status":500/].map((pattern) => expect.stringMatching(pattern)),
+    ...[/not a log line: node:internal/, /fatal/, /"status":500/].map((pattern) =>
+      expect.stringMatching(pattern),
+    ),
   ])
 })
 

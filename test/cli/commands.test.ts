@@ -90,7 +90,7 @@ describe.concurrent('robots', () => {
   test.each([
     ['no', `n${ENTER}`],
     ['Ctrl-C', CTRL_C],
-  ])('are not removed by who says %s', async (_, keys) => {
+  ])('are not removed after the answer %s', async (_, keys) => {
     const { id } = await world.robot(owner)
     const screen = openTerminal(users.owner, ['robots', 'remove', id])
     await screen.shows('[y/N]')
@@ -104,7 +104,7 @@ describe.concurrent('robots', () => {
     await world.robot(owner, { name: 'Twin' })
     expect(await cli(users.owner, ['robots', 'show', 'Twin'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('any of several'),
+      stderr: expect.stringContaining('matches several'),
     })
   })
 
@@ -149,12 +149,12 @@ describe.concurrent('sessions', () => {
 describe.concurrent('stop', () => {
   test('stops the only open session until a participant clears the stop', async () => {
     const { user, sessionId, connection } = await openSession()
-    const done = await cli(user, ['stop', '--reason', 'Somebody is there'])
+    const done = await cli(user, ['stop', '--reason', 'Person in the way'])
     expect(done.code, done.stderr).toBe(0)
     expect(done.stdout).toContain(`wheelhouse sessions clear-stop ${sessionId}`)
     expect(await connection.next('stop')).toMatchObject({ latched: true })
     const shown = await json(user, 'sessions', 'show', sessionId)
-    expect(shown).toMatchObject({ status: 'PAUSED', control: { stop: { reason: 'Somebody is there' } } })
+    expect(shown).toMatchObject({ status: 'PAUSED', control: { stop: { reason: 'Person in the way' } } })
     expect((await cli(user, ['sessions', 'resume', sessionId])).code).toBe(5)
   })
 

@@ -31,7 +31,7 @@ async function fixture() {
   return {
     owner,
     link,
-    say: sendMessage,
+    sendMessage,
     eventsOf,
     end: () => owner.patch(`/api/sessions/${sessionId}`, { action: 'end' }),
   }
@@ -41,7 +41,7 @@ const bodiesOf = (events: { data: { data: { body: string } } }[]) => events.map(
 
 describe.concurrent('wheelhouse events', () => {
   test('continues across lost connections without a gap', async () => {
-    const { owner, say: sendMessage, eventsOf } = await fixture()
+    const { owner, sendMessage, eventsOf } = await fixture()
     await using api = await createTcpProxy(world.baseUrl)
     const user = await atCommandLine(world, owner, { WHEELHOUSE_URL: api.url })
     const options = ['--follow', '--after', 'oldest', '--type', 'chat.message', '--type', 'session.*']
@@ -51,7 +51,7 @@ describe.concurrent('wheelhouse events', () => {
     await following.expectText('Trying again', 'stderr')
     for (const word of ['one', 'two', 'three']) await sendMessage(word)
     api.restore()
-    await following.expectText('The platform is back', 'stderr')
+    await following.expectText('The platform is reachable again', 'stderr')
     await following.expectText('"body":"three"')
     following.signal('SIGINT')
     const { code, stdout } = await following.ended
@@ -66,7 +66,7 @@ describe.concurrent('wheelhouse events', () => {
   })
 
   test('waits for the next event of a type', async () => {
-    const { owner, say: sendMessage } = await fixture()
+    const { owner, sendMessage } = await fixture()
     await sendMessage('before')
     const asked: (string | undefined)[] = []
     await using api = await listening(async ({ url, headers }, response) => {
@@ -90,7 +90,7 @@ describe.concurrent('wheelhouse events', () => {
   })
 
   test('of many pages are printed in order up to a limit, with the cursor to continue', async () => {
-    const { owner, say: sendMessage, eventsOf } = await fixture()
+    const { owner, sendMessage, eventsOf } = await fixture()
     for (const word of ['one', 'two', 'three']) await sendMessage(word)
     await vi.waitFor(async () => expect(await eventsOf('?types=chat.message')).toHaveLength(3), waitOptions)
     const user = await atCommandLine(world, owner)
@@ -134,7 +134,7 @@ describe.concurrent('wheelhouse events', () => {
   })
 
   test('prints one escaped line per event in a terminal, until Ctrl-C', async () => {
-    const { owner, say: sendMessage } = await fixture()
+    const { owner, sendMessage } = await fixture()
     const screen = openTerminal(await atCommandLine(world, owner), ['events', '--follow', '--after', '0'])
     await sendMessage('red \u001b[31m bell \u0007')
     await screen.shows('red \\u001b[31m bell \\u0007')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createMonthlyClose } from '../../src/modules/billing/invoice-close.ts'
 import { atCommandLine, entriesOf } from '../support/cli/cli-world.ts'
-import { createLedger } from '../support/cli/command-coverage.ts'
+import { createCoverage } from '../support/cli/command-coverage.ts'
 import { type CliUser, CTRL_C, createCliUser, ENTER, endCommands } from '../support/cli/terminal.ts'
 import { ok, silence, startReceiver, status, verify } from '../support/network/webhook-receiver.ts'
 import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
@@ -21,8 +21,8 @@ const waitOptions = { timeout: 30_000, interval: 20 }
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 const CTRL_D = '\x04'
 
-const ledger = createLedger()
-const { shown, json, terminal, program } = ledger
+const coverage = createCoverage()
+const { shown, json, terminal, program } = coverage
 
 let world: World
 let owner: TestUser
@@ -56,11 +56,11 @@ async function fixture() {
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
-describe.concurrent('in a terminal and for programs:', () => {
+describe.concurrent('in a terminal and with --json:', () => {
   test('robots', async () => {
     const register = ['--type', 'testbot', '--hardware-id'] as const
     expect(await shown(user, 'robots register', 'Arm', ...register, 'a-1')).toMatch(
-      /shown this once[\s\S]*new RobotLink/,
+      /shown only once[\s\S]*new RobotLink/,
     )
     const made = await json(user, 'robots register', 'Lift', ...register, 'a-2')
     expect(made).toMatchObject({ name: 'Lift', robot_token: expect.any(String) })
@@ -205,7 +205,7 @@ describe.concurrent('in a terminal and for programs:', () => {
       { id, control: { stop: { reason: 'A cat' } } },
     ])
     expect(await shown(asOwner, 'sessions stop', id.slice(0, 8))).toContain('Stopped Ronja')
-    expect(await shown(asOperator, 'sessions request-clear', id)).toMatch(/Clearing +asked for/)
+    expect(await shown(asOperator, 'sessions request-clear', id)).toMatch(/Clearing +requested/)
     const { control } = (await json(asOperator, 'sessions request-clear', id)) as {
       control: { stop: object }
     }
@@ -263,7 +263,7 @@ describe.concurrent('in a terminal and for programs:', () => {
       profile: 'default',
       server: world.baseUrl,
     })
-    expect(await shown(unrelatedUser, 'profiles use', 'second')).toContain('(second)')
+    expect(await shown(unrelatedUser, 'profiles use', 'second')).toContain('is second at')
     expect(await shown(unrelatedUser, 'logout')).toContain('(second)')
     expect(await json(unrelatedUser, 'logout', '--all')).toEqual({
       signed_out: [{ profile: 'default', server: world.baseUrl }],
@@ -339,7 +339,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await json(admin, 'admin plan', owner.id)).toEqual({ client_id: owner.id, plan: null })
     expect(await shown(admin, 'admin plan', owner.id)).toContain('is on the default plan')
     const operator = await world.operator()
-    expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain('no operator any more')
+    expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain('no longer has the role operator')
     expect(await shown(admin, 'admin restore-role', operator.id, 'operator')).toContain('an operator again')
     await json(admin, 'admin remove-role', operator.id, 'operator')
     await json(admin, 'admin restore-role', operator.id, 'operator')
@@ -359,7 +359,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     const receivedEvents = entriesOf((await following.done(130)).stdout)
     expect(receivedEvents).toEqual((await client.get('/api/events?types=robot.*')).body.events)
     expect(await shown(asOwner, 'events', '--after', `${receivedEvents[0].seq}`)).toMatch(
-      /robot\.status.*OFFLINE[\s\S]*Go on with/,
+      /robot\.status.*OFFLINE[\s\S]*Continue with/,
     )
   })
 
@@ -412,7 +412,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     })
     expect(await shown(asOwner, 'webhooks delivery', made.id, tested.id)).toContain('webhook.test')
     expect(await json(asOwner, 'webhooks replay', made.id, '--since', '-2h')).toEqual({ replayed: 0 })
-    expect(await shown(asOwner, 'webhooks replay', made.id, tested.id)).toContain('One event is sent again')
+    expect(await shown(asOwner, 'webhooks replay', made.id, tested.id)).toContain('One event is scheduled again')
     expect((await program(asOwner, 'webhooks replay', [made.id], '').done(2)).stdout).toBe('')
 
     expect(await json(asOwner, 'webhooks update', made.id, '--disable')).toMatchObject({ enabled: false })
@@ -425,7 +425,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     const leaked = terminal(asOwner, 'webhooks rotate-secret', made.id, '--drop-old')
     await leaked.shows('[y/N]')
     leaked.type(`y${ENTER}`)
-    expect(await leaked.done()).toMatch(/signs no more[\s\S]*whsec_/)
+    expect(await leaked.done()).toMatch(/no longer signs[\s\S]*whsec_/)
     expect(await json(asOwner, 'webhooks remove', made.id, '-y')).toEqual({ id: made.id, removed: true })
     expect(await succeed(asOwner, 'webhooks remove', `${receiver.url}/2`)).toContain('is removed')
   })
@@ -496,5 +496,5 @@ describe.concurrent('in a terminal and for programs:', () => {
 })
 
 test('the tests run every command', () => {
-  expect(ledger.missing()).toEqual([])
+  expect(coverage.missing()).toEqual([])
 })

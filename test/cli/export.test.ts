@@ -155,7 +155,7 @@ describe('wheelhouse export', () => {
       cli(user, ['export']),
     ])
     expect([fresh.code, over.code, printed.code]).toEqual([6, 6, 6])
-    expect(fresh.stderr).toContain('broke off before it was complete')
+    expect(fresh.stderr).toContain('broke before the download was complete')
     expect(await readdir(folder)).toEqual(['old.csv'])
     expect(await readFile(join(folder, 'old.csv'), 'utf8')).toBe('old')
   })

@@ -94,9 +94,9 @@ describe.concurrent('signing in', () => {
   })
 
   test.each([
-    ['while it waits for the browser', [], 'Ctrl-C gives up'],
+    ['while it waits for the browser', [], 'Ctrl-C cancels'],
     ['while an API key is typed', ['--api-key'], 'API key:'],
-  ])('Ctrl-C %s ends it quietly and gives the terminal back', async (_when, options, shown) => {
+  ])('Ctrl-C %s ends it without an error and restores the terminal', async (_when, options, shown) => {
     const user = await createCliUser()
     const after = 'stty -a | tr ";" "\\n" | grep -q -- "-echo \\|-icanon" && echo RAW || echo RESTORED'
     const terminal = openTerminal(user, ['login', world.baseUrl, ...options], { after })
@@ -219,7 +219,7 @@ describe.concurrent('an API key', () => {
   test('that the platform refuses is not stored', async () => {
     const user = await createCliUser()
     const { code, stderr } = await cli(user, ['login', world.baseUrl, '--api-key'], 'svc_live_invented')
-    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('does not know') })
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('does not accept') })
     await expect(stat(pathOf(user))).rejects.toThrow('ENOENT')
   })
 
@@ -243,8 +243,8 @@ describe.concurrent('the stored file', () => {
   test.each([
     ['damaged', '{"version":1,', 'is damaged'],
     ['of another version', '{"version":7,"profiles":{}}', 'another version'],
-    ['something else', '["no"]', 'is not what wheelhouse writes'],
-  ])('that is %s is named, and left alone', async (_, text, expectedError) => {
+    ['something else', '["no"]', 'is not a credentials file of wheelhouse'],
+  ])('that is %s fails with its path and is not changed', async (_, text, expectedError) => {
     const { user, key } = await withKey()
     await writeFile(pathOf(user), text)
     const { code, stderr } = await cli(user, ['whoami'])

@@ -83,12 +83,12 @@ test('sets the exit code when the platform is unreachable or refuses the credent
   await using proxy = await createTcpProxy(platform.url)
   proxy.cut()
   const input = linesOf(callOf(1, 'stop_robot'))
-  const away = await cli(await userOf(proxy.url), ['mcp'], input)
-  expect(away.code).toBe(6)
-  expect(answersIn(away.stdout)).toMatchObject([
+  const unreachable = await cli(await userOf(proxy.url), ['mcp'], input)
+  expect(unreachable.code).toBe(6)
+  expect(answersIn(unreachable.stdout)).toMatchObject([
     { id: 1, error: { message: expect.stringContaining('reached') } },
   ])
-  expect(away.stderr).toContain("1 of the client's requests got no answer.")
+  expect(unreachable.stderr).toContain("did not answer 1 of the client's requests")
 
   const revoked = await cli(await userOf(platform.url, 'revoked'), ['mcp'], input)
   expect(revoked.code).toBe(3)
@@ -123,5 +123,5 @@ test('after the longest wait, unanswered requests get an error', async () => {
     drainLimitMs: 50,
   })
   expect(await forwarder.run()).toEqual({ undelivered: 1, outcome: 'unreachable' })
-  expect(answers).toMatchObject([{ id: 7, error: { message: expect.stringContaining('no answer came') } }])
+  expect(answers).toMatchObject([{ id: 7, error: { message: expect.stringContaining('no response within') } }])
 })

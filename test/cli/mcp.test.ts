@@ -142,7 +142,7 @@ describe('wheelhouse mcp', () => {
     mcp.send({ ...initialize, id: 2 })
     expect((await mcp.answerTo(2)).result).toBeDefined()
     mcp.send(callOf(3, 'broken'))
-    expect((await mcp.answerTo(3)).error.message).toContain('the connection ended before the answer came')
+    expect((await mcp.answerTo(3)).error.message).toContain('the connection ended before the response')
     mcp.send(callOf(4, 'busy'))
     expect((await mcp.answerTo(4)).error).toMatchObject({
       code: -32000,

@@ -101,7 +101,7 @@ describe('wheelhouse simulate', () => {
     await owner.post(`/api/client/robots/${id}/token`)
     const { code, stderr } = await fleet.ended
     expect(code).toBe(1)
-    expect(stderr).toContain('wants none of the robots any more')
+    expect(stderr).toContain('has refused all robots')
   })
 
   test('reconnects when the platform is reachable again', async () => {
@@ -120,7 +120,7 @@ describe('wheelhouse simulate', () => {
     await fleet.expectText(/"offline"[\s\S]*"online"/)
   })
 
-  test('says what is wrong', async () => {
+  test('rejects invalid arguments', async () => {
     const owner = await world.client()
     const user = await at(owner)
     const file = join(user.configHome, 'empty.json')
@@ -175,7 +175,7 @@ describe('wheelhouse drive', () => {
     type('x')
     const read = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
     await vi.waitFor(async () => {
-      expect((await read()).control.stop?.reason).toBe('stopped at the keyboard')
+      expect((await read()).control.stop?.reason).toBe('stopped with the keyboard')
     }, waitOptions)
     await vi.waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]), waitOptions)
     type('w')
@@ -260,7 +260,7 @@ describe('wheelhouse drive', () => {
     expect((await operator.get('/api/sessions')).body.sessions).toMatchObject([{ status: 'COMPLETED' }])
   })
 
-  test('says what is wrong', async () => {
+  test('rejects invalid arguments', async () => {
     const operator = await world.operator()
     const user = await at(operator)
     const results = await Promise.all([
@@ -278,24 +278,24 @@ describe('held keys', () => {
   test('count until their repetition is overdue, with a longer timeout for the first one', () => {
     const keys = new DriveKeys()
     keys.typed('w', 0)
-    expect(keys.command(590).linear_mps).toBeGreaterThan(0)
-    expect(keys.command(610).linear_mps).toBe(0)
+    expect(keys.command(590).linearMps).toBeGreaterThan(0)
+    expect(keys.command(610).linearMps).toBe(0)
     keys.typed('w', 1_000)
     keys.typed('w', 1_500)
-    expect(keys.command(1_640).linear_mps).toBeGreaterThan(0)
-    expect(keys.command(1_660).linear_mps).toBe(0)
+    expect(keys.command(1_640).linearMps).toBeGreaterThan(0)
+    expect(keys.command(1_660).linearMps).toBe(0)
   })
 
   test('combine, reverse at once, and end with space or the stop', () => {
     const keys = new DriveKeys()
     keys.typed('W\u001b[D', 0)
-    expect(keys.command(1)).toEqual({ linear_mps: 0.5, angular_radps: 1.2 })
+    expect(keys.command(1)).toEqual({ linearMps: 0.5, angularRadps: 1.2 })
     keys.typed('s', 2)
-    expect(keys.command(3).linear_mps).toBe(-0.5)
-    expect(keys.typed(' ', 4)).toEqual(['stand'])
-    expect(keys.command(5)).toEqual({ linear_mps: 0, angular_radps: 0 })
+    expect(keys.command(3).linearMps).toBe(-0.5)
+    expect(keys.typed(' ', 4)).toEqual(['halt'])
+    expect(keys.command(5)).toEqual({ linearMps: 0, angularRadps: 0 })
     expect(keys.typed('dx', 6)).toEqual(['stop'])
-    expect(keys.command(7)).toEqual({ linear_mps: 0, angular_radps: 0 })
+    expect(keys.command(7)).toEqual({ linearMps: 0, angularRadps: 0 })
   })
 })
 

@@ -104,7 +104,7 @@ describe('wheelhouse watch', () => {
     expect(await read()).toMatchObject({ status: 'ACTIVE', control: { stop: null } })
   })
 
-  test('says what is wrong', async () => {
+  test('rejects invalid arguments', async () => {
     const { owner } = await fixture()
     const user = await at(owner)
     const unknown = '00000000-0000-4000-8000-000000000000'
@@ -157,9 +157,9 @@ describe('wheelhouse watch in a terminal', () => {
     expect((await read()).control.stop).toBeNull() // an s in a line of chat is a letter
 
     watch.type(' ')
-    await watch.shows('LATCHED: stopped by a watcher')
+    await watch.shows('LATCHED: stopped by an observer')
     await vi.waitFor(async () => {
-      expect((await read()).control.stop?.reason).toBe('stopped by a watcher')
+      expect((await read()).control.stop?.reason).toBe('stopped by an observer')
     }, waitOptions)
     await watch.shows('the stop is recorded')
     watch.type('q')
@@ -178,7 +178,7 @@ describe('wheelhouse watch in a terminal', () => {
     await watch.shows('session started')
     watch.type('s')
     await watch.shows('the stop is recorded')
-    expect((await read()).control.stop?.reason).toBe('stopped by a watcher')
+    expect((await read()).control.stop?.reason).toBe('stopped by an observer')
     watch.type('q')
     expect((await watch.ended).code).toBe(0)
   })

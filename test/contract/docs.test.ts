@@ -21,10 +21,10 @@ import {
 } from '@wheelhouse/protocol'
 import { describe, expect, test } from 'vitest'
 import { variables } from '../../src/app/config.ts'
+import { declaredEndpoints } from '../../src/app/declared-endpoints.ts'
 import { errorResponsesOf } from '../../src/core/http/error-responses.ts'
 import { eventTypes } from '../../src/modules/payments/stripe-webhook.service.ts'
 import { generateSecret, signatures } from '../../src/modules/webhooks/webhook-signature.ts'
-import { declaredEndpoints } from '../../src/app/declared-endpoints.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -34,10 +34,10 @@ const pages = ['.', 'docs', 'docs/decisions', 'packages/sdk', ...examples]
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
   .filter((file) => file.endsWith('.md'))
 
-/** A page without its blocks of code. */
+/** Returns a page without its code blocks. */
 const proseOf = (file: string) => read(file).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
 
-/** The anchors that GitHub gives to the headings of a page. */
+/** Returns the anchors that GitHub generates for the headings of a page. */
 function anchorsOf(file: string): string[] {
   return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!
@@ -47,21 +47,21 @@ function anchorsOf(file: string): string[] {
   )
 }
 
-/** The section under a heading, up to the next one of its rank. */
+/** Returns the section under a heading of level 2. */
 function section(file: string, heading: string): string {
   const [, text] = read(file).split(`\n## ${heading}\n`)
   expect(text, `${file} has no section ${heading}`).toBeDefined()
   return text!.split('\n## ')[0] as string
 }
 
-/** What stands in backticks in the first cell of each row of the tables of a text. */
+/** Returns the code spans in the first cell of each table row. */
 const firstCells = (text: string) =>
   [...text.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell]) =>
     [...cell!.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string),
   )
 
 describe('links', () => {
-  test('between documents lead to files and headings that exist', () => {
+  test('between documents lead to existing files and headings', () => {
     const links = pages.flatMap((page) =>
       [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({
         page,
@@ -78,7 +78,7 @@ describe('links', () => {
     expect(dead).toEqual([])
   })
 
-  test('lead to every page from somewhere', () => {
+  test('reach every page', () => {
     const text = pages.map(proseOf).join('\n')
     const docs = pages.filter((page) => /^docs\/[^/]+$/.test(page)).map((page) => page.slice('docs/'.length))
     expect(docs.filter((name) => !text.includes(name))).toEqual([])
@@ -90,9 +90,9 @@ describe('installations', () => {
   const COMMAND =
     /\b(?:npx|pnpx|bunx|(?:npm|pnpm|yarn|bun) +(?:i|install|add|exec|x|dlx|create|init))\b((?: +[^\s|;&)]+)*)/g
 
-  /** Commands of a text that would take a package of ours from a registry that does not have it. */
+  /** Returns the commands that would install one of our packages by name from a registry, which does not have it. */
   function unpublished(text: string): string[] {
-    // A line that goes on, and the arguments of a program in JSON, as one command line.
+    // Joins continued lines, and the command and arguments of a program in JSON.
     const plain = text
       .replaceAll(/\\\n\s*/g, ' ')
       .replaceAll(/"command":\s*"(\w+)",\s*"args":\s*\[([^\]]*)\]/g, (_, program: string, args: string) =>
@@ -102,7 +102,7 @@ describe('installations', () => {
       )
     return [...plain.matchAll(COMMAND)].flatMap(([command, rest = '']) => {
       const words = rest.split(/ +/).map((word) => word.replaceAll(/^["'`]+|["'`,.:]+$/g, ''))
-      // After the name of the program, npx hands the words on to it.
+      // npx passes the words after the name of the program on to it.
       const isRunner = /^(npx|pnpx|bunx)|(exec|x|dlx)\b/.test(command)
       const program = words.findIndex((word) => word !== '' && !word.startsWith('-'))
       const named = isRunner && program >= 0 ? words.slice(0, program + 1) : words
@@ -119,7 +119,7 @@ describe('installations', () => {
     )
     .filter((file) => readable.test(file) && !/node_modules|(^|\/)dist\//.test(file))
 
-  test('name an address: no registry has our packages', () => {
+  test('use an address, because no registry has our packages', () => {
     expect(files.length).toBeGreaterThan(400)
     const found = files.flatMap((file) => unpublished(read(file)).map((command) => `${file}: ${command}`))
     expect(found).toEqual([])
@@ -135,7 +135,7 @@ describe('installations', () => {
     'pnpm add @wheelhouse/sdk',
     'npm exec wheelhouse',
     '{ "command": "npx", "args": ["wheelhouse", "mcp"] }',
-  ])('would be found: %s', (text) => expect(unpublished(text)).toHaveLength(1))
+  ])('by name are found: %s', (text) => expect(unpublished(text)).toHaveLength(1))
 
   test.each([
     'npx node packages/cli/main.ts wheelhouse',
@@ -143,9 +143,9 @@ describe('installations', () => {
     'npx --yes https://hub.example/downloads/wheelhouse-cli.tgz mcp',
     'npm install ./wheelhouse-sdk-0.1.0.tgz',
     'npm install && wheelhouse login',
-  ])('would not be found: %s', (text) => expect(unpublished(text)).toEqual([]))
+  ])('by address or path are accepted: %s', (text) => expect(unpublished(text)).toEqual([]))
 
-  test('in documents lead to files that the platform serves', () => {
+  test('in documents name files that the platform serves', () => {
     const named = files
       .filter((file) => file.endsWith('.md'))
       .flatMap((file) => [...read(file).matchAll(/\/downloads\/([\w.-]+\.tgz)/g)].map(([, name]) => name))
@@ -155,14 +155,14 @@ describe('installations', () => {
 })
 
 describe('settings', () => {
-  // npm sets it, nobody else should.
+  // npm sets this one.
   const settings = variables.filter((name) => name !== 'npm_lifecycle_event')
 
-  test('are all in the table of docs/operations.md, and no other', () => {
+  test('are exactly those in the table of docs/operations.md', () => {
     expect(firstCells(section('docs/operations.md', 'Environment')).sort()).toEqual([...settings].sort())
   })
 
-  test('are all in .env.example, and no other', () => {
+  test('are exactly those in .env.example', () => {
     const named = [...read('.env.example').matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name)
     expect(named.sort()).toEqual([...settings].sort())
   })
@@ -174,11 +174,11 @@ describe('docs/specification.md', () => {
   const endpoints = declaredEndpoints()
   const openApi = JSON.parse(read('docs/openapi.json')) as { components: { schemas: object } }
 
-  test('lists every kind of session event, and no other', () => {
+  test('lists exactly the kinds of session events', () => {
     expect(firstCells(section(page, 'Session events')).sort()).toEqual([...SessionEventType.options].sort())
   })
 
-  test('lists every kind of notification, and no other', () => {
+  test('lists exactly the kinds of notifications', () => {
     expect(firstCells(section(page, 'Notifications')).sort()).toEqual([...NotificationType.options].sort())
   })
 
@@ -188,7 +188,7 @@ describe('docs/specification.md', () => {
     for (const status of SessionStatus.options) expect(steps).toContain(status)
   })
 
-  test('lists every status that a route declares as a refusal', () => {
+  test('lists every error status that a route declares', () => {
     const declared = new Set(endpoints.flatMap((spec) => [...errorResponsesOf(spec).keys()]))
     const listed = [...section(page, 'Errors').matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) =>
       Number(status),
@@ -196,7 +196,7 @@ describe('docs/specification.md', () => {
     expect([...declared].filter((status) => !listed.includes(status))).toEqual([])
   })
 
-  test('names components and routes that there are', () => {
+  test('names existing components and routes', () => {
     const records = section(page, 'Records')
       .split('\n')
       .filter((line) => line.startsWith('| '))
@@ -213,7 +213,7 @@ describe('docs/specification.md', () => {
   })
 })
 
-test('docs/payments.md names every event to subscribe to, and no other', () => {
+test('docs/payments.md names exactly the events to subscribe to', () => {
   const named = section('docs/payments.md', 'Setting it up').matchAll(/`((?:\w+\.)+[\w.[\]]+)`/g)
   expect([...named].map(([, type]) => type as string).sort()).toEqual([...eventTypes].sort())
 })
@@ -221,17 +221,17 @@ test('docs/payments.md names every event to subscribe to, and no other', () => {
 describe('docs/webhooks.md', () => {
   const page = 'docs/webhooks.md'
 
-  test('lists every type of event, and no other', () => {
+  test('lists exactly the types of events', () => {
     expect(firstCells(section(page, 'Types of events')).sort()).toEqual([...platformEventTypes].sort())
   })
 
-  test('shows an event as it is', () => {
+  test('shows a valid event', () => {
     const [, example] = /```json\n([\s\S]*?)```/.exec(read(page)) ?? []
     const event = PlatformEvent.parse(JSON.parse(example as string))
     expect(SessionLogEvent.parse(event.data)).toEqual(event.data)
   })
 
-  test('checks a signature by hand as the platform makes it', async () => {
+  test('verifies the signatures of the platform with its own code', async () => {
     const [, code] = /(function isGenuine[\s\S]*?\n\})\n```/.exec(read(page)) ?? []
     const isGenuine = new Function('createHmac', 'timingSafeEqual', `return ${code}`)(
       createHmac,
@@ -261,29 +261,29 @@ describe('docs/protocol.md', () => {
   const users = section(page, 'Operators and observers: WebSocket at the gateway')
   const typesOf = (union: { options: readonly { shape: { type: { value: string } } }[] }) =>
     union.options.map(({ shape }) => shape.type.value)
-  /** The first word of the first cells of the rows under a heading of the third rank. */
+  /** Returns the first word of the first cell of each row under a heading of level 3. */
   const words = (text: string, heading: string) =>
     firstCells(text.split(`\n### ${heading}\n`)[1]!.split('\n### ')[0] as string).map(
       (cell) => cell.split(' ')[0] as string,
     )
 
-  test('names every kind of entry that a log can have', () => {
+  test('names every kind of log entry', () => {
     const text = read(page)
     expect(SessionEventType.options.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([])
   })
 
-  test('lists every frame, either way, and no other', () => {
+  test('lists exactly the frames of both directions', () => {
     expect(words(robots, 'Robot → gateway').sort()).toEqual(typesOf(RobotFrame).sort())
     expect(words(robots, 'Gateway → robot').sort()).toEqual(typesOf(ToRobotFrame).sort())
     expect(words(users, 'Operator or observer → gateway').sort()).toEqual(typesOf(OperatorFrame).sort())
     expect(words(users, 'Gateway → operator or observer').sort()).toEqual(typesOf(ToDriverFrame).sort())
   })
 
-  test('lists every reason for which control is dropped', () => {
+  test('lists every reason for a dropped control frame', () => {
     expect(words(users, 'The rules of the control relay').sort()).toEqual([...DropReason.options].sort())
   })
 
-  test('says of every close code whether to come back', () => {
+  test('says for every close code whether to reconnect', () => {
     const rows = [
       ...section(page, 'Close codes of the gateway').matchAll(/^\| (\d{4}) \|.*\| (yes|no)[^|]*\|$/gm),
     ]
@@ -292,7 +292,7 @@ describe('docs/protocol.md', () => {
     expect(documentedCodes).toEqual(known.map((code) => [code, shouldReconnect(code)]))
   })
 
-  test('shows a binary frame as it is', () => {
+  test('shows a valid binary frame', () => {
     const example = robots.split('### Binary frames')[1]!.split('```')[1]!
     const bytes = example
       .split('\n')

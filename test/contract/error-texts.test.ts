@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ErrorCode } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { declaredEndpoints } from '../../src/app/declared-endpoints.ts'
@@ -121,6 +122,7 @@ function textsIn(folder: string): string[] {
     .filter((name) => name.endsWith('.ts') && !name.startsWith('demo'))
     .flatMap((name) => [...readFileSync(join(root, folder, name), 'utf8').matchAll(made)])
     .map(([, , text = '']) => text.replace(/\$\{[^}]*\}/g, 'x'))
+    .filter((text) => !ErrorCode.safeParse(text).success) // its text is not a literal
 }
 
 describe('a validator’s problem in plain words', () => {

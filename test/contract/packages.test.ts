@@ -9,24 +9,24 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Installation, installPackages, packInto } from '../support/packages/packages.ts'
 
-// What others install: packed as `npm run pack` does, installed by npm into an empty folder, and used there.
+// Packs the packages like `npm run pack`, installs them with npm into an empty folder, and uses them there.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
-/** Where each package is made, by its name. */
+/** Folder of each package, by name. */
 const parts: Record<string, string> = {
   '@wheelhouse/protocol': 'protocol',
   '@wheelhouse/sdk': 'sdk',
   '@wheelhouse/cli': 'cli',
 }
-/** The parts whose code is in the package of another, each in a folder of its name. */
+/** The packages whose code each package contains, each in a folder of its name. */
 const contained: Record<string, readonly string[]> = {
   protocol: [],
   sdk: ['protocol'],
   cli: ['protocol', 'sdk'],
 }
 
-/** Where a file of a package comes from, as part and path. */
+/** Returns the source of a file in a package, as part and path. */
 function originOf(part: string, path: string): readonly [part: string, path: string] {
   const [folder = '', ...rest] = path.split('/')
   return contained[part]?.includes(folder) ? [folder, rest.join('/')] : [part, path]
@@ -39,7 +39,7 @@ beforeAll(async () => {
 }, LIMIT_MS)
 afterAll(async () => await installed?.[Symbol.asyncDispose]())
 
-/** Every file of an installed package, by path. */
+/** Returns all files of an installed package, by path. */
 async function filesOf(name: string): Promise<Map<string, string>> {
   const entries = await readdir(installed.of(name), { recursive: true, withFileTypes: true })
   const paths = entries
@@ -54,13 +54,13 @@ async function filesOf(name: string): Promise<Map<string, string>> {
 }
 
 describe.each(Object.entries(parts))('%s', (name, part) => {
-  test('holds its own code and that of ours it needs as JavaScript, and nothing else', async () => {
+  test('contains only its own code and that of its Wheelhouse dependencies, as JavaScript', async () => {
     const files = await filesOf(name)
     const about = ['package.json', 'README.md', 'LICENSE']
     const code = [...files.keys()].filter((path) => !about.includes(path))
     const foreign = code.filter((path) => {
       const stem = path.replace(/\.(js|d\.ts|js\.map)$/, '')
-      const source = join(root, ...originOf(part, stem))
+      const source = join(root, 'packages', ...originOf(part, stem))
       return stem === path || !['.ts', '.d.ts'].some((end) => existsSync(source + end))
     })
     expect(foreign).toEqual([])
@@ -68,7 +68,7 @@ describe.each(Object.entries(parts))('%s', (name, part) => {
     expect(code.length).toBeGreaterThan(5)
   })
 
-  test('imports only what it brings or declares', async () => {
+  test('imports only files that it contains and packages that it declares', async () => {
     const files = await filesOf(name)
     const { dependencies, imports = {} } = JSON.parse(files.get('package.json')!)
     const pattern =
@@ -79,7 +79,7 @@ describe.each(Object.entries(parts))('%s', (name, part) => {
             .map((match) => (match[1] ?? match[2] ?? match[3]) as string)
             .filter((specifier) => {
               if (specifier.startsWith('.')) {
-                const target = join(path, '../..', specifier)
+                const target = join(path, '..', specifier)
                 return (
                   !files.has(target) && !(path.endsWith('.d.ts') && files.has(target.replace(/js$/, 'd.ts')))
                 )
@@ -96,18 +96,18 @@ describe.each(Object.entries(parts))('%s', (name, part) => {
     expect(Object.keys(dependencies).filter((dependency) => dependency in parts)).toEqual([])
   })
 
-  test('says nothing of the machine it was made on, and carries its sources in its maps', async () => {
+  test('contains no paths of the build machine, and its source maps contain the sources', async () => {
     for (const [path, text] of await filesOf(name)) {
       expect(text.includes(root) || text.includes(tmpdir()), path).toBe(false)
       if (!path.endsWith('.map')) continue
       const map = JSON.parse(text)
       const source = originOf(part, path.replace('.js.map', '.ts')).join('/')
       expect(map.sources, path).toEqual([`wheelhouse:///${source}`])
-      expect(map.sourcesContent[0], path).toBe(await readFile(join(root, source), 'utf8'))
+      expect(map.sourcesContent[0], path).toBe(await readFile(join(root, 'packages', source), 'utf8'))
     }
   })
 
-  test('is published under its name, with all that a registry shows', async () => {
+  test('has a complete manifest for a registry', async () => {
     const manifest = JSON.parse(await readFile(join(installed.of(name), 'package.json'), 'utf8'))
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     expect(manifest).toMatchObject({ name, version, type: 'module', license: 'Apache-2.0' })
@@ -120,7 +120,7 @@ describe.each(Object.entries(parts))('%s', (name, part) => {
   })
 })
 
-test('the same sources make the same bytes', { timeout: LIMIT_MS }, async () => {
+test('the same sources produce the same bytes', { timeout: LIMIT_MS }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-pack-again-'))
   try {
     const again = await packInto(folder)

@@ -130,11 +130,7 @@ describe('what is refused is said', () => {
     ['a service', { op: 'advertise_service', service: '/x', type: 'y' }, 'advertise_service: not supported'],
     ['an unknown op', { op: 'nonsense' }, 'nonsense: not supported'],
     ['a malformed op', { op: 'subscribe', topic: 7 }, 'subscribe: '],
-    [
-      'a topic to hear that there is not',
-      { op: 'subscribe', topic: '/scan' },
-      'clients can subscribe to',
-    ],
+    ['a topic to hear that there is not', { op: 'subscribe', topic: '/scan' }, 'clients can subscribe to'],
     [
       'a topic to say that there is not',
       { op: 'publish', topic: '/odom', msg: {} },
@@ -149,7 +145,11 @@ describe('what is refused is said', () => {
     ['another type to say', { op: 'advertise', topic: '/cmd_vel', type: 'a/B' }, 'advertise: /cmd_vel is of'],
     ['compression', { op: 'subscribe', topic: '/odom', compression: 'cbor' }, 'compression cbor is not'],
     ['fragments', { op: 'subscribe', topic: '/odom', fragment_size: 10 }, 'fragmentation is not supported'],
-    ['no Twist', { op: 'publish', topic: '/cmd_vel', msg: { linear: { x: 'fast' } } }, 'the message is not a geometry'],
+    [
+      'no Twist',
+      { op: 'publish', topic: '/cmd_vel', msg: { linear: { x: 'fast' } } },
+      'the message is not a geometry',
+    ],
     ['a Twist of nothing', { op: 'publish', topic: '/cmd_vel', msg: null }, 'the message is not a geometry'],
   ])('%s', async (_name, op, msg) => {
     const { bridge, sent } = await open()

@@ -59,7 +59,7 @@ async function metric(node: ClusterNode, name: string): Promise<number> {
   return Number(new RegExp(`^wheelhouse_${name} (\\d+)$`, 'm').exec(text)?.[1])
 }
 
-/** An observer at any hub; records the session's log. */
+/** Creates an observer at any hub; records the session's log. */
 async function watch(user: TestUser, sessionId: string) {
   const log: SessionLogEvent[] = []
   const reconnect = { baseMs: 20, maxMs: 200 }
@@ -70,7 +70,7 @@ async function watch(user: TestUser, sessionId: string) {
   return { client, log }
 }
 
-/** A session through the proxy: a robot at one of the gateways, its operator at the same one. */
+/** Creates a session through the proxy: a robot at one of the gateways, its operator at the same one. */
 async function openSession() {
   const registered = await owner.post('/api/client/robots', {
     name: 'Robot',

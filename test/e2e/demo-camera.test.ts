@@ -88,13 +88,13 @@ test('two viewers see the robot drive, and the banner of a stop while it is latc
 
   const { body } = await api('/api/sessions', keys.operator, 'POST', { robotId: robot.id })
   const session = `/api/sessions/${body.sessionId}`
-  const letGo = await driveOn(body.sessionId, { linear_mps: 0.4, angular_radps: 0.5 })
+  const release = await driveOn(body.sessionId, { linear_mps: 0.4, angular_radps: 0.5 })
   await vi.waitFor(
     async () => expect(await imageDifference(first, viewer.newest())).toBeGreaterThan(8),
     10_000,
   )
   expect(await imageDifference(first, viewers[1].newest())).toBeGreaterThan(4)
-  await letGo()
+  await release()
   // Halted again: two equal pictures.
   await vi.waitFor(
     async () => expect(await imageDifference(await fresh(), await fresh())).toBeLessThan(0.5),

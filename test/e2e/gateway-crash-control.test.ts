@@ -24,7 +24,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-/** A gateway in a process of its own, and a new session whose robot is driven there. */
+/** Creates a gateway in a separate process, and a new session whose robot is driven there. */
 async function drivenElsewhere() {
   const gateway = startWheelhouse({
     ROLES: 'gateway',

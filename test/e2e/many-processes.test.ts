@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** One of several processes with the same database and Redis. */
+/** Creates one of several processes with the same database and Redis. */
 function startNode(database: { url: string }, roles: string, env: Record<string, string> = {}): Wheelhouse {
   const node = startWheelhouse({
     ROLES: roles,
@@ -57,7 +57,7 @@ function startNode(database: { url: string }, roles: string, env: Record<string,
   return node
 }
 
-/** An observer that reconnects by itself and must receive the whole log, each entry once. */
+/** Creates an observer that reconnects by itself and must receive the whole log, each entry once. */
 async function watch(url: string, user: TestUser, sessionId: string) {
   const log: SessionLogEvent[] = []
   const client = new HubClient({ url, token: user.token, reconnect: { baseMs: 10, maxMs: 200 } })

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** A listener on a port, like that of another program. */
+/** Creates a listener on a port, like that of another program. */
 async function takenPort() {
   const server = createServer()
   const port = await new Promise<number>((resolve, reject) => {

@@ -13,7 +13,7 @@ import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 const FAILOVER_MS = 2_000 + 4_000 // and time for a busy machine; without a failover the relay would never continue
 const WAIT_OPTIONS = { timeout: 20_000, interval: 5 }
 
-/** One process for all roles except the hub, two hubs, and an open session. */
+/** Creates one process for all roles except the hub, two hubs, and an open session. */
 async function openFixture() {
   const closers: (() => unknown)[] = []
   const database = await createTestDatabase()
@@ -154,7 +154,7 @@ test('SIGSTOP of the hub with the outbox relay: the other continues within two s
   const stoppedMs = performance.now()
   await reaches(atOther.log, Math.max(...(await Promise.all(sending))))
   expect(performance.now() - stoppedMs).toBeLessThan(FAILOVER_MS)
-  await other.line((text) => text.includes('has fallen silent'))
+  await other.line((text) => text.includes('is unresponsive, taking over'))
   robot.link.destroy()
   await vi.waitFor(() => expect(atOther.statuses.get(robot.id)).toBe('OFFLINE'), WAIT_OPTIONS)
   for (let count = 0; count < 10; count++) await sendMessage(fixture, `in between ${count}`)

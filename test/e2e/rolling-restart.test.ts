@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Two processes of each role, each on a fixed port, behind one address for each role. */
+/** Creates two processes of each role, each on a fixed port, behind one address for each role. */
 async function startPlatform() {
   const ports = Object.fromEntries(
     await Promise.all(ROLES.map(async (role) => [role, [await freePort(), await freePort()]] as const)),
@@ -134,7 +134,7 @@ type Step =
   | { what: 'control'; atMs: number; sentMs: number }
   | { what: 'stop'; atMs: number; reason: string }
 
-/** A robot that records its frames. */
+/** Creates a robot that records its frames. */
 async function startRobot({ robotsUrl }: Platform, { id, token }: { id: string; token: string }) {
   const steps: Step[] = []
   const link = new RobotLink({

@@ -70,7 +70,7 @@ async function availableRobot(owner: TestUser): Promise<{ id: string }> {
   return { id: body.id }
 }
 
-/** One start, alternately at both processes. */
+/** Requests one start, alternately at both processes. */
 async function start(turn: number, operator: TestUser, robotId: string, key?: string) {
   const response = await fetch(`${apis[turn % apis.length]}/api/sessions`, {
     method: 'POST',

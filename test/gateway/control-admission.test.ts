@@ -32,7 +32,7 @@ async function ticketFor(
   return reply.body
 }
 const bearer = (ticket: string) => ({ headers: { Authorization: `Bearer ${ticket}` } })
-/** What an upgrade is answered. */
+/** Returns the response to an upgrade that is refused. */
 async function refusal(url: string, ticket: string) {
   const { status, body } = await attempt(url, bearer(ticket))
   return { status, body: body === '' ? undefined : JSON.parse(body) }
@@ -43,10 +43,10 @@ describe('a ticket', () => {
     ['in the Authorization header', bearer],
     ['as a subprotocol', (ticket: string) => ({ protocols: ['wheelhouse.v1', `bearer.${ticket}`] })],
     [
-      'from a page that is allowed',
+      'from a page of an allowed origin',
       (ticket: string) => ({ headers: { ...bearer(ticket).headers, Origin: 'https://console.example' } }),
     ],
-  ])('%s lets in', async (_name, options) => {
+  ])('%s is accepted', async (_name, options) => {
     const fixture = await openSessionFixture(world)
     for (const part of ['control', 'watch'] as const) {
       const { url, ticket } = await ticketFor(fixture.operator, fixture, part)
@@ -54,7 +54,7 @@ describe('a ticket', () => {
     }
   })
 
-  test('is never selected as the subprotocol when another is offered', async () => {
+  test('is not selected as the subprotocol if another one is offered', async () => {
     const fixture = await openSessionFixture(world)
     const { url, ticket } = await ticketFor(fixture.operator, fixture, 'control')
     const link = new TestDriver(url, '', { headers: {}, protocols: [`bearer.${ticket}`, 'wheelhouse.v1'] })
@@ -63,7 +63,7 @@ describe('a ticket', () => {
     await link.close()
   })
 
-  test('lets in once, also when both come at the same time', async () => {
+  test('is accepted once, also if several connections use it at the same time', async () => {
     const fixture = await openSessionFixture(world)
     const { url, ticket } = await ticketFor(fixture.operator, fixture, 'watch')
     const answers = await Promise.all([1, 2, 3].map(() => attempt(url, bearer(ticket))))
@@ -86,22 +86,22 @@ describe('a ticket', () => {
     expect((await refusal(url, ticket)).status).toBe(101)
   })
 
-  test('is for one session and one part', async () => {
-    const [fixture, other] = [await openSessionFixture(world), await openSessionFixture(world)]
+  test('is valid for one session and one part only', async () => {
+    const [fixture, otherFixture] = [await openSessionFixture(world), await openSessionFixture(world)]
     const control = await ticketFor(fixture.operator, fixture, 'control')
     const watch = await ticketFor(fixture.operator, fixture, 'watch')
     for (const [url, ticket] of [
-      [control.url.replace(fixture.id, other.id), control.ticket],
+      [control.url.replace(fixture.id, otherFixture.id), control.ticket],
       [watch.url, control.ticket],
       [control.url, watch.ticket],
     ] as const) {
       expect(await refusal(url, ticket)).toMatchObject({ status: 403, body: { error: expect.any(String) } })
     }
-    // None of that has used them up.
+    // Refused attempts do not use a ticket up.
     expect((await refusal(control.url, control.ticket)).status).toBe(101)
   })
 
-  test('to control is for the operator alone', async () => {
+  test('for control is issued to the operator only', async () => {
     const fixture = await openSessionFixture(world)
     for (const user of [fixture.client, await world.admin()]) {
       expect((await user.post(`${fixture.path}/ticket`, { part: 'control' })).status).toBe(403)
@@ -111,7 +111,7 @@ describe('a ticket', () => {
     }
   })
 
-  test('that nobody issued, and none, is refused', async () => {
+  test('that is forged or missing is refused', async () => {
     const fixture = await openSessionFixture(world)
     const { url, ticket } = await ticketFor(fixture.operator, fixture, 'control')
     const forged = ticket.replace(fixture.operator.id, fixture.client.id)
@@ -129,14 +129,14 @@ describe('a ticket', () => {
     expect((await attempt(url, {})).status).toBe(401)
   })
 
-  test('does not help a page of another origin', async () => {
+  test('is refused from a page of another origin', async () => {
     const fixture = await openSessionFixture(world)
     const { url, ticket } = await ticketFor(fixture.operator, fixture, 'control')
     const options = { headers: { ...bearer(ticket).headers, Origin: 'https://evil.example' } }
     expect((await attempt(url, options)).status).toBe(403)
   })
 
-  test('of a session that is over by then leads nowhere: come again, and the API says so', async () => {
+  test('of a session that is over closes with 4009, and the API issues no new one', async () => {
     const fixture = await openSessionFixture(world)
     const { url, ticket } = await ticketFor(fixture.operator, fixture, 'control')
     await performAction(fixture.operator, fixture.id, 'end')
@@ -149,9 +149,9 @@ describe('a ticket', () => {
 })
 
 describe('an API key', () => {
-  test('that is revoked takes with it what was opened with its tickets, and nothing else', async () => {
+  test('that is revoked closes the connections of its tickets, and no others', async () => {
     const fixture = await openSessionFixture(world)
-    const [key, other] = [await fixture.operator.key(), await fixture.client.key()]
+    const [key, ownerKey] = [await fixture.operator.key(), await fixture.client.key()]
     const open = async (user: TestUser, part: Part, credential?: string) => {
       const { url, ticket } = await ticketFor(user, fixture, part, credential)
       const link = new TestDriver(url, ticket)
@@ -162,7 +162,7 @@ describe('an API key', () => {
       await open(fixture.operator, 'control', key.key),
       await open(fixture.operator, 'watch', key.key),
     ]
-    const spared = [await open(fixture.client, 'watch', other.key), await open(fixture.operator, 'watch')]
+    const spared = [await open(fixture.client, 'watch', ownerKey.key), await open(fixture.operator, 'watch')]
     closing[0]?.control()
     await fixture.link.next('control')
     expect((await fixture.operator.delete(`/api/auth/api-keys/${key.id}`)).status).toBe(204)
@@ -175,7 +175,7 @@ describe('an API key', () => {
     }
   })
 
-  test('that is revoked before its ticket is used lets nobody stay', async () => {
+  test('that is revoked before its ticket is used makes the ticket invalid', async () => {
     const fixture = await openSessionFixture(world)
     const key = await fixture.operator.key()
     const { url, ticket } = await ticketFor(fixture.operator, fixture, 'control', key.key)
@@ -184,7 +184,7 @@ describe('an API key', () => {
   })
 })
 
-describe('what people send', () => {
+describe('frames of participants', () => {
   async function connected(part: Part) {
     const fixture = await openSessionFixture(world)
     const { url, ticket } = await ticketFor(fixture.operator, fixture, part)
@@ -196,28 +196,28 @@ describe('what people send', () => {
     encodeBinaryFrame({ kind, flags: 0, ttlMs: 250, seq: 1, t }, new Uint8Array(4))
 
   test.each<[string, unknown]>([
-    ['no JSON', '{'],
-    ['no object', '[]'],
-    ['no type', '{"seq":1}'],
+    ['invalid JSON', '{'],
+    ['JSON that is not an object', '[]'],
+    ['a frame without a type', '{"seq":1}'],
     ['control without a number', { type: 'control', t: 1, data: 0 }],
-    ['control with half a number', { type: 'control', seq: 1.5, t: 1, data: 0 }],
+    ['control with a fractional number', { type: 'control', seq: 1.5, t: 1, data: 0 }],
     ['control with a negative number', { type: 'control', seq: -1, t: 1, data: 0 }],
     ['control without a time', { type: 'control', seq: 1, data: 0 }],
-    ['control with a time in words', { type: 'control', seq: 1, t: '1', data: 0 }],
-    ['control with an endless time', '{"type":"control","seq":1,"t":1e999,"data":0}'],
-    ['control that is good for no time', { type: 'control', seq: 1, t: 1, ttl_ms: 0, data: 0 }],
-    ['control that is good for too long', { type: 'control', seq: 1, t: 1, ttl_ms: 65_536, data: 0 }],
-    ['a stop with an endless reason', { type: 'stop', reason: 'x'.repeat(501) }],
+    ['control with a time as a string', { type: 'control', seq: 1, t: '1', data: 0 }],
+    ['control with an infinite time', '{"type":"control","seq":1,"t":1e999,"data":0}'],
+    ['control with a ttl of 0', { type: 'control', seq: 1, t: 1, ttl_ms: 0, data: 0 }],
+    ['control with a ttl that is too long', { type: 'control', seq: 1, t: 1, ttl_ms: 65_536, data: 0 }],
+    ['a stop with a reason that is too long', { type: 'stop', reason: 'x'.repeat(501) }],
     ['a ping without a time', { type: 'ping' }],
     ['a binary frame without a header', new Uint8Array(15)],
     ['binary telemetry', binary(2)],
-    ['binary control with a time that is no number', binary(1, Number.NaN)],
-    ['binary control with an endless time', binary(1, Number.POSITIVE_INFINITY)],
+    ['binary control with a time of NaN', binary(1, Number.NaN)],
+    ['binary control with an infinite time', binary(1, Number.POSITIVE_INFINITY)],
     [
-      'control that grows too large on the way',
+      'control that is too large when it is relayed',
       `{"type":"control","seq":1,"t":1,"data":[${'1e20,'.repeat(12_000)}0]}`,
     ],
-  ])('%s is an error, the fifth in a row the end', async (_name, frame) => {
+  ])('%s is answered with an error, and the fifth in a row closes the connection', async (_name, frame) => {
     const { driver, link } = await connected('control')
     for (let n = 0; n < 4; n++) driver.send(frame)
     for (let n = 0; n < 4; n++) expect((await driver.next('error')).message).toEqual(expect.any(String))
@@ -231,7 +231,7 @@ describe('what people send', () => {
     expect(link.frames.filter(({ type }) => ['control', 'binary', 'stop'].includes(type))).toEqual([])
   })
 
-  test('a frame that is too large is an error each time, and closes no connection', async () => {
+  test('a frame that is too large is answered with an error, and closes no connection', async () => {
     const { driver, link } = await connected('control')
     const frame = { type: 'control', seq: 1, t: 1, data: 'x'.repeat(MAX_FRAME_BYTES) }
     for (let n = 0; n < 8; n++) driver.send(frame)
@@ -244,7 +244,7 @@ describe('what people send', () => {
   test.each<[string, unknown]>([
     ['control', { type: 'control', seq: 1, t: 1, data: 0 }],
     ['binary control', binary(1)],
-  ])('%s of a watcher, though they be the operator, is an error and moves nothing', async (_name, frame) => {
+  ])('%s on a watch connection of the operator is an error and is not relayed', async (_name, frame) => {
     const { driver, link } = await connected('watch')
     for (let n = 0; n < 5; n++) driver.send(frame)
     expect(await driver.closed).toBe(4002)
@@ -257,7 +257,7 @@ describe('what people send', () => {
     expect(link.frames.filter(({ type }) => ['control', 'binary', 'stop'].includes(type))).toEqual([])
   })
 
-  test('what newer clients may say is ignored', async () => {
+  test('frames of unknown types are ignored', async () => {
     const { driver } = await connected('control')
     for (let n = 0; n < 10; n++) driver.send({ type: 'honk', volume: 11 })
     driver.send({ type: 'ping', t: 1, extra: true })
@@ -265,13 +265,16 @@ describe('what people send', () => {
     expect(driver.frames.filter(({ type }) => type === 'error')).toEqual([])
   })
 
-  test.each(['control', 'watch'] as const)('too many frames on %s end in 4029', async (part) => {
-    const { driver } = await connected(part)
-    for (let n = 0; n < 2_100; n++) driver.send('{"type":"ping","t":1}') // however the seconds fall
-    expect(await driver.closed).toBe(4029)
-  })
+  test.each(['control', 'watch'] as const)(
+    'too many frames on %s close the connection with 4029',
+    async (part) => {
+      const { driver } = await connected(part)
+      for (let n = 0; n < 2_100; n++) driver.send('{"type":"ping","t":1}') // more than two windows allow
+      expect(await driver.closed).toBe(4029)
+    },
+  )
 
-  test('a stop that is sent before the first state counts', async () => {
+  test('a stop that is sent before the first state is accepted', async () => {
     const fixture = await openSessionFixture(world)
     const { url, ticket } = await ticketFor(fixture.client, fixture, 'watch')
     const early = new TestDriver(url, ticket)

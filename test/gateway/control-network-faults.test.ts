@@ -9,11 +9,11 @@ import { createWorld, type World } from '../support/world/world.ts'
 const DEADMAN_MS = 250
 const TIMEOUT_MS = 1_000
 const GRACE_MS = 1_000
-/** Time for a busy machine; none of the promises is about it. */
+/** Tolerance for a slow test machine. */
 const BUSY_MS = 3_000
 const waitOptions = { timeout: 10_000, interval: 10 }
 
-/** Two platforms: one that finds dead connections soon, and one that waits, for what only stalls. */
+/** Two platforms: one that detects dead connections soon, and one with a long timeout, for stalls. */
 let world: World
 let patient: World
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([world[Symbol.asyncDispose](), patient[Symbol.asyncDispose]()]))
 
-/** A proxy in front of a gateway, so that a link can be taken away without a word. */
+/** Creates a proxy in front of a gateway, so that a connection can fail silently. */
 async function proxied({ onTestFinished }: TestContext, gatewayUrl: string) {
   const proxy = await createTcpProxy(gatewayUrl)
   onTestFinished(() => proxy[Symbol.asyncDispose]())
@@ -49,7 +49,7 @@ interface Arrived {
   readonly seq: number
   readonly atMs: number
 }
-/** Notes which control frames, text or binary, reach a robot, and when. */
+/** Records which control frames, text or binary, reach a robot, and when. */
 function arrivals(link: TestRobot): Arrived[] {
   const seen: Arrived[] = []
   link.socket.on('message', (data: Buffer, isBinary) => {
@@ -59,7 +59,7 @@ function arrivals(link: TestRobot): Arrived[] {
   return seen
 }
 
-/** Sends control all the time; the made times by number. */
+/** Sends control continuously; records when each frame was made, by number. */
 function keepDriving({ onTestFinished }: TestContext, console: TestDriver) {
   const made = new Map<number, number>()
   const timer = setInterval(() => {
@@ -69,17 +69,17 @@ function keepDriving({ onTestFinished }: TestContext, console: TestDriver) {
   return { made, stop: () => clearInterval(timer) }
 }
 
-/** A robot whose commands may take as long as they like. */
-async function unhurried(location: World) {
-  const fixture = await openSessionFixture(location)
+/** Opens a session of a robot with a latency limit that no test reaches. */
+async function tolerantRobot(platform: World) {
+  const fixture = await openSessionFixture(platform)
   const path = `/api/client/robots/${fixture.robotId}`
   expect((await fixture.client.patch(path, { latency_limit_ms: 10_000 })).status).toBe(200)
   await fixture.link.next('session')
   return fixture
 }
 
-describe.concurrent('a link dies in silence', { timeout: 30_000 }, () => {
-  test('the operator’s: the robot stands, the socket is cut, the session pauses after the grace', async (context) => {
+describe.concurrent('a connection fails silently', { timeout: 30_000 }, () => {
+  test('of the operator: the robot is halted, the socket is closed, and the session pauses after the grace period', async (context) => {
     const { proxy, through } = await proxied(context, world.gatewayUrl)
     const { link, operator, client, id, log } = await openSessionFixture(world)
     const observer = await world.drive(client, id, 'watch')
@@ -87,7 +87,7 @@ describe.concurrent('a link dies in silence', { timeout: 30_000 }, () => {
     const console = await drive(context, operator, id, through)
     const driving = keepDriving(context, console)
     await link.next('control')
-    await observer.next('latency') // the database knows by now that the session is driven
+    await observer.next('latency') // by now the database has recorded the operator
 
     const silentMs = performance.now()
     proxy.silence()
@@ -101,9 +101,9 @@ describe.concurrent('a link dies in silence', { timeout: 30_000 }, () => {
     driving.stop()
   })
 
-  test('the robot’s: the operator is told, and drives on once it is back and the session resumed', async (context) => {
+  test('of the robot: the operator is notified, and continues once the robot is back and the session resumed', async (context) => {
     const { operator, client, robot, id, link: first, performAction } = await openSessionFixture(world)
-    // The same robot again, now behind a proxy: it takes the place of the first connection.
+    // The same robot connects through a proxy, and replaces its first connection.
     const { proxy, through } = await proxied(context, world.gatewayUrl)
     const url = through(`${world.gatewayUrl}/robots/${robot.id}/control`)
     const link = new TestRobot(url, robot.token).beat()
@@ -133,10 +133,10 @@ describe.concurrent('a link dies in silence', { timeout: 30_000 }, () => {
   })
 })
 
-describe.concurrent('a link stalls', { timeout: 40_000 }, () => {
-  test('for five seconds: of the burst that follows nothing old reaches the robot, and what is fresh does', async (context) => {
+describe.concurrent('a connection stalls', { timeout: 40_000 }, () => {
+  test('for five seconds: of the burst that follows, only fresh frames reach the robot', async (context) => {
     const { proxy, through } = await proxied(context, patient.gatewayUrl)
-    const { link, operator, id } = await unhurried(patient)
+    const { link, operator, id } = await tolerantRobot(patient)
     const console = await drive(context, operator, id, through)
     const seen = arrivals(link)
     const driving = keepDriving(context, console)
@@ -167,13 +167,13 @@ describe.concurrent('a link stalls', { timeout: 40_000 }, () => {
   })
 })
 
-describe.concurrent('somebody does not read', { timeout: 60_000 }, () => {
-  /** Larger than what the kernel's buffers hold for long. */
+describe.concurrent('a peer does not read', { timeout: 60_000 }, () => {
+  /** Large enough to fill the buffers of the kernel soon. */
   const payload = new Uint8Array(60_000)
   const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
 
-  test('a robot: control is latest-wins, and the operator is told; after ten seconds it is closed', async (context) => {
-    const { link, operator, id } = await unhurried(patient)
+  test('a robot: only the newest control frame is buffered, the operator is notified, and it is closed after ten seconds', async (context) => {
+    const { link, operator, id } = await tolerantRobot(patient)
     const console = await drive(context, operator, id)
     const seen = arrivals(link)
     let seq = 0
@@ -200,7 +200,7 @@ describe.concurrent('somebody does not read', { timeout: 60_000 }, () => {
       last = send(new Uint8Array(1))
       expect(seen.some((item) => item.seq > last - 3)).toBe(true)
     }, waitOptions)
-    // What the buffers held, in order; and of all that came meanwhile the newest alone.
+    // The robot receives the frames in the buffers in order, and then only the newest frame.
     const got = seen.map((item) => item.seq)
     expect(got).toEqual(got.toSorted((a, b) => a - b))
     expect(got.filter((item) => slow().includes(item))).toEqual([])
@@ -217,7 +217,7 @@ describe.concurrent('somebody does not read', { timeout: 60_000 }, () => {
     expect(await link.closed).toBe(4008)
   })
 
-  test('a watcher: telemetry is latest-wins, states are not lost, and nobody else waits', async (context) => {
+  test('an observer: only the newest telemetry is buffered, no state is lost, and other participants do not wait', async (context) => {
     const { link, operator, client, id, performAction } = await openSessionFixture(patient)
     const observer = await patient.drive(client, id, 'watch')
     await observer.state()

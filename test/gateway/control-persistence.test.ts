@@ -34,7 +34,7 @@ const typesOf = (entries: readonly { type: string }[]) => entries.map(({ type })
 const by = (fixture: SessionFixture, user: TestUser) => ({ sessionId: fixture.id, userId: user.id })
 const ended = async (fixture: SessionFixture) =>
   expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200)
-/** What a gateway finds when it looks the robot up. */
+/** Returns the result of a gateway's lookup of the robot. */
 const seenByGateway = async (fixture: SessionFixture) => (await store.linkStates([fixture.robot.id]))[0]
 
 async function audited(fixture: SessionFixture) {
@@ -42,28 +42,28 @@ async function audited(fixture: SessionFixture) {
   return entries.map(({ action, actor_id, data }: Record<string, unknown>) => ({ action, actor_id, data }))
 }
 
-/** Numbers from 1 without a gap, whatever came together. */
+/** Returns the log, after checking that its numbers start at 1 without a gap. */
 async function gaplessLog(fixture: SessionFixture) {
   const entries = await fixture.log()
   expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1))
   return entries
 }
 
-/** What gateways hear of stops from now on. */
+/** Records the stops that gateways receive from now on. */
 function listenToStops() {
   const received: RobotStop[] = []
   const stop = world.platform.core.bus.subscribe('robot.stop', (message) => received.push(message))
-  return { heard: received, [Symbol.dispose]: stop }
+  return { received, [Symbol.dispose]: stop }
 }
 
-describe('a stop that was pressed at the gateway', () => {
+describe('a stop that is requested at the gateway', () => {
   test.each(['operator', 'client', 'admin'] as const)(
-    'by the %s is what PATCH emergency_stop makes of it',
+    'by the %s has the same effect as PATCH emergency_stop',
     async (who) => {
-      const [fixture, like] = [await openSessionFixture(world), await openSessionFixture(world)]
+      const [fixture, reference] = [await openSessionFixture(world), await openSessionFixture(world)]
       const user = who === 'admin' ? await world.admin() : fixture[who]
       const seq = await driving.recordStop(by(fixture, user), 'smoke')
-      await like.performAction(who === 'admin' ? user : like[who], 'emergency_stop', 'smoke')
+      await reference.performAction(who === 'admin' ? user : reference[who], 'emergency_stop', 'smoke')
 
       expect(seq).toBe(2)
       const session = await fixture.read()
@@ -80,18 +80,18 @@ describe('a stop that was pressed at the gateway', () => {
       for (const side of ['client', 'operator'] as const) {
         const notified = await fixture.notificationsOf(fixture[side])
         expect(notified).toMatchObject([{ type: 'session.stopped', data: { reason: 'smoke' } }])
-        expect(typesOf(notified)).toEqual(typesOf(await like.notificationsOf(like[side])))
+        expect(typesOf(notified)).toEqual(typesOf(await reference.notificationsOf(reference[side])))
       }
       const audit = await audited(fixture)
       expect(audit).toEqual(
         who === 'admin' ? [{ action: 'session.stopped', actor_id: user.id, data: { reason: 'smoke' } }] : [],
       )
-      expect(audit).toHaveLength((await audited(like)).length)
-      for (const item of [fixture, like]) await ended(item)
+      expect(audit).toHaveLength((await audited(reference)).length)
+      for (const item of [fixture, reference]) await ended(item)
     },
   )
 
-  test('several times at once is one stop, and all get its number', async () => {
+  test('several times at once is one stop, and all requests get its number', async () => {
     const fixture = await openSessionFixture(world)
     const users = [fixture.client, await world.admin(), fixture.client]
     const answers = await Promise.all(
@@ -107,7 +107,7 @@ describe('a stop that was pressed at the gateway', () => {
     await ended(fixture)
   })
 
-  test('upon a stop changes nothing and answers the present number', async () => {
+  test('while a stop is in force changes nothing and returns the present number', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.performAction(fixture.client, 'emergency_stop', 'first')
     await fixture.operator.post(`${fixture.path}/messages`, { body: 'What is it?' })
@@ -119,7 +119,7 @@ describe('a stop that was pressed at the gateway', () => {
     await ended(fixture)
   })
 
-  test('is over when the session is not open, or the user has no part in it', async () => {
+  test('is refused if the session is not open, or if the user is not a participant', async () => {
     const fixture = await openSessionFixture(world)
     const unrelatedUsers = [await world.client(), await world.operator(), await world.newUser()]
     for (const { id } of [...unrelatedUsers, { id: randomUUID() }]) {
@@ -140,19 +140,23 @@ describe('a stop that was pressed at the gateway', () => {
   test.each([
     ['none', undefined, 'emergency_stop'],
     ['an empty one', ' \t', 'emergency_stop'],
-    ['one that PostgreSQL does not take', 'a\0b\ud800', 'ab\ufffd'],
-    ['nothing but that', '\0\0', 'emergency_stop'],
-    ['one that is cut in the middle of a character', `${'x'.repeat(499)}🦾`, `${'x'.repeat(499)}\ufffd`],
+    ['one that PostgreSQL does not accept', 'a\0b\ud800', 'ab\ufffd'],
+    ['only characters that PostgreSQL does not accept', '\0\0', 'emergency_stop'],
+    [
+      'one that is truncated in the middle of a character',
+      `${'x'.repeat(499)}🦾`,
+      `${'x'.repeat(499)}\ufffd`,
+    ],
     ['a very long one', 'é'.repeat(60_000), 'é'.repeat(500)],
-  ])('is recorded whatever the reason: %s', async (_what, given, kept) => {
+  ])('is recorded for any reason: %s', async (_name, reason, stored) => {
     const fixture = await openSessionFixture(world)
-    expect(await driving.recordStop(by(fixture, fixture.operator), given)).toBe(2)
-    expect((await fixture.read()).control.stop.reason).toBe(kept)
-    expect((await fixture.log())[1]?.data.reason).toBe(kept)
+    expect(await driving.recordStop(by(fixture, fixture.operator), reason)).toBe(2)
+    expect((await fixture.read()).control.stop.reason).toBe(stored)
+    expect((await fixture.log())[1]?.data.reason).toBe(stored)
     await ended(fixture)
   })
 
-  test('and an end at the same time: the session ends, and the stop was before or is over', async () => {
+  test('and an end at the same time: the session ends, and the stop precedes the end or is refused', async () => {
     for (let round = 0; round < 10; round++) {
       const fixture = await openSessionFixture(world)
       const [answer] = await Promise.all([
@@ -166,7 +170,7 @@ describe('a stop that was pressed at the gateway', () => {
     }
   })
 
-  test('throws while the database is away', async () => {
+  test('throws while the database is unavailable', async () => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     try {
@@ -188,7 +192,7 @@ describe('a stop that was pressed at the gateway', () => {
 })
 
 describe('the gateway', () => {
-  test('is told of every stop with its number, also of one upon a stop, and never of a refused one', async () => {
+  test('receives every stop with its number, also a repeated one, but no refused one', async () => {
     const fixture = await openSessionFixture(world)
     using stops = listenToStops()
     const stop = {
@@ -200,7 +204,10 @@ describe('the gateway', () => {
       byOwner: true,
     }
     const received = (...seqs: number[]) =>
-      vi.waitFor(() => expect(stops.heard).toEqual(seqs.map((eventSeq) => ({ ...stop, eventSeq }))), 10_000)
+      vi.waitFor(
+        () => expect(stops.received).toEqual(seqs.map((eventSeq) => ({ ...stop, eventSeq }))),
+        10_000,
+      )
 
     await fixture.performAction(fixture.client, 'emergency_stop', 'smoke')
     await received(2)
@@ -214,12 +221,12 @@ describe('the gateway', () => {
     await driving.recordStop(by(fixture, fixture.client), 'smoke')
     const next = await openSessionFixture(world)
     await next.performAction(next.client, 'emergency_stop')
-    await vi.waitFor(() => expect(stops.heard.at(-1)?.sessionId).toBe(next.id), 10_000)
-    expect(stops.heard.filter(({ sessionId }) => sessionId === fixture.id)).toHaveLength(3)
+    await vi.waitFor(() => expect(stops.received.at(-1)?.sessionId).toBe(next.id), 10_000)
+    expect(stops.received.filter(({ sessionId }) => sessionId === fixture.id)).toHaveLength(3)
     await ended(next)
   })
 
-  test('is told when the stop is in the database', async () => {
+  test('receives a stop after its commit', async () => {
     const fixture = await openSessionFixture(world)
     const found: Promise<unknown>[] = []
     const unsubscribe = world.platform.core.bus.subscribe('robot.stop', () =>
@@ -232,7 +239,7 @@ describe('the gateway', () => {
     await ended(fixture)
   })
 
-  test('finds with the robot who drives, where the log is, and how late commands may be', async () => {
+  test('reads the operator, the number of the log and the latency limit with the robot', async () => {
     const fixture = await openSessionFixture(world)
     const session = {
       id: fixture.id,
@@ -275,7 +282,7 @@ describe('the gateway', () => {
     ])
     expect(connected?.session).toMatchObject({ ...session, latencyLimitMs: 150 })
     await ended(fixture)
-    await fixture.link.closed // the connection that was made up here is newer than its own
+    await fixture.link.closed // the test's connection is newer than its own
     await store.disconnect([
       { robotId: fixture.robot.id, epoch: connected!.epoch, lastSignMs: Date.now(), lastHeartbeatMs: 0 },
     ])
@@ -283,7 +290,7 @@ describe('the gateway', () => {
 })
 
 describe('an operator who is lost', () => {
-  test('pauses the session, both sides are told, and nothing more is billed', async () => {
+  test('pauses the session, which notifies both sides and ends the billing', async () => {
     const fixture = await openSessionFixture(world)
     clockMs += 30_000
     expect(await driving.operatorLost(fixture.id)).toBe(true)
@@ -301,7 +308,7 @@ describe('an operator who is lost', () => {
     expect(body).toMatchObject({ paused_seconds: 600, client_charge_cents: 50 })
   })
 
-  test('is nothing when the session is not ACTIVE', async () => {
+  test('changes nothing if the session is not ACTIVE', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.performAction(fixture.operator, 'pause', 'coffee')
     expect(await driving.operatorLost(fixture.id)).toBe(false)
@@ -312,7 +319,7 @@ describe('an operator who is lost', () => {
     expect(typesOf(await gaplessLog(fixture))).toEqual(['session.started', 'session.paused', 'session.ended'])
   })
 
-  test('may come back: the operator resumes as after any pause', async () => {
+  test('may return: the operator resumes as after any pause', async () => {
     const fixture = await openSessionFixture(world)
     expect(await driving.operatorLost(fixture.id)).toBe(true)
     expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({ status: 200 })
@@ -326,7 +333,7 @@ describe('an operator who is lost', () => {
     await ended(fixture)
   })
 
-  test('and pauses at the same time: one of them is it', async () => {
+  test('and pauses at the same time: exactly one of them pauses the session', async () => {
     for (let round = 0; round < 10; round++) {
       const fixture = await openSessionFixture(world)
       const [lost, again, ...replies] = await Promise.all([
@@ -343,7 +350,7 @@ describe('an operator who is lost', () => {
     }
   })
 
-  test('and an end at the same time: the session ends, and was paused before or never', async () => {
+  test('and an end at the same time: the session ends, and may be paused before', async () => {
     for (let round = 0; round < 10; round++) {
       const fixture = await openSessionFixture(world)
       const [lost, end] = await Promise.all([
@@ -357,7 +364,7 @@ describe('an operator who is lost', () => {
     }
   })
 
-  test('and pauses and resumptions at the same time: they take turns in the log', async () => {
+  test('and pauses and resumptions at the same time: they alternate in the log', async () => {
     const fixture = await openSessionFixture(world)
     let [paused, resumed] = [0, 0]
     for (let round = 0; round < 8; round++) {
@@ -403,8 +410,8 @@ describe('an operator who is lost', () => {
   })
 })
 
-describe('a session that is driven', () => {
-  test('is known to every gateway from then on; a second time writes nothing, and nobody is told', async () => {
+describe('the first operator of a session', () => {
+  test('is recorded for every gateway, once', async () => {
     const fixture = await openSessionFixture(world)
     await using database = await connectTo(world.database.url)
     const version = async () =>
@@ -433,7 +440,7 @@ describe('the latency of a session', () => {
   const rounded = (ms: number) => Math.round(ms * 10) / 10
   const bound = (ms: number) => rounded(upperBoundMs(bucketOf(ms)))
 
-  test('is null until it was driven, and then the same in every answer about it', async () => {
+  test('is null before the first command, and then the same in every response', async () => {
     const fixture = await openSessionFixture(world)
     expect((await fixture.read()).latency).toBe(null)
     await driving.addLatency(fixture.id, { ...interval(1, 1, 1, 20.04), dropped: 3 })
@@ -450,13 +457,13 @@ describe('the latency of a session', () => {
     expect(listed).not.toHaveProperty('latency')
   })
 
-  test('adds up whoever adds to it, at once and in any order, also when the session is over', async () => {
+  test('adds up concurrent increments in any order, also after the session is over', async () => {
     const fixture = await openSessionFixture(world)
     const ages = times(40).map((index) => 1.5 ** (index % 20))
     await Promise.all(ages.map((age) => driving.addLatency(fixture.id, { ...interval(age), dropped: 1 })))
     await ended(fixture)
     await driving.addLatency(fixture.id, { ...interval(...ages), dropped: 5 })
-    const sorted = [...ages, ...ages].toSorted((item, other) => item - other)
+    const sorted = [...ages, ...ages].toSorted((a, b) => a - b)
     expect((await fixture.read()).latency).toEqual({
       p50_ms: bound(sorted[39] as number),
       p95_ms: bound(sorted[75] as number),
@@ -472,7 +479,7 @@ describe('the latency of a session', () => {
     expect(buckets).toEqual(interval(...sorted).buckets)
   })
 
-  test('of a session whose every command was dropped says so, and claims no ages', async () => {
+  test('of a session with dropped commands only has no ages', async () => {
     const fixture = await openSessionFixture(world)
     await driving.addLatency(fixture.id, { ...interval(), dropped: 7 })
     expect((await fixture.read()).latency).toEqual({
@@ -485,7 +492,7 @@ describe('the latency of a session', () => {
     await ended(fixture)
   })
 
-  test('of a session that there is not is nothing, and a histogram of another size is refused', async () => {
+  test('ignores an unknown session, and refuses a histogram of another size', async () => {
     await driving.addLatency(randomUUID(), interval(1))
     const fixture = await openSessionFixture(world)
     for (const size of [0, 63, 65]) {
@@ -499,7 +506,7 @@ describe('the latency of a session', () => {
   })
 })
 
-test('keys that do not work any more are told from those that do', async () => {
+test('endedKeys returns the revoked, expired and unknown keys', async () => {
   const user = await world.client()
   const [valid, revoked, expired, later] = await Promise.all(times(4).map(() => user.key()))
   await user.delete(`/api/auth/api-keys/${revoked!.id}`)
@@ -508,7 +515,7 @@ test('keys that do not work any more are told from those that do', async () => {
   await setExpiry(expired!.id, new Date(Date.now() - 1_000))
   await setExpiry(later!.id, new Date(Date.now() + 3_600_000))
   const unknown = randomUUID()
-  const asked = [valid!.id, revoked!.id, expired!.id, later!.id, unknown]
-  expect((await driving.endedKeys(asked)).toSorted()).toEqual([revoked!.id, expired!.id, unknown].toSorted())
+  const keys = [valid!.id, revoked!.id, expired!.id, later!.id, unknown]
+  expect((await driving.endedKeys(keys)).toSorted()).toEqual([revoked!.id, expired!.id, unknown].toSorted())
   expect(await driving.endedKeys([])).toEqual([])
 })

@@ -61,7 +61,7 @@ const step = mostly<Step>(
     6,
     fc.record({
       do: kind('press'),
-      by: fc.constantFrom('operator', 'watcher', 'hub'),
+      by: fc.constantFrom('operator', 'observer', 'hub'),
       // Some reasons are values that the gateway itself uses.
       reason: fc.constantFrom('', 'session_paused', 'deadman', 'x'.repeat(500)),
     }),
@@ -77,7 +77,7 @@ const step = mostly<Step>(
     3,
     fc.record({
       do: kind('read'),
-      who: fc.constantFrom('robot', 'operator', 'watcher'),
+      who: fc.constantFrom('robot', 'operator', 'observer'),
       reads: fc.boolean(),
     }),
   ],
@@ -124,7 +124,7 @@ async function perform(fixture: ControlFixture, step: Step, number: number): Pro
   } else if (step.do === 'wait') await fixture.pass(step.ms)
   else if (step.do === 'press') {
     const reason = step.reason || `pressed ${number}`
-    const participant = newest(fixture, step.by === 'watcher' ? 'watch' : 'control')
+    const participant = newest(fixture, step.by === 'observer' ? 'watch' : 'control')
     if (step.by !== 'hub' && participant) fixture.stopRequest(participant, reason)
     else if (step.by === 'hub' && participant) book.stopUnrecorded(participant.sessionId, reason)
   } else if (step.do === 'api') useApi(fixture, step.action, number)
@@ -187,7 +187,8 @@ async function audit(fixture: ControlFixture): Promise<void> {
   await fixture.attend()
   const connected = fixture.parties.filter(({ sessionId, socket }) => sessionId === open.id && socket.open)
   expect(connected).toContain(second)
-  for (const { state } of connected) expect(state, 'the final state is the same for all participants').toBe(first.state)
+  for (const { state } of connected)
+    expect(state, 'the final state is the same for all participants').toBe(first.state)
 
   const console = fixture.join(open.id, 'control')
   if (open.stopReason !== null) expect(book.clear()).toBe(true)

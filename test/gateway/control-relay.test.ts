@@ -218,7 +218,10 @@ describe('a stop', () => {
     fixture.resolve(id)
     fixture.stopRequest(console, 'second')
     const shown = () => JSON.parse(console.state as string).stop
-    expect(shown(), 'the earlier stop does not count as recorded').toMatchObject({ reason: 'first', recorded: false })
+    expect(shown(), 'the earlier stop does not count as recorded').toMatchObject({
+      reason: 'first',
+      recorded: false,
+    })
     await fixture.pass(50)
     fixture.book.deliverHints()
     await fixture.pass(50)

@@ -10,7 +10,7 @@ import { createWorld, type World, type WorldOptions } from '../support/world/wor
 const waitOptions = { timeout: 15_000, interval: 20 }
 const grace = { OPERATOR_GRACE_MS: '60000' }
 
-/** A platform whose database is behind a proxy. */
+/** Creates a platform whose database is behind a proxy. */
 async function createWorldBehindProxy(options: WorldOptions = {}) {
   const database = await createTestDatabase()
   const proxy = await createTcpProxy(database.url)
@@ -28,7 +28,7 @@ async function createWorldBehindProxy(options: WorldOptions = {}) {
   }
 }
 
-/** A session at a gateway, driven by its operator and watched by its owner. */
+/** Opens a session at a gateway, with its operator and its owner connected. */
 async function controlledFixture(world: World, gatewayUrl = world.gatewayUrl) {
   const [client, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(client)
@@ -41,7 +41,7 @@ async function controlledFixture(world: World, gatewayUrl = world.gatewayUrl) {
   const observer = await world.drive(client, id, 'watch')
   await console.state()
   await observer.state()
-  return { client, operator, robot, link, id, console, watcher: observer }
+  return { client, operator, robot, link, id, console, observer }
 }
 
 const stopsIn = async (user: TestUser, id: string) =>
@@ -54,16 +54,16 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
     ['refuses connections', (proxy) => proxy.cut()],
     ['does not answer', (proxy) => proxy.silence()],
   ])(
-    '%s: control, deadman and stop work on; the stop is recorded once it is back, and once',
-    async (_name, take) => {
+    '%s: control, deadman and stop continue to work; the stop is recorded once afterwards',
+    async (_name, injectFault) => {
       await using fixture = await createWorldBehindProxy({ env: { HEARTBEAT_TIMEOUT_MS: '30000' } })
       const { world, proxy } = fixture
-      const { client, operator, link, id, console, watcher: observer } = await controlledFixture(world)
+      const { client, operator, link, id, console, observer } = await controlledFixture(world)
       console.control()
       await link.next('control')
       await link.next('stop')
 
-      take(proxy)
+      injectFault(proxy)
       for (let n = 0; n < 3; n++) {
         const seq = console.control({ n })
         expect(await link.next('control')).toMatchObject({ seq, data: { n } })
@@ -80,7 +80,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
       }
       const seq = console.control()
       expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'stopped' })
-      // It is tried again and again meanwhile, and somebody presses it again.
+      // The gateway retries, and the operator requests the stop again.
       await vi.waitFor(
         () => expect(link.frames.filter(({ latched }) => latched).length).toBeGreaterThan(1),
         waitOptions,
@@ -93,7 +93,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
       link.send({ type: 'stopped', reason: 'water' })
       const stops = await stopsIn(client, id)
       expect(stops).toMatchObject([{ data: { reason: 'water', actor_id: client.id } }])
-      // Long enough for whatever else waited: a second's polling, and a retry.
+      // Long enough for a poll and a retry.
       for (let n = 0; n < 3; n++) await observer.next('latency')
       await vi.waitFor(
         async () => expect((await operator.get(`/api/sessions/${id}`)).status).toBe(200),
@@ -108,12 +108,12 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
     },
   )
 
-  test('comes back after the one who pressed has left: the stop is recorded all the same', async () => {
+  test('returns after the requester of a stop has left: the stop is recorded', async () => {
     await using fixture = await createWorldBehindProxy()
-    const { client, link, id, console, watcher: observer } = await controlledFixture(fixture.world)
+    const { client, link, id, console, observer } = await controlledFixture(fixture.world)
     fixture.proxy.cut()
-    console.send({ type: 'stop', reason: 'and gone' })
-    expect(await link.next('stop')).toMatchObject({ reason: 'and gone', latched: true })
+    console.send({ type: 'stop', reason: 'then disconnected' })
+    expect(await link.next('stop')).toMatchObject({ reason: 'then disconnected', latched: true })
     await observer.state(({ stop }) => stop?.latched)
     for (const user of [console, observer]) user.destroy()
     link.destroy()
@@ -121,7 +121,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
     await vi.waitFor(async () => expect(await stopsIn(client, id)).toHaveLength(1), waitOptions)
   })
 
-  test('is away while an operator is lost: the session pauses once it is back', async () => {
+  test('is unavailable when an operator is lost: the session pauses once it is back', async () => {
     await using fixture = await createWorldBehindProxy({
       env: { OPERATOR_GRACE_MS: '500', HEARTBEAT_TIMEOUT_MS: '30000' },
     })
@@ -143,7 +143,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
   })
 })
 
-describe.concurrent('Redis is away', { timeout: 40_000 }, () => {
+describe.concurrent('Redis is unavailable', { timeout: 40_000 }, () => {
   async function createGatewayBehindProxy(context: TestContext) {
     const redis = await createTcpProxy(inject('redisUrl'))
     const world = await createWorld({ bus: 'redis', env: grace })
@@ -156,23 +156,16 @@ describe.concurrent('Redis is away', { timeout: 40_000 }, () => {
     return { world, redis, gatewayUrl }
   }
 
-  test('a stop of the API is found by polling, one of the socket acts at once; control goes on', async (context) => {
+  test('a stop of the API is found by polling, a stop of a socket applies at once, and control continues', async (context) => {
     const { world, redis, gatewayUrl } = await createGatewayBehindProxy(context)
-    const {
-      client,
-      operator,
-      link,
-      id,
-      console,
-      watcher: observer,
-    } = await controlledFixture(world, gatewayUrl)
+    const { client, operator, link, id, console, observer } = await controlledFixture(world, gatewayUrl)
     redis.cut()
     console.control()
     await link.next('control')
-    observer.send({ type: 'stop', reason: 'pressed' })
-    expect(await link.next('stop')).toMatchObject({ reason: 'pressed', latched: true })
+    observer.send({ type: 'stop', reason: 'requested' })
+    expect(await link.next('stop')).toMatchObject({ reason: 'requested', latched: true })
     await console.state(({ stop, status }) => stop?.recorded && status === 'PAUSED')
-    link.send({ type: 'stopped', reason: 'pressed' })
+    link.send({ type: 'stopped', reason: 'requested' })
 
     await performAction(client, id, 'clear_stop')
     await link.next('stop_cleared')
@@ -180,9 +173,9 @@ describe.concurrent('Redis is away', { timeout: 40_000 }, () => {
     await console.state(({ status }) => status === 'ACTIVE')
     console.control()
     await link.next('control')
-    await performAction(client, id, 'emergency_stop', 'asked for')
+    await performAction(client, id, 'emergency_stop', 'requested by the API')
     await vi.waitFor(
-      async () => expect(await link.next('stop')).toMatchObject({ reason: 'asked for' }),
+      async () => expect(await link.next('stop')).toMatchObject({ reason: 'requested by the API' }),
       waitOptions,
     )
     const seq = console.control()
@@ -190,7 +183,7 @@ describe.concurrent('Redis is away', { timeout: 40_000 }, () => {
     expect(await stopsIn(client, id)).toHaveLength(2)
   })
 
-  test('sockets of a key that is revoked are closed all the same', async (context) => {
+  test('sockets of a revoked key are closed', async (context) => {
     const { world, redis, gatewayUrl } = await createGatewayBehindProxy(context)
     const { operator, id, link } = await controlledFixture(world, gatewayUrl)
     const key = await operator.key()
@@ -206,23 +199,18 @@ describe.concurrent('Redis is away', { timeout: 40_000 }, () => {
   })
 })
 
-describe('a robot that goes to another gateway', { timeout: 40_000 }, () => {
+describe('a robot that connects to another gateway', { timeout: 40_000 }, () => {
   test.each([
-    ['while hints are heard', false],
-    ['while no hint is heard', true],
-  ])('%s: everybody is told to come after it, and drives on there', async (_name, unsubscribed) => {
+    ['with hints', false],
+    ['without hints', true],
+  ])('%s: its participants reconnect there and continue', async (_name, unsubscribed) => {
     await using redis = await createTcpProxy(inject('redisUrl'))
     await using world = await createWorld({ bus: 'redis', env: grace })
     const { gatewayUrl } = await world.addNode('gateway', { REDIS_URL: redis.url })
-    const {
-      client,
-      operator,
-      robot,
-      link,
-      id,
-      console,
-      watcher: observer,
-    } = await controlledFixture(world, gatewayUrl)
+    const { client, operator, robot, link, id, console, observer } = await controlledFixture(
+      world,
+      gatewayUrl,
+    )
     console.control()
     await link.next('control')
     if (unsubscribed) redis.cut()
@@ -248,12 +236,12 @@ describe('a robot that goes to another gateway', { timeout: 40_000 }, () => {
     await transferred.close()
   })
 
-  test('a stop pressed where it was a moment ago reaches it', async () => {
+  test('receives a stop that is requested at its previous gateway', async () => {
     await using redis = await createTcpProxy(inject('redisUrl'))
     await using world = await createWorld({ bus: 'redis', env: grace })
     const { gatewayUrl } = await world.addNode('gateway', { REDIS_URL: redis.url })
     const { client, robot, id, console } = await controlledFixture(world, gatewayUrl)
-    redis.cut() // the old gateway will learn by polling that it has lost the robot
+    redis.cut() // the previous gateway learns by polling that it has lost the robot
     const transferred = (await world.connect(robot)).beat()
     console.send({ type: 'stop', reason: 'late' })
     expect(await transferred.next('stop')).toMatchObject({ reason: 'late', latched: true })
@@ -263,20 +251,15 @@ describe('a robot that goes to another gateway', { timeout: 40_000 }, () => {
   })
 })
 
-test('a gateway that is told to end has its robots stand first, and everybody come again', {
+test('a gateway that shuts down halts its robots first, and their sessions continue at another gateway', {
   timeout: 40_000,
 }, async () => {
   await using world = await createWorld({ bus: 'redis', env: grace })
   const node = await world.addNode('gateway')
-  const {
-    client,
-    robot,
-    operator,
-    link,
-    id,
-    console,
-    watcher: observer,
-  } = await controlledFixture(world, node.gatewayUrl)
+  const { client, robot, operator, link, id, console, observer } = await controlledFixture(
+    world,
+    node.gatewayUrl,
+  )
   const notified: string[] = []
   link.socket.on('message', (data: Buffer) =>
     notified.push(JSON.parse(String(data)).reason ?? JSON.parse(String(data)).type),
@@ -290,7 +273,7 @@ test('a gateway that is told to end has its robots stand first, and everybody co
   for (const item of [link, console, observer]) expect(await item.closed).toBe(4503)
   expect(notified.filter((what) => what !== 'heartbeat_ack').at(-1)).toBe('gateway_draining')
 
-  // Nobody is led to where the robot was; it is expected elsewhere, and its session goes on.
+  // No ticket leads to the previous gateway, and the session continues.
   expect((await operator.post(`/api/sessions/${id}/ticket`, { part: 'control' })).status).toBe(409)
   const back = (await world.connect(robot)).beat()
   const again = await world.drive(operator, id)
@@ -305,7 +288,7 @@ test('a gateway that is told to end has its robots stand first, and everybody co
   await back.close()
 })
 
-test('a robot that a gateway has sent away and that does not come to another is lost after the grace', {
+test('a robot that does not reconnect after its gateway has drained is lost after the grace period', {
   timeout: 40_000,
 }, async () => {
   await using world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '1500' } })

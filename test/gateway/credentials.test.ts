@@ -18,10 +18,13 @@ async function newRobot() {
   return { owner, robot: await world.robot(owner) }
 }
 
-describe('a robot is let in', () => {
+describe('a robot is admitted', () => {
   test.each([
     ['the Authorization header', (token: string) => ({ headers: bearer(token) })],
-    ['it in lower case', (token: string) => ({ headers: { authorization: `bearer ${token}` } })],
+    [
+      'a header and scheme in lower case',
+      (token: string) => ({ headers: { authorization: `bearer ${token}` } }),
+    ],
     ['a subprotocol entry', (token: string) => ({ headers: {}, protocols: [`bearer.${token}`] })],
     [
       'an allowed Origin',
@@ -45,7 +48,7 @@ describe('a robot is let in', () => {
   test.each([
     ['before', (token: string) => ['wheelhouse.v1', `bearer.${token}`]],
     ['after', (token: string) => [`bearer.${token}`, 'wheelhouse.v1']],
-  ])('a protocol offered %s the token is the one selected, not the token', async (_name, protocols) => {
+  ])('with another protocol %s the token, which is then selected', async (_name, protocols) => {
     const { robot } = await newRobot()
     const link = new TestRobot(urlOf(robot), '', { headers: {}, protocols: protocols(robot.token) })
     await link.next('welcome')
@@ -55,7 +58,7 @@ describe('a robot is let in', () => {
 })
 
 describe('an upgrade is refused', () => {
-  /** Turns the last character of the signature into another one that is as good base64. */
+  /** Replaces a character of the signature with another valid one. */
   const tampered = (token: string) =>
     `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.at(-1)}`
   const withVersion = (token: string, version: number) => token.replace(/\.\d+\./, `.${version}.`)
@@ -63,13 +66,13 @@ describe('an upgrade is refused', () => {
   test.each<[string, (robot: { id: string; token: string }) => Attempt]>([
     ['without a token', () => ({})],
     ['with an empty token', () => ({ headers: { Authorization: 'Bearer ' } })],
-    ['with garbage', () => ({ headers: bearer('garbage') })],
+    ['with an arbitrary text', () => ({ headers: bearer('garbage') })],
     ['with an empty subprotocol token', () => ({ protocols: ['bearer.'] })],
     ['with another scheme', ({ token }) => ({ headers: { Authorization: `Basic ${token}` } })],
     ['with a tampered signature', ({ token }) => ({ headers: bearer(tampered(token)) })],
-    ['with a version nobody signed', ({ token }) => ({ headers: bearer(withVersion(token, 9)) })],
-    ['with a signature cut short', ({ token }) => ({ headers: bearer(token.slice(0, -1)) })],
-    ['with something behind the signature', ({ token }) => ({ headers: bearer(`${token}.x`) })],
+    ['with a version that is not signed', ({ token }) => ({ headers: bearer(withVersion(token, 9)) })],
+    ['with a truncated signature', ({ token }) => ({ headers: bearer(token.slice(0, -1)) })],
+    ['with a text after the signature', ({ token }) => ({ headers: bearer(`${token}.x`) })],
     [
       "with another robot's id under the signature",
       ({ id, token }) => ({ headers: bearer(token.replace(id, randomUUID())) }),
@@ -100,8 +103,8 @@ describe('an upgrade is refused', () => {
 
   test('for another robot, even of the same owner: 403', async () => {
     const { owner, robot } = await newRobot()
-    const other = await world.robot(owner)
-    const answer = await attempt(urlOf(other), { headers: bearer(robot.token) })
+    const otherRobot = await world.robot(owner)
+    const answer = await attempt(urlOf(otherRobot), { headers: bearer(robot.token) })
     expect(answer.status).toBe(403)
     expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String) })
   })
@@ -127,7 +130,7 @@ describe('a token that was rotated', () => {
   const statusIn = async ({ owner, robot }: Awaited<ReturnType<typeof newRobot>>) =>
     (await owner.get(`/api/client/robots/${robot.id}`)).body
 
-  test('closes the socket it opened with 4401, and the robot is offline', async () => {
+  test('closes its open socket with 4401, and the robot is offline', async () => {
     const own = await newRobot()
     const link = await world.connect(own.robot)
     await rotate(own)
@@ -135,7 +138,7 @@ describe('a token that was rotated', () => {
     await vi.waitFor(async () => expect((await statusIn(own)).status).toBe('OFFLINE'), 5_000)
   })
 
-  test('is closed with 4401 before anything it sends counts', async () => {
+  test('is closed with 4401 before its frames are read', async () => {
     const own = await newRobot()
     await rotate(own)
     const link = new TestRobot(urlOf(own.robot), own.robot.token)
@@ -163,7 +166,7 @@ describe('a token that was rotated', () => {
     expect(again.frames).toEqual([])
   })
 
-  test('two rotations leave only the last one good', async () => {
+  test('twice leaves only the last token valid', async () => {
     const own = await newRobot()
     const second = await rotate(own)
     const third = await rotate(own)
@@ -173,7 +176,7 @@ describe('a token that was rotated', () => {
 })
 
 describe('a robot that was deleted', () => {
-  test('is closed with 4401 and not let in again', async () => {
+  test('is closed with 4401 and not admitted again', async () => {
     const { owner, robot } = await newRobot()
     const link = await world.connect(robot)
     expect((await owner.delete(`/api/client/robots/${robot.id}`)).status).toBe(204)

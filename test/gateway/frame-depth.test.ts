@@ -7,10 +7,10 @@ import { RawHub } from '../support/hub/raw-hub.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-/** So many arrays, one within the other, as JSON. */
+/** Returns nested arrays of this depth as JSON. */
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-/** What one operator sent to end the process. */
-const DEADLY = [4_200, 20_000]
+/** Depths at which a recursive parser exhausts the stack. */
+const EXCESSIVE = [4_200, 20_000]
 const TOO_DEEP = `A frame may be nested at most ${MAX_FRAME_DEPTH} levels deep`
 
 describe('the depth of a text', () => {
@@ -26,7 +26,7 @@ describe('the depth of a text', () => {
     if (levels > 0) expect(isNestedTooDeep(padded, levels - 1)).toBe(true)
   })
 
-  test('is what the value has, whatever strings and keys are in it', () => {
+  test('equals the depth of its value, for any strings and keys', () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
     fc.assert(
@@ -39,7 +39,7 @@ describe('the depth of a text', () => {
     )
   })
 
-  test('of a hundred thousand quotes and backslashes is found in one pass', () => {
+  test('of a hundred thousand quotes and backslashes is computed in one pass', () => {
     const startedAt = performance.now()
     isNestedTooDeep(`"${'\\"'.repeat(100_000)}`)
     isNestedTooDeep(`["${'\\'.repeat(100_000)}"]`)
@@ -62,19 +62,22 @@ describe('a frame that is nested too deep', () => {
     expect((await link.next('error')).message).toBe(TOO_DEEP)
   }
 
-  test.each(DEADLY)('of an operator, with %i levels of data, is answered with an error', async (levels) => {
-    const console = await world.drive(fixture.operator, fixture.id)
-    await console.state()
-    await refused(console, `{"type":"control","seq":1,"t":1,"data":${nested(levels)}}`)
-    await refused(console, `{"type":"stop","reason":"x","more":${nested(levels)}}`)
-    await refused(console, nested(levels))
-    const seq = console.control({ fine: true }, { seq: 7 })
-    expect(seq).toBe(1)
-    expect((await fixture.link.next('control')).data).toEqual({ fine: true })
-    await console.close()
-  })
+  test.each(EXCESSIVE)(
+    'of an operator, with %i levels of data, is answered with an error',
+    async (levels) => {
+      const console = await world.drive(fixture.operator, fixture.id)
+      await console.state()
+      await refused(console, `{"type":"control","seq":1,"t":1,"data":${nested(levels)}}`)
+      await refused(console, `{"type":"stop","reason":"x","more":${nested(levels)}}`)
+      await refused(console, nested(levels))
+      const seq = console.control({ fine: true }, { seq: 7 })
+      expect(seq).toBe(1)
+      expect((await fixture.link.next('control')).data).toEqual({ fine: true })
+      await console.close()
+    },
+  )
 
-  test('is malformed from one level too many on, and what has fewer arrives as it was', async () => {
+  test('is refused above the limit, and relayed unchanged at the limit', async () => {
     const console = await world.drive(fixture.operator, fixture.id)
     await console.state()
     const deepest = nested(MAX_FRAME_DEPTH - 1) // the frame itself is the first level
@@ -84,36 +87,36 @@ describe('a frame that is nested too deep', () => {
     await console.close()
   })
 
-  test('of a robot is answered too, and not passed on to those who watch', async () => {
+  test('of a robot is answered too, and not relayed to participants', async () => {
     const observer = await world.drive(fixture.client, fixture.id, 'watch')
     await observer.state()
-    for (const levels of DEADLY) {
+    for (const levels of EXCESSIVE) {
       await refused(fixture.link, `{"type":"telemetry","data":${nested(levels)}}`)
       await refused(fixture.link, `{"type":"log","level":"info","message":"x","more":${nested(levels)}}`)
     }
-    // However many there are in a row: the content of telemetry closes no robot.
+    // Any number of them in a row: the content of telemetry closes no robot.
     for (let sent = 0; sent < 8; sent++) fixture.link.send(`{"type":"telemetry","data":${nested(100)}}`)
     fixture.link.send({ type: 'telemetry', data: 'after' })
     expect((await observer.next('telemetry')).data).toBe('after')
-    await refused(observer, `{"type":"ping","t":1,"more":${nested(DEADLY[0] as number)}}`)
+    await refused(observer, `{"type":"ping","t":1,"more":${nested(EXCESSIVE[0] as number)}}`)
     await observer.close()
   })
 
-  test('closes with 4002 who sends five of them in a row', async () => {
+  test('closes the connection with 4002 if it is the fifth in a row', async () => {
     const console = await world.drive(fixture.operator, fixture.id)
     await console.state()
     for (let sent = 0; sent < 5; sent++) console.send(`{"type":"control","data":${nested(4_200)}}`)
     expect(await console.closed).toBe(4002)
   })
 
-  test('is refused as a body of the REST interface, and of MCP', async () => {
+  test('is refused as a request body of REST and of MCP', async () => {
     const post = (path: string, body: string) =>
       fetch(world.baseUrl + path, {
         method: 'POST',
         headers: { Authorization: `Bearer ${fixture.operator.token}`, 'Content-Type': 'application/json' },
         body,
       })
-    for (const levels of DEADLY) {
+    for (const levels of EXCESSIVE) {
       const answer = await post('/api/sessions', `{"robotId":${nested(levels)}}`)
       expect(answer.status).toBe(400)
       expect(await answer.json()).toEqual({ error: 'The request body is nested deeper than 64 levels' })
@@ -125,14 +128,14 @@ describe('a frame that is nested too deep', () => {
     }
   })
 
-  test('is refused as a command at the hub; one with binary parts costs its connection at most', async () => {
+  test('is refused as a command at the hub; with binary parts it ends its connection at most', async () => {
     const hub = await RawHub.connect(world.hubUrl, fixture.operator.token)
-    for (const [id, levels] of DEADLY.entries()) {
+    for (const [id, levels] of EXCESSIVE.entries()) {
       hub.socket.send(`42${id}["session:watch",{"session_id":"${fixture.id}","more":${nested(levels)}}]`)
       const [answer] = JSON.parse(await hub.answer(`43${id}`))
       expect(answer).toEqual({ ok: false, status: 400, error: 'The payload is nested deeper than 64 levels' })
     }
-    // Socket.IO puts binary parts into their places recursively, before anybody else sees the packet.
+    // Socket.IO inserts binary parts recursively, before any handler runs.
     const part = '{"_placeholder":true,"num":0}'
     hub.socket.send(`451-9["session:watch",{"session_id":${part},"more":${nested(20_000)}}]`)
     hub.socket.send(Buffer.from('x'))
@@ -144,7 +147,7 @@ describe('a frame that is nested too deep', () => {
     for (const { socket } of [hub, deep]) socket.terminate()
   })
 
-  test('is not taken as a message of the bus', async () => {
+  test('is refused as a message of the bus', async () => {
     const publisher = new Redis(inject('redisUrl'))
     const received = vi.fn()
     const stop = world.platform.core.bus.subscribe('robots.changed', received)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.[Symbol.asyncDispose]())
 
-test('a second process on the port of a gateway does not start, and says what to do', async () => {
+test('a second process on the port of a gateway does not start, and its error says what to do', async () => {
   const GATEWAY_PORT = new URL(world.gatewayUrl).port
   await expect(world.addNode('gateway', { GATEWAY_PORT })).rejects.toThrow(
     `Cannot listen on 127.0.0.1:${GATEWAY_PORT}: it is in use; end the other program or set GATEWAY_PORT`,
@@ -28,12 +28,12 @@ test('a second process on the port of a gateway does not start, and says what to
   })
 })
 
-describe('a robot that connects again and again', () => {
+describe('a robot that reconnects in a loop', () => {
   const urlOf = (robot: { id: string }) => `${world.gatewayUrl}/robots/${robot.id}/control`
   const dial = (robot: { id: string; token: string }) =>
     attempt(urlOf(robot), { headers: { Authorization: `Bearer ${robot.token}` } })
 
-  test('is refused with 429, and told when to come again; others are let in', async () => {
+  test('is refused with 429 and Retry-After; other robots are admitted', async () => {
     const [busy, idle] = [await world.robot(owner), await world.robot(owner)]
     for (let count = 0; count < CONNECTS; count++) expect((await dial(busy)).status).toBe(101)
     const refused = await dial(busy)
@@ -43,7 +43,7 @@ describe('a robot that connects again and again', () => {
     expect((await dial(idle)).status).toBe(101)
   })
 
-  test('starts afresh with a new token: who has an old one uses up nothing of it', async () => {
+  test('has a separate limit for each token', async () => {
     const robot = await world.robot(owner)
     for (let count = 0; count <= CONNECTS; count++) await dial(robot)
     expect((await dial(robot)).status).toBe(429)
@@ -51,7 +51,7 @@ describe('a robot that connects again and again', () => {
     expect((await dial({ ...robot, token: body.robot_token })).status).toBe(101)
   })
 
-  test('comes again when its link from the sdk says that it may', async () => {
+  test('with the sdk waits for the time in Retry-After', async () => {
     const robot = await world.robot(owner)
     for (let count = 0; count < CONNECTS; count++) await dial(robot)
     const dialled: number[] = []
@@ -64,12 +64,12 @@ describe('a robot that connects again and again', () => {
     const options = { reconnect: { baseMs: 1, maxMs: 1 }, WebSocket: Dialling }
     const link = new RobotLink({ url: urlOf(robot), token: robot.token, ...options })
     await link.connect()
-    // Once refused and once let in: without the advice it would have asked a thousand times a second.
+    // Refused once and admitted once: without Retry-After it would reconnect a thousand times a second.
     expect(dialled.length).toBeLessThanOrEqual(3)
     await link.close()
   })
 
-  test('is not held against a fleet that comes back at once', async () => {
+  test('does not affect a fleet that reconnects at once', async () => {
     const fleet = await Promise.all(Array.from({ length: 20 }, () => world.robot(owner)))
     for (let round = 0; round < 2; round++) {
       const links = fleet.map((robot) => new TestRobot(urlOf(robot), robot.token))
@@ -79,8 +79,8 @@ describe('a robot that connects again and again', () => {
   })
 })
 
-describe('a request that can be read in two ways', () => {
-  /** Everything the gateway says to these bytes until it closes the connection, or has been silent. */
+describe('an ambiguous request', () => {
+  /** Returns the responses to these bytes, until the gateway closes the connection or is silent. */
   function exchange(text: string): Promise<{ answers: string[]; closed: boolean }> {
     return new Promise((resolve) => {
       const socket = connect(Number(new URL(world.gatewayUrl).port), '127.0.0.1', () => socket.write(text))
@@ -122,7 +122,7 @@ describe('a request that can be read in two ways', () => {
       'two encodings',
       request('GET', '/metrics', ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], '0\r\n\r\n'),
     ],
-    ['an encoding in two steps', request('GET', '/x', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n')],
+    ['a list of encodings', request('GET', '/x', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n')],
     ['two hosts', request('GET', '/livez', ['Host: elsewhere'])],
     [
       'an upgrade with a body',
@@ -136,14 +136,14 @@ describe('a request that can be read in two ways', () => {
       'an upgrade with two lengths',
       request('GET', '/sessions/1/control', [...upgrade, 'Content-Length: 0', 'Content-Length: 9'], hidden),
     ],
-  ])('%s: is refused, and nothing after it is read', async (_name, text) => {
+  ])('with %s is refused, and no bytes after it are read', async (_name, text) => {
     const { answers, closed } = await exchange(text)
     expect(closed).toBe(true)
-    // With another request behind it the connection just ends.
+    // If another request follows, the connection may just end.
     if (!text.endsWith(hidden) || answers.length > 0) expect(answers).toEqual(['HTTP/1.1 400'])
   })
 
-  test('is told apart from ordinary ones', async () => {
+  test('is distinguished from ordinary requests', async () => {
     const bodies = request('POST', '/livez', ['Content-Length: 3'], 'abc') + hidden
     expect((await exchange(bodies)).answers).toEqual(['HTTP/1.1 405', 'HTTP/1.1 200'])
     const refused = await exchange(request('GET', '/robots/1/control', [...upgrade, 'Content-Length: 0']))

@@ -16,28 +16,28 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A robot of a new owner, connected and welcomed. */
+/** Connects a robot of a new owner, and waits for its welcome. */
 async function connectedRobot() {
   const owner = await world.client()
   const robot = await world.robot(owner)
   return { owner, robot, link: await world.connect(robot) }
 }
 
-/** Sends a heartbeat and waits for its answer: everything sent before has been handled by then. */
+/** Sends a heartbeat and waits for its answer: the gateway has read all earlier frames by then. */
 async function roundTrip(link: TestRobot): Promise<void> {
   const seq = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)
   link.send({ type: 'heartbeat', seq })
   for (;;) if ((await link.next('heartbeat_ack')).seq === seq) return
 }
 
-/** A telemetry frame of exactly this many bytes. */
+/** Returns a telemetry frame of exactly this many bytes. */
 function frameOf(bytes: number): string {
   const frame = { type: 'telemetry', data: '' }
   frame.data = 'x'.repeat(bytes - JSON.stringify(frame).length)
   return JSON.stringify(frame)
 }
 
-test('the welcome tells a robot who it is and what it owes', async () => {
+test('the welcome contains the identity, the timeouts and the session of a robot', async () => {
   const { robot, link } = await connectedRobot()
   await link.close()
   const again = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
@@ -55,7 +55,7 @@ test('the welcome tells a robot who it is and what it owes', async () => {
 })
 
 describe('heartbeats', () => {
-  test('each is acknowledged with its number and the time, in order', async () => {
+  test('are acknowledged with their numbers and the time, in order', async () => {
     const { link } = await connectedRobot()
     const before = Date.now()
     for (let seq = 0; seq < 50; seq++) link.send({ type: 'heartbeat', seq })
@@ -67,19 +67,19 @@ describe('heartbeats', () => {
     }
   })
 
-  test('one without a number is acknowledged without one', async () => {
+  test('without a number are acknowledged without one', async () => {
     const { link } = await connectedRobot()
     link.send({ type: 'heartbeat' })
     expect(await link.next('heartbeat_ack')).toMatchObject({ seq: null })
   })
 
-  test('one may carry a battery and fields of the robot', async () => {
+  test('may contain a battery and unknown fields', async () => {
     const { link } = await connectedRobot()
     link.send({ type: 'heartbeat', seq: 7, battery: 0.5, mood: 'fine' })
     expect(await link.next('heartbeat_ack')).toMatchObject({ seq: 7 })
   })
 
-  test('those sent before the welcome are acknowledged after it, none lost', async () => {
+  test('that are sent before the welcome are acknowledged after it', async () => {
     const robot = await world.robot(await world.client())
     const link = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
     link.socket.on('open', () => {
@@ -95,7 +95,7 @@ describe('heartbeats', () => {
 })
 
 test.each(['telemetry', 'log', 'ack', 'stopped'])(
-  'a valid %s frame is taken without an answer',
+  'a valid %s frame is accepted without an answer',
   async (type) => {
     const { link } = await connectedRobot()
     link.send({ type, data: { x: 1 }, level: 'info', message: 'hello', seq: 1, reason: 'asked' })
@@ -114,18 +114,18 @@ test('frames of unknown types are ignored', async () => {
 
 describe('malformed frames', () => {
   test.each([
-    ['no JSON', 'hello'],
-    ['broken JSON', '{"type":"heartbeat"'],
-    ['nothing', ''],
+    ['text that is not JSON', 'hello'],
+    ['truncated JSON', '{"type":"heartbeat"'],
+    ['an empty frame', ''],
     ['an array', '[{"type":"heartbeat"}]'],
     ['a string', '"heartbeat"'],
     ['null', 'null'],
-    ['no type', '{"seq":1}'],
-    ['a type that is no string', '{"type":1}'],
-    ['an ack of nothing', { type: 'ack' }],
+    ['a frame without a type', '{"seq":1}'],
+    ['a type that is not a string', '{"type":1}'],
+    ['an ack without a number', { type: 'ack' }],
     ['a stop without a reason', { type: 'stopped' }],
-    ['an episode without a name', { type: 'episode', started_at: 0, ended_at: 1, size_bytes: 1 }],
-  ])('%s: answered with an error, the robot stays', async (_name, frame) => {
+    ['an episode without an id', { type: 'episode', started_at: 0, ended_at: 1, size_bytes: 1 }],
+  ])('%s is answered with an error, and closes no connection', async (_name, frame) => {
     const { link } = await connectedRobot()
     link.send(frame)
     expect(await link.next('error')).toEqual({ type: 'error', message: expect.stringMatching(/\S/) })
@@ -133,7 +133,7 @@ describe('malformed frames', () => {
     expect(link.frames).toEqual([])
   })
 
-  test('on repetition the connection is closed with 4002', async () => {
+  test('in a row close the connection with 4002', async () => {
     const { owner, robot, link } = await connectedRobot()
     for (let n = 0; n < 10; n++) link.send('nonsense')
     expect(await link.closed).toBe(4002)
@@ -145,7 +145,7 @@ describe('malformed frames', () => {
 })
 
 describe('large frames', () => {
-  test('one of exactly 64 KiB is taken', async () => {
+  test('one of exactly 64 KiB is accepted', async () => {
     const { link } = await connectedRobot()
     link.send(frameOf(FRAME_LIMIT))
     await roundTrip(link)
@@ -155,14 +155,17 @@ describe('large frames', () => {
   test.each([
     ['text', frameOf(FRAME_LIMIT + 1)],
     ['binary', Buffer.alloc(FRAME_LIMIT + 1)],
-  ])('a %s frame just over 64 KiB is answered with an error, the robot stays', async (_kind, frame) => {
-    const { link } = await connectedRobot()
-    link.socket.send(frame)
-    expect((await link.next('error')).message).toContain(String(FRAME_LIMIT))
-    await roundTrip(link)
-  })
+  ])(
+    'a %s frame just over 64 KiB is answered with an error, and closes no connection',
+    async (_kind, frame) => {
+      const { link } = await connectedRobot()
+      link.socket.send(frame)
+      expect((await link.next('error')).message).toContain(String(FRAME_LIMIT))
+      await roundTrip(link)
+    },
+  )
 
-  test('one far over the limit ends the connection', async () => {
+  test('one far over the limit closes the connection', async () => {
     const { link } = await connectedRobot()
     link.socket.send(frameOf(1_000 * KIB))
     expect(await link.closed).not.toBe(1000)
@@ -175,14 +178,14 @@ test('a robot that sends too many frames is closed with 4029', async () => {
   expect(await link.closed).toBe(4029)
 })
 
-test('bursts of a few hundred frames are no offence', async () => {
+test('a burst of a few hundred frames is accepted', async () => {
   const { link } = await connectedRobot()
   for (let n = 0; n < 400; n++) link.send({ type: 'telemetry', data: n })
   await roundTrip(link)
   expect(link.socket.readyState).toBe(WebSocket.OPEN)
 })
 
-test('any other path is no gateway', async () => {
+test('any other path responds 404', async () => {
   const { robot } = await connectedRobot()
   const base = world.gatewayUrl.replace(/^ws/, 'http')
   for (const path of ['/', '/robots', `/robots/${robot.id}`, `/robots/${robot.id}/control/more`]) {
@@ -212,14 +215,14 @@ describe("a robot's session", () => {
       status,
       operator_name: operator.name,
     })
-    return { robot, link, owner, operator, sessionId, act: performAction, frame }
+    return { robot, link, owner, operator, sessionId, performAction, frame }
   }
-  /** What a robot was told, heartbeat answers aside. */
+  /** Returns the frames that a robot received, without heartbeat answers. */
   const notified = (link: TestRobot) => link.frames.filter(({ type }) => type !== 'heartbeat_ack')
   const stop = expect.objectContaining({ type: 'stop', latched: false, reason: expect.any(String) })
 
-  test('it is told of start, pause, resume and end, and to stop whenever it may not move any more', async () => {
-    const { link, owner, operator, act: performAction, frame } = await inSession()
+  test('sends start, pause, resume and end to the robot, and a stop whenever it must not move', async () => {
+    const { link, owner, operator, performAction, frame } = await inSession()
     const expected: unknown[] = [frame('ACTIVE')]
     const saw = () => vi.waitFor(() => expect(notified(link)).toEqual(expected), 5_000)
     await saw()
@@ -237,16 +240,16 @@ describe("a robot's session", () => {
     await saw()
   })
 
-  test('it is told of an end that comes during a pause', async () => {
-    const { link, owner, act: performAction, frame } = await inSession()
+  test('sends an end during a pause', async () => {
+    const { link, owner, performAction, frame } = await inSession()
     await performAction(owner, 'pause')
     await performAction(owner, 'end')
     await vi.waitFor(() => expect(notified(link)).toContainEqual(frame('COMPLETED')), 5_000)
     expect(notified(link)).toContainEqual(stop)
   })
 
-  test('a session that follows at once on another reaches it in order', async () => {
-    const { robot, link, operator, act: performAction, frame } = await inSession()
+  test('precedes the next session of the robot, also if that starts at once', async () => {
+    const { robot, link, operator, performAction, frame } = await inSession()
     await vi.waitFor(() => expect(notified(link)).toContainEqual(frame('ACTIVE')), 5_000)
     await performAction(operator, 'end')
     const second = await operator.post('/api/sessions', { robotId: robot.id })
@@ -257,8 +260,8 @@ describe("a robot's session", () => {
     await operator.patch(`/api/sessions/${second.body.sessionId}`, { action: 'end' })
   })
 
-  test('a robot that connects again is told of it in the welcome', async () => {
-    const { robot, sessionId, operator, owner, act: performAction } = await inSession()
+  test('is part of the welcome when the robot reconnects', async () => {
+    const { robot, sessionId, operator, owner, performAction } = await inSession()
     const again = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
     const session = { session_id: sessionId, operator_name: operator.name }
     expect((await again.next('welcome')).session).toEqual({ ...session, status: 'ACTIVE' })
@@ -273,7 +276,7 @@ describe("a robot's session", () => {
   })
 })
 
-/** A robot that does by hand what a WebSocket library does, so that it can stop reading. */
+/** Connects a robot without a WebSocket library, so that it can stop reading. */
 async function rawRobot(robot: { id: string; token: string }) {
   const { hostname, port } = new URL(world.gatewayUrl)
   const socket = connect(Number(port), hostname)
@@ -303,15 +306,15 @@ async function rawRobot(robot: { id: string; token: string }) {
 
 const TEXT = 0x81
 const PING = 0x89
-/** A frame of a client: masked, with a mask of zeroes. */
+/** Returns a frame of a client: masked, with a mask of zeroes. */
 function clientFrame(opcode: number, payload: string): Buffer {
   return Buffer.concat([Buffer.from([opcode, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)])
 }
 const beat = clientFrame(TEXT, '{"type":"heartbeat"}')
-/** A thousand of them, and each has to be answered at its own length: the quickest way to make a gateway send. */
+/** A thousand pings. The answer to each has its length, which makes the gateway send many bytes fast. */
 const pings = Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(PING, 'x'.repeat(125))))
 
-/** Makes the gateway send this much. Ends early when the connection does. */
+/** Makes the gateway send this many bytes. Returns early if the connection closes. */
 async function provoke(socket: Socket, bytes: number): Promise<void> {
   const closed = once(socket, 'close')
   for (let sent = 0; sent < bytes && !socket.destroyed; sent += pings.length) {
@@ -321,10 +324,10 @@ async function provoke(socket: Socket, bytes: number): Promise<void> {
 }
 
 describe('robots that do not read', () => {
-  test('cost the gateway no memory; one that stays so is closed within 12 s', {
+  test('cost the gateway no memory, and are closed within 12 s unless they read again', {
     timeout: 40_000,
   }, async () => {
-    const floodBytes = 80_000_000 // far more than the kernel takes
+    const floodBytes = 80_000_000 // far more than the kernel buffers
     const owner = await world.client()
     const robots = { blocked: await world.robot(owner), recovered: await world.robot(owner) }
     const links = { blocked: await rawRobot(robots.blocked), recovered: await rawRobot(robots.recovered) }
@@ -353,7 +356,7 @@ describe('robots that do not read', () => {
       expect(await statusOf(robots.recovered)).toBe('AVAILABLE')
       expect(links.recovered.received()).toBeGreaterThan(before)
 
-      // Its buffers are full, so not even a close frame fits in: the connection just ends.
+      // The buffers are full, so there is no room for a close frame: the connection just ends.
       const ended = once(links.blocked.socket, 'close')
       links.blocked.socket.resume()
       await ended

@@ -26,7 +26,7 @@ async function ticketsFor(user: TestUser, sessionId: string, part: string, count
   return issued
 }
 
-/** Sends control from the first moment on; answers with the close code. */
+/** Sends control as soon as the socket is open; returns the close code. */
 async function driveWith({ url, ticket }: Issued): Promise<number> {
   const driver = new TestDriver(url, ticket)
   driver.socket.on('open', () => {
@@ -44,7 +44,7 @@ const upgrade = async ({ url, ticket }: Issued) =>
 
 const controlOf = ({ frames }: TestRobot) => frames.filter(({ type }) => type === 'control')
 
-/** Settles when all that was sent to a robot before has arrived. */
+/** Settles when all frames that were sent to a robot before have arrived. */
 async function caughtUp(robot: TestRobot): Promise<void> {
   const seq = 1_000_000_000
   robot.send({ type: 'heartbeat', seq })
@@ -54,7 +54,7 @@ async function caughtUp(robot: TestRobot): Promise<void> {
   )
 }
 
-/** A session on a robot at a gateway of its own, beside one at the first gateway. */
+/** Opens two sessions: one at the first gateway, and one at a second gateway. */
 async function twoGateways() {
   const redis = await createTcpProxy(inject('redisUrl'))
   const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
@@ -90,10 +90,10 @@ describe.each([
       const { id } = keys[at] as { id: string }
       expect((await operator.delete(`/api/auth/api-keys/${id}`)).status).toBe(204)
     }
-    // At once, whatever the gateways have heard by now: refused at the upgrade, or closed as soon as it is open.
+    // Used at once, a ticket is refused at the upgrade, or its connection is closed before it is admitted.
     const early = outstanding.flatMap((issued) => issued.slice(0, 6))
     for (const code of await Promise.all(early.map(driveWith))) expect([1006, 4401]).toContain(code)
-    // Then at the upgrade: of each two tickets one may still have been open for a moment.
+    // After a moment every ticket is refused at the upgrade.
     for (const issued of outstanding) {
       await vi.waitFor(
         async () => {
@@ -112,7 +112,7 @@ describe.each([
 })
 
 describe('permissions that end after a ticket was issued', () => {
-  test('the operator role: at every gateway, and no new ticket to control', async () => {
+  test('the operator role: no ticket controls at any gateway, and none is issued', async () => {
     const { world, fixtures } = await twoGateways()
     for (const { operator, id, link } of fixtures) {
       const [first, second] = await ticketsFor(operator, id, 'control', 2)
@@ -129,7 +129,7 @@ describe('permissions that end after a ticket was issued', () => {
     }
   })
 
-  test('the admin role: the ticket shows nothing of the session', async () => {
+  test('the admin role: the ticket reveals nothing of the session', async () => {
     await using world = await createWorld()
     const fixture = await openSessionFixture(world)
     const admin = await world.admin()
@@ -166,10 +166,10 @@ describe('unused tickets', () => {
     return outcome
   }
 
-  test('of one user: only the newest 32 admit, also when they were fetched at once', async () => {
+  test('of one user: only the newest 32 are valid, also if they were issued at once', async () => {
     await using world = await createWorld()
     const fixture = await openSessionFixture(world)
-    const [other] = await ticketsFor(fixture.client, fixture.id, 'watch', 1)
+    const [ticketOfOwner] = await ticketsFor(fixture.client, fixture.id, 'watch', 1)
     const early = await ticketsFor(fixture.operator, fixture.id, 'watch', 3)
     const manyUsers = await Promise.all(
       Array.from({ length: VALID_AT_A_TIME - 1 }, () => ticketsFor(fixture.operator, fixture.id, 'watch', 1)),
@@ -177,11 +177,11 @@ describe('unused tickets', () => {
     const outcomes: unknown[] = []
     for (const issued of [...early, ...manyUsers.flat()]) outcomes.push(await opened(issued))
     expect(outcomes).toEqual([4408, 4408, ...Array<string>(VALID_AT_A_TIME).fill('admitted')])
-    expect(await opened(other as Issued), 'those of other users count by themselves').toBe('admitted')
+    expect(await opened(ticketOfOwner as Issued), 'the limit is per user').toBe('admitted')
   })
 })
 
-describe('while the database is away', { timeout: 60_000 }, () => {
+describe('while the database is unavailable', { timeout: 60_000 }, () => {
   async function worldBehindProxy() {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
@@ -196,24 +196,24 @@ describe('while the database is away', { timeout: 60_000 }, () => {
     return { world, proxy }
   }
 
-  /** A session that its owner watches, so that the gateway knows it, with a ticket to control it. */
+  /** Opens a session that its owner observes, so that the gateway knows it, and issues a ticket for control. */
   async function watched(world: World) {
     const fixture = await openSessionFixture(world)
     const observer = await world.drive(fixture.client, fixture.id, 'watch')
     await observer.state()
     const [issued] = await ticketsFor(fixture.operator, fixture.id, 'control', 1)
-    return { ...fixture, watcher: observer, issued: issued as Issued }
+    return { ...fixture, observer, issued: issued as Issued }
   }
 
-  test('a ticket admits nobody; who was admitted drives on; a fresh ticket admits afterwards', async () => {
+  test('a ticket is not accepted, admitted operators continue, and a fresh ticket is accepted afterwards', async () => {
     const { world, proxy } = await worldBehindProxy()
     const [driven, { issued, link, operator, id }] = [await openSessionFixture(world), await watched(world)]
     const console = await world.drive(driven.operator, driven.id)
     await console.state()
     proxy.cut()
     expect(await driveWith(issued)).toBe(4503)
-    console.control({ goes: 'on' })
-    expect(await driven.link.next('control')).toMatchObject({ data: { goes: 'on' } })
+    console.control({ continued: true })
+    expect(await driven.link.next('control')).toMatchObject({ data: { continued: true } })
     await caughtUp(link)
     expect(controlOf(link)).toEqual([])
     proxy.restore()
@@ -230,9 +230,9 @@ describe('while the database is away', { timeout: 60_000 }, () => {
   test.each<[string, 'cut' | 'silence']>([
     ['refuses connections', 'cut'],
     ['does not answer', 'silence'],
-  ])('and %s: a stop of a ticket holder halts the robot all the same', async (_name, fault) => {
+  ])('and %s: a stop of a ticket holder halts the robot', async (_name, fault) => {
     const { world, proxy } = await worldBehindProxy()
-    const { issued, link, watcher: observer } = await watched(world)
+    const { issued, link, observer } = await watched(world)
     proxy[fault]()
     const driver = new TestDriver(issued.url, issued.ticket)
     driver.socket.on('open', () => driver.send({ type: 'stop', reason: 'fire' }))

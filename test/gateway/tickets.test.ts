@@ -34,19 +34,19 @@ describe('a ticket', () => {
     { requiredKeys: ['sessionId', 'userId', 'part', 'permissionsVersion', 'number'] },
   )
 
-  test('proves what it was issued for, and nothing else is in it', () => {
+  test('contains exactly the claims for which it was issued', () => {
     fc.assert(
-      fc.property(admission, (given) => {
-        const { ticket, expiresAt } = tickets.issue(given)
+      fc.property(admission, (claims) => {
+        const { ticket, expiresAt } = tickets.issue(claims)
         const { nonce, ...read } = tickets.read(ticket) ?? {}
-        expect(read).toStrictEqual({ ...given, expiresAt })
+        expect(read).toStrictEqual({ ...claims, expiresAt })
         expect(nonce).toMatch(/^[\w-]{22}$/)
         expect(expiresAt.getTime() - clockMs).toBe(LIFETIME_MS)
       }),
     )
   })
 
-  test('is one of its own each time', () => {
+  test('is unique', () => {
     const given = admissionTo('watch')
     const [first, other] = [tickets.issue(given).ticket, tickets.issue(given).ticket]
     expect(first).not.toBe(other)
@@ -64,7 +64,7 @@ describe('a ticket', () => {
     clockMs = issuedMs
   })
 
-  test('with any one character replaced, added or left out proves nothing', () => {
+  test('with one character replaced, added or omitted is invalid', () => {
     const characters = fc.constantFrom(
       ...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. =+/\n\0é',
     )
@@ -85,14 +85,14 @@ describe('a ticket', () => {
     )
   })
 
-  test('with every other last character proves nothing: the signature has one spelling', () => {
+  test('with any other last character is invalid: a signature has one encoding', () => {
     const { ticket } = tickets.issue(admissionTo('watch'))
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const valid = [...alphabet].filter((last) => tickets.read(ticket.slice(0, -1) + last) !== undefined)
     expect(valid).toEqual([ticket.at(-1)])
   })
 
-  test('put together from parts of others proves nothing', () => {
+  test('of parts of other tickets is invalid', () => {
     fc.assert(
       fc.property(admission, admission, fc.integer({ min: 0, max: 8 }), (first, other, index) => {
         const [from, into] = [tickets.issue(first).ticket.split('.'), tickets.issue(other).ticket.split('.')]
@@ -104,18 +104,18 @@ describe('a ticket', () => {
     )
   })
 
-  test('signed for another purpose or with another key proves nothing, nor does any other text', () => {
+  test('signed for another purpose or with another key is invalid', () => {
     const given = admissionTo('control')
     const claim = tickets.issue(given).ticket.split('.').slice(0, -1).join('.')
     expect(tickets.read(`${claim}.${secrets.sign('robot-token', claim)}`)).toBeUndefined()
     expect(tickets.read(`${claim}.${secrets.sign('session-ticket', claim)}`)).toMatchObject(given)
-    const strange = createTickets({
+    const foreign = createTickets({
       secrets: createSecrets('another root key'),
       now: () => new Date(clockMs),
     })
-    expect(tickets.read(strange.issue(given).ticket)).toBeUndefined()
-    // What `sign` would vouch for is still not taken when it is no ticket.
-    const shaped = (text: string) => `${text}.${secrets.sign('session-ticket', text)}`
+    expect(tickets.read(foreign.issue(given).ticket)).toBeUndefined()
+    // A signed text that has not the form of a ticket is invalid too.
+    const signed = (text: string) => `${text}.${secrets.sign('session-ticket', text)}`
     for (const text of [
       claim.replace('control', 'both'),
       claim.toUpperCase(),
@@ -126,7 +126,7 @@ describe('a ticket', () => {
       claim.replace('.-.', '.'),
       claim.replace('.-.', '.--.'),
     ]) {
-      expect(tickets.read(shaped(text)), text).toBeUndefined()
+      expect(tickets.read(signed(text)), text).toBeUndefined()
     }
     fc.assert(fc.property(fc.string(), (text) => tickets.read(text) === undefined))
   })
@@ -141,7 +141,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
 
   const ask = (user: TestUser, path: string, part: unknown) => user.post(`${path}/ticket`, { part })
 
-  test('answers 201 with a URL, a ticket for the caller and its expiry, and nobody stores it', async () => {
+  test('responds 201 with a URL, a ticket for the caller and its expiry, not to be cached', async () => {
     const fixture = await openSessionFixture(world)
     const admin = await world.admin()
     for (const [user, part] of [
@@ -164,7 +164,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
     }
   })
 
-  test('carries the API key that asked for it, so that what it opens can end with the key', async () => {
+  test('includes the API key of the request, so that connections end with the key', async () => {
     const fixture = await openSessionFixture(world)
     const { id, key } = await fixture.operator.key()
     const path = `${fixture.path}/ticket`
@@ -175,7 +175,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
     expect(world.platform.sessions.tickets.read(withToken.body.ticket)).not.toHaveProperty('apiKeyId')
   })
 
-  test('gives control to the operator of the session alone', async () => {
+  test('issues tickets for control to the operator of the session only', async () => {
     const fixture = await openSessionFixture(world)
     for (const user of [fixture.client, await world.admin()]) {
       expect(await ask(user, fixture.path, 'control')).toMatchObject({ status: 403 })
@@ -190,7 +190,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
     }
   })
 
-  test('is a 409 unless the session is ACTIVE or PAUSED', async () => {
+  test('responds 409 unless the session is ACTIVE or PAUSED', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.performAction(fixture.client, 'pause')
     expect(await ask(fixture.operator, fixture.path, 'control')).toMatchObject({ status: 201 })
@@ -207,19 +207,19 @@ describe('POST /api/sessions/{id}/ticket', () => {
     expect(await ask(fixture.client, path, 'watch')).toMatchObject(refused)
   })
 
-  test('is a 409 while the robot is offline, and names the node that holds it once it is back', async () => {
-    const other = await world.addNode('gateway')
+  test('responds 409 while the robot is offline, and then with the URL of its gateway', async () => {
+    const secondNode = await world.addNode('gateway')
     const fixture = await openSessionFixture(world)
     await fixture.link.close()
     const answer = () => ask(fixture.operator, fixture.path, 'control')
     await expect.poll(async () => (await answer()).status, { timeout: 10_000 }).toBe(409)
     expect((await answer()).body).toEqual({ error: expect.stringContaining('offline') })
 
-    const url = `${other.gatewayUrl}/robots/${fixture.robot.id}/control`
+    const url = `${secondNode.gatewayUrl}/robots/${fixture.robot.id}/control`
     const link = new TestRobot(url, fixture.robot.token).beat()
     await link.next('welcome')
-    expect(other.gatewayUrl).not.toBe(world.gatewayUrl)
-    expect((await answer()).body.url).toBe(`${other.gatewayUrl}/sessions/${fixture.id}/control`)
+    expect(secondNode.gatewayUrl).not.toBe(world.gatewayUrl)
+    expect((await answer()).body.url).toBe(`${secondNode.gatewayUrl}/sessions/${fixture.id}/control`)
     await link.close()
   })
 
@@ -229,7 +229,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
     ['part', { part: null }],
     ['part', { part: ['control'] }],
     ['minutes', { part: 'watch', minutes: 5 }],
-  ])('answers 400 naming %s for %j', async (field, body) => {
+  ])('responds 400 naming %s for %j', async (field, body) => {
     const user = await world.newUser()
     const reply = await user.post(`/api/sessions/${randomUUID()}/ticket`, body)
     expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining(field) } })

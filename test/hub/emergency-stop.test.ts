@@ -26,12 +26,12 @@ afterEach(async () => {
   await database.drop()
 })
 
-/** Stops that went to the gateway without the database. */
+/** Returns the stops that were sent to the gateway without the database. */
 const direct = () => stops.filter(({ eventSeq }) => eventSeq === null)
 const notRecorded = { ok: false, status: 503, error: expect.stringContaining('not recorded') }
 const stop = (hub: TestHubSocket, fixture: SessionFixture, reason?: string, action = 'emergency_stop') =>
   hub.send('session:action', { session_id: fixture.id, action, ...(reason !== undefined && { reason }) })
-/** What a second message of one sender would have come behind. */
+/** Waits until messages of the bus have been delivered. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 async function watching(fixture: SessionFixture, user = fixture.client) {
@@ -40,9 +40,9 @@ async function watching(fixture: SessionFixture, user = fixture.client) {
   return hub
 }
 
-describe('an emergency stop at the hub while the database is away', () => {
+describe('a remote stop at the hub while the database is unavailable', () => {
   test.each(['cut', 'silence'] as const)(
-    'reaches the gateway at once from who watches the session, and the answer says that it is not recorded: %s',
+    'of a watching socket reaches the gateway at once, and the answer says that it is not recorded: %s',
     async (fault) => {
       const fixture = await openSessionFixture(world)
       const admin = await world.admin()
@@ -76,7 +76,7 @@ describe('an emergency stop at the hub while the database is away', () => {
     },
   )
 
-  test('reaches it also over a database that answers, but is held up', async () => {
+  test('reaches the gateway also if the database answers slowly', async () => {
     const fixture = await openSessionFixture(world)
     const hub = await watching(fixture)
     await using blocker = await connectTo(database.url)
@@ -85,23 +85,23 @@ describe('an emergency stop at the hub while the database is away', () => {
     expect(await stop(hub, fixture, 'smoke')).toEqual(notRecorded)
     expect(direct()).toMatchObject([{ sessionId: fixture.id, reason: 'smoke' }])
     await blocker.query('commit')
-    // What was asked of the database is done all the same, and told to those who watch.
+    // The database records the stop nevertheless, and watching sockets receive the event.
     await hub.saw('session:event', { type: 'session.stopped', seq: 2 })
     await vi.waitFor(() => expect(stops.some(({ eventSeq }) => eventSeq === 2)).toBe(true), 10_000)
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('does nothing from who does not watch the session, or not any more, or watches another', async () => {
-    const [fixture, other] = [await openSessionFixture(world), await openSessionFixture(world)]
-    const otherSocket = await fixture.client.hub()
-    const unrelatedUser = await watching(other, other.operator)
+  test('is not sent for a socket that does not watch the session, or no longer does', async () => {
+    const [fixture, otherFixture] = [await openSessionFixture(world), await openSessionFixture(world)]
+    const notWatching = await fixture.client.hub()
+    const unrelatedUser = await watching(otherFixture, otherFixture.operator)
     const former = await watching(fixture, fixture.operator)
     await former.send('session:unwatch', { session_id: fixture.id })
     expect(await unrelatedUser.send('session:watch', { session_id: fixture.id })).toMatchObject({
       status: 404,
     })
     proxy.cut()
-    for (const hub of [otherSocket, unrelatedUser, former]) {
+    for (const hub of [notWatching, unrelatedUser, former]) {
       const answer = await stop(hub, fixture, 'mine')
       expect(answer).toMatchObject({ ok: false, status: 503 })
       expect(answer.error).not.toContain('recorded')
@@ -113,10 +113,10 @@ describe('an emergency stop at the hub while the database is away', () => {
       async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200),
       20_000,
     )
-    await other.performAction(other.client, 'end')
+    await otherFixture.performAction(otherFixture.client, 'end')
   })
 
-  test('is the one act that does', async () => {
+  test('is the only action that is sent without the database', async () => {
     const fixture = await openSessionFixture(world)
     const hub = await watching(fixture, fixture.operator)
     proxy.cut()
@@ -135,7 +135,7 @@ describe('an emergency stop at the hub while the database is away', () => {
   })
 })
 
-test('a stop at the hub with the database there goes to the gateway once, with its number', async () => {
+test('a stop at the hub while the database works is sent to the gateway once, with its number', async () => {
   const fixture = await openSessionFixture(world)
   const hub = await watching(fixture)
   expect(await stop(hub, fixture, 'smoke')).toMatchObject({ ok: true, session: { status: 'PAUSED' } })

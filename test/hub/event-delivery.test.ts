@@ -14,7 +14,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
 
   async function openSession() {
     const fixture = await openSessionFixture(world)
-    await world.drained() // what hubs tell from here on is what a test has done
+    await world.drained() // hubs have published all events of the fixture
     return fixture
   }
 
@@ -32,7 +32,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
   const upTo = (count: number, from = 1) => Array.from({ length: count }, (_, index) => index + from)
 
   describe('of a session', () => {
-    test('an acknowledged message is stored: everybody entitled reads it over REST at once', async () => {
+    test('an acknowledged message is stored: participants read it over REST at once', async () => {
       const { id, owner, operator } = await openSession()
       const hub = await operator.hub()
       for (let count = 1; count <= 10; count++) {
@@ -43,7 +43,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       }
     })
 
-    test('messages of both sides at once, over REST and the hub, reach everybody in one gapless order', async () => {
+    test('concurrent messages over REST and the hub reach all clients in one order without gaps', async () => {
       const { id, owner, operator } = await openSession()
       const observers = [await owner.hub(), await operator.hub(), await owner.hub()]
       for (const observer of observers) {
@@ -59,7 +59,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       )
       expect(
         answers.toSorted((a, b) => a - b),
-        'every message got a number of its own',
+        'every message has a unique number',
       ).toEqual(upTo(60, 2))
       for (const observer of observers) {
         await observer.saw('session:event', { seq: 61 })
@@ -69,7 +69,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       for (const observer of observers) expect(observer.of('session:event')).toEqual(log)
     })
 
-    test('status changes and chat stand in the same log, in the order they happened', async () => {
+    test('status changes and chat are in one log, in order', async () => {
       const { id, owner, operator } = await openSession()
       const observer = await owner.hub()
       await observer.send('session:watch', { session_id: id })
@@ -90,7 +90,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       ])
     })
 
-    test('a repeated client_message_id answers with the first message; there is one, and one event', async () => {
+    test('a repeated client_message_id returns the first message, and causes no second event', async () => {
       const { id, owner, operator } = await openSession()
       const observer = await owner.hub()
       await observer.send('session:watch', { session_id: id })
@@ -106,26 +106,26 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
         ok: false,
         status: 422,
       })
-      // The other side has ids of its own.
+      // Each sender has separate ids.
       expect(await sendMessage(observer, id, 'mine', 'same')).toMatchObject({ ok: true, message: { seq: 3 } })
       await observer.saw('session:event', { seq: 3 })
       expect(numbers(observer.of('session:event'))).toEqual([2, 3])
     })
 
-    test('after unwatching nothing of the session arrives any more', async () => {
+    test('after unwatching, no event of the session arrives', async () => {
       const { id, owner, operator } = await openSession()
       const [leaver, remainingSocket] = [await owner.hub(), await owner.hub()]
       for (const hub of [leaver, remainingSocket]) await hub.send('session:watch', { session_id: id })
       expect(await leaver.send('session:unwatch', { session_id: id })).toEqual({ ok: true })
-      await operator.post(`/api/sessions/${id}/messages`, { body: 'for the stayer' })
+      await operator.post(`/api/sessions/${id}/messages`, { body: 'for the remaining client' })
       await remainingSocket.saw('session:event', { seq: 2 })
-      await leaver.send('robots:watch') // whatever was sent to the leaver has arrived before this answer
+      await leaver.send('robots:watch') // earlier events would arrive before this answer
       expect(leaver.of('session:event')).toEqual([])
     })
   })
 
   describe('of notifications', () => {
-    test('every socket of a user, and nobody else, gets each once, numbered without gaps', async () => {
+    test('all sockets of a user, and no others, receive each notification once, without gaps', async () => {
       const { id, owner, operator } = await openSession()
       const [here, there, other] = [await owner.hub(), await owner.hub(), await operator.hub()]
       for (const action of ['pause', 'resume', 'pause', 'resume', 'end']) {
@@ -133,7 +133,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       }
       for (const hub of [here, there]) {
         await hub.saw('notification', { id: '6', type: 'session.ended' })
-        // The first tells of the start, which was before these sockets.
+        // The first one is about the start, which precedes these sockets.
         const seen = hub.of('notification').filter((item) => item.id !== '1')
         expect(seen.map((item) => item.id)).toEqual(['2', '3', '4', '5', '6'])
         const listed = (await owner.get('/api/notifications')).body.notifications.toReversed()
@@ -145,7 +145,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       expect(other.of('notification').map((item) => item.id)).toEqual(['1'])
     })
 
-    test('numbers stay gapless when many sessions notify one owner at once', async () => {
+    test('numbers have no gaps when many sessions notify one owner at once', async () => {
       const owner = await world.client()
       const hub = await owner.hub()
       const sessions = await Promise.all(
@@ -167,7 +167,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       expect(ids).toEqual(upTo(24))
     })
 
-    test('notifications:since gives pages of what is newer, oldest first, and the newest number', async () => {
+    test('notifications:since returns pages of newer notifications, oldest first, and the newest number', async () => {
       const owner = await world.client()
       const {
         core: { db },
@@ -184,7 +184,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
         collected.push(...page.notifications.map((item: { id: string }) => item.id))
         after = page.notifications.at(-1).id
         if (after === page.head) break
-        expect(pages, 'pages that lead nowhere').toBeLessThan(10)
+        expect(pages, 'pages without an end').toBeLessThan(10)
       }
       expect(collected).toEqual(upTo(250).map(String))
       const none = await hub.send('notifications:since', { after: '250' })
@@ -197,17 +197,17 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
 
   describe("of a robot's status", () => {
     async function certify(operator: TestUser, robot_type: string, verdict?: 'approve' | 'reject') {
-      const asked = await operator.post('/api/operator/certifications', { robot_type })
-      expect(asked.status).toBe(201)
+      const requested = await operator.post('/api/operator/certifications', { robot_type })
+      expect(requested.status).toBe(201)
       if (!verdict) return
       const decided = await (await world.admin()).post(
-        `/api/admin/certifications/${asked.body.id}/${verdict}`,
+        `/api/admin/certifications/${requested.body.id}/${verdict}`,
         verdict === 'reject' ? { reason: 'Not yet' } : {},
       )
       expect(decided.status).toBe(200)
     }
 
-    test('every change reaches the owner and the operators certified for its type, and nobody else', async () => {
+    test('every change reaches the owner and the operators certified for its type only', async () => {
       const robot_type = `arm-${randomUUID()}`
       const [owner, otherOwner] = [await world.client(), await world.client()]
       const robot = await world.robot(owner, { robot_type, require_certification: true })
@@ -233,7 +233,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
         const { robots } = await hub.send('robots:watch')
         expect(robots).not.toContainEqual(expect.objectContaining({ robot_id: robot.id }))
       }
-      const notAsked = await owner.hub()
+      const notWatching = await owner.hub()
 
       const link = (await world.connect(robot)).beat()
       for (const hub of entitled) await hub.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
@@ -255,13 +255,13 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
           expect(Object.keys(event).sort()).toEqual(['last_heartbeat', 'robot_id', 'status'])
         }
       }
-      for (const hub of [...others, notAsked]) {
-        await hub.send('notifications:since') // whatever was sent to this socket has arrived before the answer
+      for (const hub of [...others, notWatching]) {
+        await hub.send('notifications:since') // earlier events would arrive before this answer
         expect(ofRobot(hub, robot.id)).toEqual([])
       }
     })
 
-    test('an owner who is also certified for the type hears of each change once', async () => {
+    test('an owner who is also certified for the type receives each change once', async () => {
       const robot_type = `arm-${randomUUID()}`
       const both = await world.client()
       expect((await both.post('/api/auth/profile', { role: 'operator' })).status).toBe(200)
@@ -270,7 +270,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       const hub = await both.hub()
       const { robots } = await hub.send('robots:watch')
       expect(robots).toContainEqual(expect.objectContaining({ robot_id: robot.id }))
-      await hub.send('robots:watch') // asking twice does not double what comes
+      await hub.send('robots:watch') // watching twice does not duplicate events
       const link = (await world.connect(robot)).beat()
       await hub.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
       link.destroy()

@@ -7,24 +7,24 @@ import { createWorld, type World } from '../support/world/world.ts'
 
 describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => {
   let world: World
-  const dialled: Socket[] = []
+  const opened: Socket[] = []
   beforeAll(async () => {
     world = await createWorld({ bus })
   })
   afterAll(async () => {
-    for (const socket of dialled) socket.close()
+    for (const socket of opened) socket.close()
     await world[Symbol.asyncDispose]()
   })
 
-  /** Dials as any socket.io-client would; settles with what came of it. */
-  function dial(options: Partial<ManagerOptions & SocketOptions>): Promise<Outcome> {
+  /** Connects with socket.io-client; settles with the socket or the refusal. */
+  function connect(options: Partial<ManagerOptions & SocketOptions>): Promise<Outcome> {
     const socket = io(world.hubUrl, {
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
       ...options,
     })
-    dialled.push(socket)
+    opened.push(socket)
     return new Promise((resolve) => {
       socket.once('connect', () => resolve({ socket }))
       socket.once('connect_error', (cause: Error & { data?: unknown }) =>
@@ -36,7 +36,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
   const openSession = () => openSessionFixture(world)
 
   describe('handshake', () => {
-    test('takes a session token in auth.token, in the Authorization header and in the cookie, and an API key', async () => {
+    test('accepts a session token in auth.token, the Authorization header or the cookie, and an API key', async () => {
       const owner = await world.client()
       const robot = await world.robot(owner)
       const { key } = await owner.key()
@@ -54,14 +54,14 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
         },
       }
       for (const [way, options] of Object.entries(ways)) {
-        const { socket, refused } = await dial(options)
+        const { socket, refused } = await connect(options)
         expect(refused, way).toBeUndefined()
         const answer = await socket?.timeout(10_000).emitWithAck('robots:watch', {})
         expect(answer, way).toMatchObject({ ok: true, robots: [{ robot_id: robot.id }] })
       }
     })
 
-    test('refuses every credential that is not good, and says why', async () => {
+    test('refuses every invalid credential with a reason', async () => {
       const owner = await world.client()
       const robot = await world.robot(owner)
       const { id, key } = await owner.key()
@@ -71,39 +71,39 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
         expiresInSeconds: -60,
       })
       const bad: Record<string, Partial<ManagerOptions & SocketOptions>> = {
-        nothing: {},
+        'no credential': {},
         'an empty token': { auth: { token: '' } },
-        'a token that is no string': { auth: { token: { toString: 'x' } } },
-        garbage: { auth: { token: 'garbage' } },
+        'a token that is not a string': { auth: { token: { toString: 'x' } } },
+        'an arbitrary text': { auth: { token: 'garbage' } },
         'a tampered token': { auth: { token: `${owner.token.slice(0, -8)}AAAAAAAA` } },
         'an expired token': { auth: { token: expired } },
         'a revoked key': { auth: { token: key } },
-        'a key nobody has': { auth: { token: `svc_live_${'A'.repeat(40)}` } },
+        'an unknown key': { auth: { token: `svc_live_${'A'.repeat(40)}` } },
         'a robot token': { auth: { token: robot.token } },
         'another scheme': { extraHeaders: { Authorization: `Basic ${owner.token}` } },
-        // A header or auth.token decides alone: falling back to the cookie would hide the mistake.
-        'garbage beside a good cookie': {
+        // Only auth.token or the header counts: falling back to the cookie would hide the mistake.
+        'an arbitrary text with a valid cookie': {
           auth: { token: 'garbage' },
           extraHeaders: { Cookie: `__session=${owner.token}` },
         },
       }
       for (const [what, options] of Object.entries(bad)) {
-        const { refused } = await dial(options)
+        const { refused } = await connect(options)
         expect(refused?.data, what).toEqual({ error: expect.stringMatching(/\w{3}/), status: 401 })
         expect(refused?.data, what).toMatchObject({ error: refused?.message })
       }
     })
 
     test.each(['websocket', 'polling'] as const)(
-      'refuses a page of another origin over %s, whatever it brings along',
+      'refuses a page of another origin over %s with any credential',
       async (transport) => {
         const owner = await world.client()
         for (const Origin of ['https://evil.example', 'null', `${world.baseUrl}.evil.example`]) {
           const withCookie = { Origin, Cookie: `__session=${owner.token}` }
-          const { refused } = await dial({ transports: [transport], extraHeaders: withCookie })
+          const { refused } = await connect({ transports: [transport], extraHeaders: withCookie })
           expect(refused, Origin).toBeDefined()
           const withToken = { auth: { token: owner.token }, extraHeaders: { Origin } }
-          expect((await dial({ transports: [transport], ...withToken })).refused, Origin).toBeDefined()
+          expect((await connect({ transports: [transport], ...withToken })).refused, Origin).toBeDefined()
         }
       },
     )
@@ -117,7 +117,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       hub = await session.operator.hub()
     })
 
-    test('each answers with ok and what was asked for', async () => {
+    test('each is answered with ok and its result', async () => {
       const session_id = session.id
       expect(await hub.send('session:watch', { session_id })).toEqual({
         ok: true,
@@ -158,21 +158,21 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
         head: '0',
         unread: 0,
       })
-      // Operators follow every robot that requires no certification.
+      // Operators watch every robot that requires no certification.
       expect(await hub.send('robots:watch')).toMatchObject({
         ok: true,
         robots: expect.arrayContaining([
-          { robot_id: expect.any(String), status: 'IN_SESSION', last_heartbeat: null },
+          expect.objectContaining({ robot_id: expect.any(String), status: 'IN_SESSION' }),
         ]),
       })
       expect(await hub.send('session:unwatch', { session_id })).toEqual({ ok: true })
     })
 
-    test('what is asked in the same moment gets its own answers: other logs, other stretches, other refusals', async () => {
-      const other = await openSessionFixture(world)
-      await other.operator.post(`${other.path}/messages`, { body: 'Elsewhere' })
+    test('concurrent commands get separate answers: other logs, other ranges, other errors', async () => {
+      const otherSession = await openSessionFixture(world)
+      await otherSession.operator.post(`${otherSession.path}/messages`, { body: 'Elsewhere' })
       const hub = await session.owner.hub()
-      const elsewhere = await other.owner.hub()
+      const elsewhere = await otherSession.owner.hub()
       const unrelatedUser = await (await world.client()).hub()
       const watch = (by: typeof hub, session_id: string, after?: number) =>
         by.send('session:watch', { session_id, ...(after !== undefined && { after }) })
@@ -181,7 +181,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
         watch(hub, session.id),
         watch(hub, session.id, head),
         watch(hub, session.id, Number.MAX_SAFE_INTEGER),
-        watch(elsewhere, other.id, 1),
+        watch(elsewhere, otherSession.id, 1),
         watch(unrelatedUser, session.id),
         watch(hub, crypto.randomUUID()),
       ])
@@ -190,8 +190,8 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       )
       for (const { ok, events } of [none, beyond]) expect({ ok, events }).toEqual({ ok: true, events: [] })
       expect(owned).toMatchObject({
-        session: { id: other.id },
-        events: [{ session_id: other.id, seq: 2, data: { body: 'Elsewhere' } }],
+        session: { id: otherSession.id },
+        events: [{ session_id: otherSession.id, seq: 2, data: { body: 'Elsewhere' } }],
         head: 2,
       })
       for (const answer of [refused, unknown]) expect(answer).toMatchObject({ ok: false, status: 404 })
@@ -209,7 +209,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       })
     })
 
-    test('invalid payloads are refused and the field is named', async () => {
+    test('invalid payloads are refused with the name of the field', async () => {
       const session_id = session.id
       const action = { session_id, action: 'pause' }
       const message = { session_id, body: 'x', client_message_id: 'm' }
@@ -249,10 +249,10 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
         expect(answer, label).toEqual({ ok: false, status: 400, error: expect.stringMatching(error) })
       }
       const { body } = await session.owner.get(`/api/sessions/${session_id}`)
-      expect(body.status, 'nothing of it took effect').toBe('ACTIVE')
+      expect(body.status, 'no command took effect').toBe('ACTIVE')
     })
 
-    test('a command without an acknowledgement function is carried out, and harms nobody', async () => {
+    test('a command without an acknowledgement function is executed', async () => {
       const fresh = await session.operator.hub()
       const id = fresh.socket.id
       const send = { session_id: session.id, body: 'no answer needed', client_message_id: 'quiet' }
@@ -271,7 +271,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       expect(fresh.socket.id).toBe(id)
     })
 
-    test("somebody else's session reads like one that does not exist, for every command", async () => {
+    test("every command answers for another user's session as for an unknown one", async () => {
       const { session_id, message } = {
         session_id: session.id,
         message: { client_message_id: 'm', body: 'x' },
@@ -294,11 +294,11 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       await observer.send('session:watch', { session_id })
       await session.operator.post(`/api/sessions/${session_id}/messages`, { body: 'also private' })
       await observer.saw('session:event', { type: 'chat.message' })
-      await unrelatedUser.send('robots:watch') // whatever was sent to the stranger has arrived before this answer
+      await unrelatedUser.send('robots:watch') // earlier events would arrive before this answer
       expect(unrelatedUser.of('session:event')).toEqual([])
     })
 
-    test('acts on a session are refused to who may only look on, and when the state forbids them', async () => {
+    test('actions on a session are refused without permission, and in the wrong state', async () => {
       const session_id = session.id
       const owner = await session.owner.hub()
       expect(await owner.send('session:action', { session_id, action: 'resume' })).toMatchObject({
@@ -319,13 +319,13 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     })
   })
 
-  test('a flood of commands is answered 429, and the socket lives on', async () => {
+  test('a flood of commands is answered with 429, and the socket stays open', async () => {
     const { id: session_id, operator, owner } = await openSession()
     const hub = await operator.hub()
     await hub.send('session:watch', { session_id })
     const socketId = hub.socket.id
     const flood = Promise.all(Array.from({ length: 300 }, () => hub.send('robots:watch')))
-    // Who has used up everything else can still stop a robot.
+    // A socket over its rate limit can still stop a robot.
     const stopped = await hub.send('session:action', { session_id, action: 'emergency_stop' })
     expect(stopped).toMatchObject({ ok: true })
     const answers = await flood
@@ -335,7 +335,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     for (const answer of refused) {
       expect(answer).toEqual({ ok: false, status: 429, error: expect.any(String) })
     }
-    // Others are not held up, and what the hub pushes still arrives.
+    // Other sockets are not delayed, and events still arrive.
     expect(await (await owner.hub()).send('robots:watch')).toMatchObject({ ok: true })
     await owner.post(`/api/sessions/${session_id}/messages`, { body: 'still there?' })
     await hub.saw('session:event', { seq: 3 })
@@ -343,7 +343,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     expect(hub.socket.id).toBe(socketId)
   })
 
-  test('a socket watches a hundred sessions at a time and may ask again for each of them', async () => {
+  test('a socket watches up to a hundred sessions, and may repeat the command for each of them', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
     const ids = Array.from({ length: 101 }, () => randomUUID())
@@ -360,7 +360,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       )
       .execute()
     const hub = await owner.hub()
-    /** Sends again while the hub asks to slow down, as a client must. */
+    /** Sends a command, and repeats it while the rate limit refuses it. */
     const send = async (name: string, session_id: string | undefined) =>
       await vi.waitFor(
         async () => {
@@ -382,7 +382,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     expect(await send('session:watch', ids[100])).toMatchObject({ ok: true })
   })
 
-  test('typing reaches the others who watch that session, and nobody else', async () => {
+  test('typing reaches only the other sockets that watch the session', async () => {
     const [here, elsewhere] = [await openSession(), await openSession()]
     const operator = await here.operator.hub()
     const owner = await here.owner.hub()
@@ -400,30 +400,30 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       display_name: here.operator.name,
     })
     for (const hub of [operator, ownerNotWatching, unrelatedUser]) {
-      await hub.send('robots:watch') // whatever was sent to this socket has arrived before this answer
+      await hub.send('robots:watch') // earlier events would arrive before this answer
       expect(hub.of('chat:typing')).toEqual([])
     }
   })
 
-  test('a session token that expires ends its socket, and only that one', async () => {
+  test('a session token that expires closes its socket only', async () => {
     const expiresInSeconds = 2
     const email = `brief-${bus}@test.local`
     const brief = await world.platform.identity.builtIn!.issueDevToken({ email, expiresInSeconds })
     const expiresAtMs = JSON.parse(Buffer.from(brief.split('.')[1]!, 'base64url').toString()).exp * 1_000
-    const lasting = await world.platform.identity.builtIn!.issueDevToken({ email })
-    const [first, other] = [
-      await dial({ auth: { token: brief } }),
-      await dial({ auth: { token: lasting }, forceNew: true }),
+    const lastingToken = await world.platform.identity.builtIn!.issueDevToken({ email })
+    const [expiring, lasting] = [
+      await connect({ auth: { token: brief } }),
+      await connect({ auth: { token: lastingToken }, forceNew: true }),
     ]
-    const ended = await new Promise<string>((resolve) => first.socket?.once('disconnect', resolve))
+    const ended = await new Promise<string>((resolve) => expiring.socket?.once('disconnect', resolve))
     expect(ended).toBe('io server disconnect')
     const lateMs = Date.now() - expiresAtMs
     expect(lateMs).toBeGreaterThan(-50) // timers may fire a little early
     expect(lateMs).toBeLessThan(1_500)
-    expect(await other.socket?.timeout(5_000).emitWithAck('robots:watch', {})).toMatchObject({ ok: true })
+    expect(await lasting.socket?.timeout(5_000).emitWithAck('robots:watch', {})).toMatchObject({ ok: true })
   })
 
-  test('an API key that expires ends its socket', async () => {
+  test('an API key that expires closes its socket', async () => {
     const owner = await world.client()
     const expires_at = new Date(Date.now() + 1_000)
     const made = await owner.post('/api/auth/api-keys', {
@@ -431,7 +431,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       expires_at: expires_at.toISOString(),
     })
     expect(made.status).toBe(201)
-    const { socket } = await dial({ auth: { token: made.body.key } })
+    const { socket } = await connect({ auth: { token: made.body.key } })
     expect(socket?.connected).toBe(true)
     await vi.waitFor(() => expect(socket?.connected).toBe(false), { timeout: 5_000, interval: 20 })
     expect(Date.now()).toBeGreaterThanOrEqual(expires_at.getTime() - 50)

@@ -19,7 +19,7 @@ afterEach(() => {
 const addressOf = (world: World) =>
   `${world.hubUrl.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`
 
-/** A connection that shows no credential; answers with its socket, or with why it was refused. */
+/** Connects without a credential; returns the socket, or the error of a refusal. */
 function handshake(world: World, from = '192.0.2.1'): Promise<WebSocket | string> {
   const socket = new WebSocket(addressOf(world), { headers: { 'X-Forwarded-For': from } })
   open.push(socket)
@@ -34,7 +34,7 @@ function handshake(world: World, from = '192.0.2.1'): Promise<WebSocket | string
   })
 }
 
-/** Tries a token; answers with why it was refused, or undefined. */
+/** Connects with a token; returns the error of a refusal, or undefined. */
 async function signIn(world: World, token: string, from = '192.0.2.1'): Promise<string | undefined> {
   const socket = io(world.hubUrl, {
     auth: { token },
@@ -64,7 +64,7 @@ async function metric(world: World, name: string): Promise<number> {
 }
 
 describe('connections without a credential', () => {
-  test('are no sockets of users, and are refused beyond the limit of their network', async () => {
+  test('do not count as sockets, and are refused beyond the limit of their network', async () => {
     await using world = await createWorld(limited)
     for (let n = 0; n < LIMIT; n++) expect(await handshake(world)).toBeInstanceOf(WebSocket)
     expect(await metric(world, 'hub_sockets')).toBe(0)
@@ -76,7 +76,7 @@ describe('connections without a credential', () => {
     await vi.waitFor(async () => expect(await metric(world, 'hub_handshakes_pending')).toBe(0), waitOptions)
   })
 
-  test('count no longer once their credential proves valid', async () => {
+  test('do not count once their credential is valid', async () => {
     await using world = await createWorld(limited)
     const user = await world.client()
     for (let n = 0; n < 4 * LIMIT; n++) expect(await signIn(world, user.token)).toBeUndefined()
@@ -84,7 +84,7 @@ describe('connections without a credential', () => {
   })
 })
 
-test('a connection that leaves its namespace is closed: it would stay open without a credential', async () => {
+test('a connection that leaves its namespace is closed', async () => {
   await using world = await createWorld(limited)
   const user = await world.client()
   const socket = (await handshake(world)) as WebSocket
@@ -97,14 +97,14 @@ test('a connection that leaves its namespace is closed: it would stay open witho
   await vi.waitFor(async () => expect(await metric(world, 'hub_handshakes_pending')).toBe(0), waitOptions)
 })
 
-test('an address in front of a header full of blanks is read at once', () => {
+test('an address before a million blanks in a header is parsed in linear time', () => {
   const blanks = { headers: { 'x-forwarded-for': `192.0.2.9${' '.repeat(1_000_000)}b` }, socket: {} }
-  // With a pattern that skips blanks, this would not end within the limit of a test.
+  // A regular expression that skips blanks would exceed the timeout of the test.
   expect(requestNetwork(blanks as unknown as IncomingMessage, 1)).toBe('unknown')
 })
 
 describe('credentials that are refused', () => {
-  test('are counted by reason, and limited for each network', async () => {
+  test('are counted by reason and limited for each network', async () => {
     await using world = await createWorld(limited)
     const user = await world.client()
     expect(await signIn(world, '')).toContain('A token is required')
@@ -118,7 +118,7 @@ describe('credentials that are refused', () => {
     expect(await signIn(world, user.token, '192.0.2.2'), 'from another network').toBeUndefined()
   })
 
-  test('cannot be tried one after another on one connection', async () => {
+  test('are limited on one connection too', async () => {
     await using world = await createWorld(limited)
     const socket = (await handshake(world)) as WebSocket
     const answers: string[] = []

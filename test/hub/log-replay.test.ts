@@ -9,7 +9,7 @@ import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-/** A network between clients and the hub that can break at any moment, in the middle of anything. */
+/** A TCP proxy between clients and the hub whose connections a test can break at any moment. */
 class BreakableLink {
   readonly #server = createServer((client) => this.#carry(client))
   readonly #sockets = new Set<TcpSocket>()
@@ -19,18 +19,18 @@ class BreakableLink {
     this.#target = new URL(url)
   }
 
-  async create(): Promise<string> {
+  async listen(): Promise<string> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Breaks every connection, without a farewell to either side. */
+  /** Resets every connection. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
-  async remove(): Promise<void> {
+  async close(): Promise<void> {
     this.#server.close()
     this.cut()
     await once(this.#server, 'close')
@@ -38,7 +38,7 @@ class BreakableLink {
 
   #carry(client: TcpSocket): void {
     const hub = connect(Number(this.#target.port), this.#target.hostname)
-    for (const [socket, other] of [
+    for (const [socket, peer] of [
       [client, hub],
       [hub, client],
     ] as const) {
@@ -46,22 +46,22 @@ class BreakableLink {
       socket.on('error', () => {})
       socket.on('close', () => {
         this.#sockets.delete(socket)
-        other.destroy()
+        peer.destroy()
       })
-      socket.pipe(other)
+      socket.pipe(peer)
     }
   }
 }
 
-/** A client as the protocol describes it, with nothing of ours: it resumes with `after` and asks when it sees a gap. */
+/** A client without the SDK, as the protocol describes it: it resumes with `after` and fills gaps. */
 class PlainObserver {
   readonly log: SessionLogEvent[] = []
-  readonly surprises: string[] = []
+  readonly violations: string[] = []
   disconnects = 0
   readonly #socket: Socket
   readonly #sessionId: string
   #requesting = false
-  /** An event came that the answer under way may not reach up to. */
+  /** Whether an event has arrived that the pending answer may not contain. */
   #again = false
 
   constructor(url: string, token: string, sessionId: string) {
@@ -94,7 +94,7 @@ class PlainObserver {
     this.#socket.close()
   }
 
-  /** False when something before this event is missing. */
+  /** Returns false if an earlier event is missing. */
   #take(event: SessionLogEvent): boolean {
     if (event.seq === this.last + 1) this.log.push(event)
     return event.seq <= this.last
@@ -107,16 +107,16 @@ class PlainObserver {
     try {
       while (this.#again) {
         this.#again = false
-        const question = { session_id: this.#sessionId, after: this.last }
-        const answer = await this.#socket.timeout(2_000).emitWithAck('session:watch', question)
-        if (!answer.ok) this.surprises.push(answer.error)
+        const request = { session_id: this.#sessionId, after: this.last }
+        const answer = await this.#socket.timeout(2_000).emitWithAck('session:watch', request)
+        if (!answer.ok) this.violations.push(answer.error)
         for (const event of answer.events ?? []) {
-          if (!this.#take(event)) this.surprises.push(`a page skips from ${this.last} to ${event.seq}`)
+          if (!this.#take(event)) this.violations.push(`a page skips from ${this.last} to ${event.seq}`)
         }
         if (this.last < answer.head) this.#again = true
       }
     } catch {
-      // The connection broke, and the next one may be there already.
+      // The connection broke, and the client may have reconnected already.
       this.#again = this.connected
     } finally {
       this.#requesting = false
@@ -132,16 +132,16 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
   beforeAll(async () => {
     world = await createWorld({ bus })
     link = new BreakableLink(world.hubUrl)
-    url = await link.create()
+    url = await link.listen()
   })
   afterAll(async () => {
-    await link.remove()
+    await link.close()
     await world[Symbol.asyncDispose]()
   })
 
   const openSession = () => openSessionFixture(world)
 
-  /** The log as it is stored; the truth that everybody must end up with. */
+  /** Returns the stored log, which all clients must have in the end. */
   async function storedLog(user: TestUser, sessionId: string): Promise<SessionLogEvent[]> {
     const log: SessionLogEvent[] = []
     for (;;) {
@@ -152,7 +152,7 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
     }
   }
 
-  /** Lets a session have many entries without anybody having to live through them. */
+  /** Inserts log entries of a session directly. */
   async function fillLog(sessionId: string, upTo: number): Promise<void> {
     const {
       core: { db },
@@ -170,15 +170,15 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
   const isComplete = (log: readonly { seq: number }[], head: number) =>
     vi.waitFor(() => expect(log.at(-1)?.seq).toBe(head), { timeout: 10_000, interval: 5 })
 
-  test('however often and whenever the connection breaks, every client ends with exactly the log', async () => {
+  test('every client has exactly the stored log in the end, however often connections break', async () => {
     const rounds = 4
     let disconnects = 0
     const steps = fc.array(
       fc.record({
         messages: fc.integer({ min: 0, max: 3 }),
-        /** Cut while the messages are under way, or after their acknowledgement. */
+        /** Whether to cut while the messages are in flight, or after their acknowledgement. */
         cutEarly: fc.boolean(),
-        /** Whether everybody is back before the story goes on. */
+        /** Whether to wait until all clients have reconnected. */
         wait: fc.boolean(),
       }),
       { minLength: 15, maxLength: 25 },
@@ -215,9 +215,9 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
         expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1))
         for (const { log } of plain) await isComplete(log, stored.length)
         await isComplete(ofSdk, stored.length)
-        for (const { log, surprises } of plain) {
+        for (const { log, violations } of plain) {
           expect(log).toEqual(stored)
-          expect(surprises).toEqual([])
+          expect(violations).toEqual([])
         }
         expect(ofSdk, 'through the SDK').toEqual(stored)
         for (const item of plain) disconnects += item.disconnects
@@ -230,7 +230,7 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
     expect(disconnects, 'the test did break connections').toBeGreaterThan(100)
   })
 
-  test('a client that comes late reads a log longer than a page, page by page, up to its head', async () => {
+  test('a late client reads a long log page by page, up to its head', async () => {
     const { id, owner, operator } = await openSession()
     await fillLog(id, 450)
     const hub = await owner.hub()
@@ -244,9 +244,9 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
     try {
       await client.connect()
       await client.watch(id, { onEvent: (event) => ofSdk.push(event) })
-      expect(ofSdk, 'watching resolves once everything is there').toHaveLength(450)
+      expect(ofSdk, 'watching resolves once the log is complete').toHaveLength(450)
       await isComplete(observer.log, 450)
-      await owner.post(`/api/sessions/${id}/messages`, { body: 'and live from here' })
+      await owner.post(`/api/sessions/${id}/messages`, { body: 'live from here' })
       await isComplete(ofSdk, 451)
       await isComplete(observer.log, 451)
       const stored = await storedLog(owner, id)
@@ -258,7 +258,7 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
     }
   })
 
-  test('what is written while a client pages through the log is neither lost nor doubled', async () => {
+  test('events that are written while a client reads pages of the log arrive once', async () => {
     const { id, owner, operator } = await openSession()
     await fillLog(id, 900)
     const observers = Array.from({ length: 4 }, () => new PlainObserver(url, owner.token, id))
@@ -271,14 +271,14 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
       for (const observer of observers) {
         await isComplete(observer.log, 910)
         expect(observer.log).toEqual(stored)
-        expect(observer.surprises).toEqual([])
+        expect(observer.violations).toEqual([])
       }
     } finally {
       for (const observer of observers) observer.close()
     }
   })
 
-  test('with `after` only what is newer comes; at the head, or beyond it, nothing', async () => {
+  test('with `after` only newer events are returned; at the head or beyond it, none', async () => {
     const { id, owner } = await openSession()
     await fillLog(id, 30)
     const hub = await owner.hub()

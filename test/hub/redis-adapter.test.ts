@@ -5,12 +5,12 @@ import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const WAIT_OPTIONS = { timeout: 15_000, interval: 10 }
-/** As many as one statement of a gateway makes. */
+/** The largest event that one statement of a gateway causes. */
 const ROBOTS_PER_EVENT = 2_000
 
 const hubless = { bus: 'redis', env: { ROLES: 'api,gateway,worker' } } as const
 
-/** A fact about many robots that nobody knows, and about `robotId` at its end. */
+/** Returns an event about many unknown robots, with `robotId` as the last one. */
 const burst = (owner_id: string, robotId?: string, status = 'OFFLINE') => ({
   name: 'robots.status',
   payload: JSON.stringify({
@@ -24,14 +24,14 @@ const burst = (owner_id: string, robotId?: string, status = 'OFFLINE') => ({
   }),
 })
 
-/** Writes facts as a process does whose hint is lost. */
+/** Writes domain events like a process whose hint is lost. */
 const write = ({ platform }: World, domainEvents: readonly { name: string; payload: string }[]) =>
   platform.core.db.insertInto('outbox').values(domainEvents.slice()).execute()
 
-const waiting = async ({ platform }: World) =>
+const pendingEvents = async ({ platform }: World) =>
   (await platform.core.db.selectFrom('outbox').select('id').execute()).length
 
-test('a burst many times as large as what may be on its way to Redis reaches the other hub whole, and cuts nobody off', {
+test('a burst that exceeds the messages in flight to Redis reaches the other hub completely, and closes no client', {
   timeout: 60_000,
 }, async () => {
   await using world = await createWorld(hubless)
@@ -57,7 +57,7 @@ test('a burst many times as large as what may be on its way to Redis reaches the
   expect(disconnects).toBe(0)
 })
 
-test('a Redis that takes nothing holds the relay up for a moment only: its own clients hear on', {
+test('a Redis that accepts nothing delays the outbox relay for a moment only: local clients receive events', {
   timeout: 60_000,
 }, async () => {
   await using world = await createWorld(hubless)
@@ -74,7 +74,7 @@ test('a Redis that takes nothing holds the relay up for a moment only: its own c
   redis.restore()
 })
 
-test('statuses of robots that a lost leader told too late are put right at every hub', {
+test('clients of every hub correct the robot statuses that a former leader published too late', {
   timeout: 60_000,
 }, async () => {
   await using world = await createWorld(hubless)
@@ -83,7 +83,7 @@ test('statuses of robots that a lost leader told too late are put right at every
   const first = await world.addNode('hub', { DATABASE_URL: database.url, REDIS_URL: redis.url })
   const owner = await world.client()
   const robot = await world.robot(owner)
-  await world.drained() // the first hub relays
+  await world.drained() // the first hub is the leader of the outbox relay
   const second = await world.addNode('hub')
 
   const statuses: string[] = []
@@ -100,15 +100,15 @@ test('statuses of robots that a lost leader told too late are put right at every
     })
     expect(statuses).toEqual(['OFFLINE'])
 
-    // The first hub has told some of this when it loses Redis and the database.
+    // The first hub has published some of this when it loses Redis and the database.
     redis.silence()
     await write(world, [burst(owner.id, robot.id), burst(owner.id), burst(owner.id)])
     await vi.waitFor(async () => expect(await relayed(first)).toBeGreaterThan(0), WAIT_OPTIONS)
     database.silence()
-    // What is newer comes from the second.
+    // The second hub publishes newer statuses.
     ;(await world.connect(robot)).beat()
     await vi.waitFor(() => expect(statuses.at(-1)).toBe('AVAILABLE'), WAIT_OPTIONS)
-    await vi.waitFor(async () => expect(await waiting(world)).toBe(0), WAIT_OPTIONS)
+    await vi.waitFor(async () => expect(await pendingEvents(world)).toBe(0), WAIT_OPTIONS)
     const statusCount = statuses.length
 
     database.restore()
@@ -120,7 +120,7 @@ test('statuses of robots that a lost leader told too late are put right at every
   }
 })
 
-/** How many facts a hub has told so far, as its metrics say. */
+/** Returns the number of domain events that a hub has published, according to its metrics. */
 async function relayed({ hubUrl }: { hubUrl: string }): Promise<number> {
   const page = await (await fetch(`${hubUrl}/metrics`)).text()
   return Number(/^wheelhouse_outbox_relay_events_total (\d+)/m.exec(page)?.[1])

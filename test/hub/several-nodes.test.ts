@@ -10,10 +10,10 @@ import { startRedis, type TestRedis } from '../support/processes/redis.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-/** A process without a hub; the hubs are added, so that any of them can be stopped. */
+/** Options for a process without a hub. Hubs are added as separate nodes, so that each can be stopped. */
 const hubless = { bus: 'redis', env: { ROLES: 'api,gateway,worker' } } as const
 
-/** Says something over REST, which needs no hub; answers with its number. */
+/** Sends a message over REST, which needs no hub; returns its number. */
 async function sendMessage({ id, operator }: SessionFixture, body: string): Promise<number> {
   const reply = await operator.post(`/api/sessions/${id}/messages`, { body })
   expect(reply.status, JSON.stringify(reply.body)).toBe(201)
@@ -23,7 +23,7 @@ async function sendMessage({ id, operator }: SessionFixture, body: string): Prom
 const storedLog = async ({ id, owner }: SessionFixture): Promise<SessionLogEvent[]> =>
   (await owner.get(`/api/sessions/${id}/events?limit=200`)).body.events
 
-/** Watches a session through one hub; whatever happens to that hub, its log must end up complete. */
+/** Watches a session through one hub and records its log. */
 async function watch(world: { add(close: () => void): void }, url: string, session: SessionFixture) {
   const log: SessionLogEvent[] = []
   const client = new HubClient({ url, token: session.owner.token, reconnect: { baseMs: 5, maxMs: 50 } })
@@ -38,7 +38,7 @@ async function watch(world: { add(close: () => void): void }, url: string, sessi
   }
 }
 
-/** Closes at the end of a test, newest first. */
+/** Closes resources at the end of a test, newest first. */
 function closers() {
   const all: (() => unknown)[] = []
   return {
@@ -49,11 +49,11 @@ function closers() {
   }
 }
 
-/** Waiting facts, so that a test may know whether anybody relays. */
-const waiting = async (world: World) =>
+/** Returns the number of events in the outbox. */
+const pendingEvents = async (world: World) =>
   (await world.platform.core.db.selectFrom('outbox').select('id').execute()).length
 
-test('what is said at one hub is heard at the other, in order', async () => {
+test('clients of one hub receive the messages of clients of another hub, in order', async () => {
   await using world = await createWorld({ bus: 'redis' })
   await using closing = closers()
   const second = await world.addNode('hub')
@@ -79,7 +79,7 @@ test('what is said at one hub is heard at the other, in order', async () => {
   const stored = await storedLog(session)
   expect(here.log).toEqual(stored)
   expect(there.log).toEqual(stored)
-  // Typing and notifications cross over as well.
+  // Typing and notifications reach the other hub too.
   const owner = await session.owner.hub({ url: second.hubUrl })
   await owner.send('session:watch', { session_id: session.id })
   await hubs[1]?.send('chat:typing', { session_id: session.id })
@@ -88,7 +88,7 @@ test('what is said at one hub is heard at the other, in order', async () => {
   await owner.saw('notification', { type: 'session.ended' })
 })
 
-test('long polling, which needs one hub for all its requests, is refused in words that say what to do', async () => {
+test('long polling is refused with an error that says what to do, because it needs one hub for all requests', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const refused = await fetch(`${world.hubUrl}/socket.io/?EIO=4&transport=polling`)
   expect(refused.status).toBe(403)
@@ -99,7 +99,7 @@ test('long polling, which needs one hub for all its requests, is refused in word
   client.close()
 })
 
-test('only one hub relays: each event comes once to a socket, on either node', async () => {
+test('only one hub relays the outbox: each socket on either node receives each event once', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const second = await world.addNode('hub')
   const session = await openSessionFixture(world)
@@ -113,7 +113,7 @@ test('only one hub relays: each event comes once to a socket, on either node', a
   }
 })
 
-test('a watcher that moves to another hub with `after` misses nothing and gets nothing twice', async () => {
+test('a client that reconnects to another hub with `after` receives every event once', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const second = await world.addNode('hub')
   const session = await openSessionFixture(world)
@@ -127,22 +127,22 @@ test('a watcher that moves to another hub with `after` misses nothing and gets n
     seen.push(...answer.events.map(({ seq }: { seq: number }) => seq))
     const live = await sendMessage(session, 'while watching')
     await hub.saw('session:event', { seq: live })
-    // What the answer had may be told once more, as it happens; by its number it is known to be a repetition.
+    // An event of the answer may arrive live as well; its number identifies it as a repetition.
     seen.push(...hub.of('session:event').flatMap(({ seq }) => (seq > (seen.at(-1) ?? 0) ? [seq] : [])))
     hub.close()
-    await sendMessage(session, 'while nobody watches')
+    await sendMessage(session, 'without a watching client')
     url = url === world.hubUrl ? second.hubUrl : world.hubUrl
   }
   expect(seen).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
 })
 
-test('when the hub that relays stops, another takes over, and its clients find their way back', async () => {
+test('when the hub with the outbox relay stops, another hub becomes the leader, and its clients reconnect', async () => {
   await using world = await createWorld(hubless)
   await using closing = closers()
   const port = String(await freePort())
   const first = await world.addNode('hub', { HUB_PORT: port })
   const session = await openSessionFixture(world)
-  await world.drained() // the first hub relays
+  await world.drained() // the first hub is the leader of the outbox relay
   const second = await world.addNode('hub')
   const atFirst = await watch(closing, first.hubUrl, session)
   const atSecond = await watch(closing, second.hubUrl, session)
@@ -151,9 +151,9 @@ test('when the hub that relays stops, another takes over, and its clients find t
 
   await first.stop()
   const stoppedMs = performance.now()
-  const last = await sendMessage(session, 'one hub is gone')
+  const last = await sendMessage(session, 'one hub has stopped')
   await atSecond.reaches(last)
-  expect(performance.now() - stoppedMs, 'until the other hub has taken over').toBeLessThan(3_000)
+  expect(performance.now() - stoppedMs, 'until the other hub is the leader').toBeLessThan(3_000)
 
   const again = await world.addNode('hub', { HUB_PORT: port })
   await atFirst.reaches(last)
@@ -165,7 +165,7 @@ test('when the hub that relays stops, another takes over, and its clients find t
   }
 })
 
-test("when the relaying hub's database connection breaks, relaying goes on and nothing is lost", async () => {
+test('when the database connection of the outbox relay breaks, no event is lost', async () => {
   await using world = await createWorld({ bus: 'redis' })
   await using closing = closers()
   const second = await world.addNode('hub')
@@ -192,7 +192,7 @@ test("when the relaying hub's database connection breaks, relaying goes on and n
   for (const { log } of observers) expect(log).toEqual(await storedLog(session))
 })
 
-test('what was committed while no hub ran is delivered once one runs: a crash before publishing loses nothing', async () => {
+test('events that were committed while no hub ran are delivered once one runs', async () => {
   await using world = await createWorld(hubless)
   await using closing = closers()
   const port = String(await freePort())
@@ -203,9 +203,9 @@ test('what was committed while no hub ran is delivered once one runs: a crash be
   await observer.client.onNotification(({ id }) => notified.push(id))
   await hub.stop()
 
-  const first = await sendMessage(session, 'to nobody')
+  const first = await sendMessage(session, 'without a hub')
   expect((await session.operator.patch(`/api/sessions/${session.id}`, { action: 'end' })).status).toBe(200)
-  expect(await waiting(world), 'facts that wait').toBeGreaterThanOrEqual(4)
+  expect(await pendingEvents(world), 'events in the outbox').toBeGreaterThanOrEqual(4)
 
   await world.addNode('hub', { HUB_PORT: port })
   await observer.reaches(first + 1)
@@ -214,31 +214,31 @@ test('what was committed while no hub ran is delivered once one runs: a crash be
   await world.drained()
 })
 
-test('facts that were stranded are also told live, to who watches already', async () => {
+test('delayed events are also delivered live to watching clients', async () => {
   await using world = await createWorld(hubless)
-  // Holds what relaying hubs hold, as a hub does that is stuck between commit and publish.
+  // Acquires the lock of the outbox relay, like a hub that is stuck between commit and publish.
   const stuck = new Client({ connectionString: world.database.url })
   await stuck.connect()
   await using closing = closers()
   closing.add(() => stuck.end().catch(() => {}))
   await stuck.query('select pg_advisory_lock(7466302)')
-  const signsOfLife = setInterval(() => stuck.query('select 1').catch(() => {}), 100)
-  closing.add(() => clearInterval(signsOfLife))
+  const heartbeat = setInterval(() => stuck.query('select 1').catch(() => {}), 100)
+  closing.add(() => clearInterval(heartbeat))
   const hub = await world.addNode('hub')
   const session = await openSessionFixture(world)
   const socket = await session.owner.hub({ url: hub.hubUrl })
   await socket.send('session:watch', { session_id: session.id })
-  const last = await sendMessage(session, 'stranded')
-  await socket.send('robots:watch') // a round trip later it has still not come
+  const last = await sendMessage(session, 'delayed')
+  await socket.send('robots:watch') // after a round trip the event has not arrived
   expect(socket.of('session:event')).toEqual([])
-  expect(await waiting(world)).toBeGreaterThan(0)
-  clearInterval(signsOfLife)
+  expect(await pendingEvents(world)).toBeGreaterThan(0)
+  clearInterval(heartbeat)
   await stuck.end()
   await socket.saw('session:event', { seq: last })
   await socket.saw('notification', { type: 'session.started' })
 })
 
-test('a revoked API key loses its sockets on every hub within a second; other credentials keep theirs', async () => {
+test('the sockets of a revoked API key are closed on every hub within a second; others stay open', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const second = await world.addNode('hub')
   const owner = await world.client()
@@ -250,11 +250,11 @@ test('a revoked API key loses its sockets on every hub within a second; other cr
   )
   expect((await owner.delete(`/api/auth/api-keys/${revoked.id}`)).status).toBe(204)
   await closedWithinASecond(revokedSockets)
-  for (const other of others) expect(await other.send('robots:watch')).toMatchObject({ ok: true })
+  for (const socket of others) expect(await socket.send('robots:watch')).toMatchObject({ ok: true })
   await expect(owner.hub({ token: revoked.key })).rejects.toThrow(/revoked/)
 })
 
-test('a revoked API key loses its sockets within a second also when nobody was told of it', async () => {
+test('the sockets of a revoked API key are closed within a second also without a hint', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const second = await world.addNode('hub')
   const owner = await world.client()
@@ -285,7 +285,7 @@ async function closedWithinASecond(
   )
 }
 
-/** A Redis behind an address of ours that can go away, come back empty, or lose single connections. */
+/** A Redis behind a proxy, which can stop, restart empty, or lose single connections. */
 class FragileRedis {
   readonly url: string
   readonly #server: Server
@@ -297,7 +297,7 @@ class FragileRedis {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const fragile = new FragileRedis(server)
-    await fragile.comeBack()
+    await fragile.restart()
     return fragile
   }
 
@@ -322,21 +322,21 @@ class FragileRedis {
     redis.pipe(client)
   }
 
-  /** Ends the process; until it comes back, nobody answers. */
-  async die(): Promise<void> {
-    const dying = this.#redis
+  /** Stops the process and breaks its connections. */
+  async kill(): Promise<void> {
+    const stopping = this.#redis
     this.#redis = undefined
     for (const link of this.#links) link.destroy()
-    await dying?.stop()
+    await stopping?.stop()
   }
 
-  /** A new process, with nothing in it, at the same address. */
-  async comeBack(): Promise<void> {
+  /** Starts an empty process at the same address. */
+  async restart(): Promise<void> {
     this.#redis = await startRedis()
   }
 
   /** Runs commands on a connection that is not part of the platform. */
-  async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+  async run<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
     const redis = new Redis((this.#redis as TestRedis).url)
     try {
       return await work(redis)
@@ -345,9 +345,9 @@ class FragileRedis {
     }
   }
 
-  /** Breaks the connections of this name, and no others. Answers with how many there were. */
+  /** Breaks the connections of this name only; returns their number. */
   breakConnections(name: string): Promise<number> {
-    return this.ask(async (redis) => {
+    return this.run(async (redis) => {
       const list = String(await redis.client('LIST'))
       const ids = [...list.matchAll(/^id=(\d+) .*? name=(\S*)/gm)].filter((entry) => entry[2] === name)
       for (const [, id] of ids) await redis.client('KILL', 'ID', id as string)
@@ -356,7 +356,7 @@ class FragileRedis {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.die()
+    await this.kill()
     this.#server.close()
   }
 }
@@ -372,23 +372,23 @@ async function twoHubsOver(redis: FragileRedis, closing: ReturnType<typeof close
   const allReach = async (seq: number) => {
     for (const observer of observers) await observer.reaches(seq)
   }
-  return { world, second, session, watchers: observers, allReach }
+  return { world, second, session, observers, allReach }
 }
 
-test('Redis wiped, and gone for a while: nothing is lost, and clients of both hubs end up complete', async () => {
+test('no event is lost if Redis is flushed or unavailable for a while', async () => {
   await using redis = await FragileRedis.start()
   await using closing = closers()
-  const { world, session, watchers: observers, allReach } = await twoHubsOver(redis, closing)
+  const { world, session, observers, allReach } = await twoHubsOver(redis, closing)
   await using _ = world
-  await redis.ask((direct) => direct.flushall())
-  await allReach(await sendMessage(session, 'wiped'))
+  await redis.run((direct) => direct.flushall())
+  await allReach(await sendMessage(session, 'flushed'))
 
-  await redis.die()
+  await redis.kill()
   const local = observers[0]!
   for (let count = 0; count < 5; count++) await sendMessage(session, `without Redis ${count}`)
-  // The hub that relays tells its own clients all the same.
+  // The hub with the outbox relay delivers to its own clients.
   await local.reaches(7)
-  await redis.comeBack()
+  await redis.restart()
   await allReach(7)
   for (let count = 0; count < 5; count++)
     await allReach(await sendMessage(session, `with Redis again ${count}`))
@@ -396,11 +396,11 @@ test('Redis wiped, and gone for a while: nothing is lost, and clients of both hu
 })
 
 test.each(['wheelhouse-hub-publisher', 'wheelhouse-hub-subscriber'])(
-  'a hub that loses only its Redis connection %s for a moment leaves no client behind',
+  'clients of a hub that loses only its Redis connection %s for a moment receive all events',
   async (name) => {
     await using redis = await FragileRedis.start()
     await using closing = closers()
-    const { world, session, watchers: observers, allReach } = await twoHubsOver(redis, closing)
+    const { world, session, observers, allReach } = await twoHubsOver(redis, closing)
     await using _ = world
     let last = 1
     for (let round = 0; round < 3; round++) {
@@ -408,33 +408,33 @@ test.each(['wheelhouse-hub-publisher', 'wheelhouse-hub-subscriber'])(
       expect(await redis.breakConnections(name)).toBeGreaterThan(0)
       for (let count = 0; count < 5; count++) sending.push(sendMessage(session, `${round} ${count}`))
       last = Math.max(...(await Promise.all(sending)))
-      // Nothing more is said: what was lost must be noticed by itself.
+      // No later event reveals the gap: the hub must notice it by itself.
       await allReach(last)
     }
     for (const { log } of observers) expect(log).toEqual(await storedLog(session))
   },
 )
 
-test('hubs that start while Redis is away join each other once it is there', async () => {
+test('hubs that start while Redis is unavailable join each other once it is available', async () => {
   await using redis = await FragileRedis.start()
   await using closing = closers()
-  await redis.die()
-  const { world, session, watchers: observers, allReach } = await twoHubsOver(redis, closing)
+  await redis.kill()
+  const { world, session, observers, allReach } = await twoHubsOver(redis, closing)
   await using _ = world
-  await redis.comeBack()
-  await sendMessage(session, 'is anybody there?')
-  // Sooner or later they are joined; from then on, everything crosses live.
+  await redis.restart()
+  await sendMessage(session, 'before they have joined')
+  // Once they have joined, events are delivered live.
   await allReach(2)
-  await allReach(await sendMessage(session, 'good'))
+  await allReach(await sendMessage(session, 'after they have joined'))
   for (const { log } of observers) expect(log).toEqual(await storedLog(session))
 })
 
-test('hubs stop in good order while Redis is away', async () => {
+test('hubs shut down while Redis is unavailable', async () => {
   await using redis = await FragileRedis.start()
   await using closing = closers()
-  const { world, second, session, watchers: observers } = await twoHubsOver(redis, closing)
+  const { world, second, session, observers } = await twoHubsOver(redis, closing)
   await using _ = world
-  await redis.die()
+  await redis.kill()
   await second.stop()
-  await observers[0]?.reaches(await sendMessage(session, 'alone'))
+  await observers[0]?.reaches(await sendMessage(session, 'to one hub'))
 })

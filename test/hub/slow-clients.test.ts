@@ -5,14 +5,14 @@ import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-/** Many times what the network itself takes on its way to somebody who does not read. */
+/** Many times more than the network buffers for a client that does not read. */
 const EVENTS = 6_000
 const TEXT = 'x'.repeat(8_000)
-/** Sooner than the hub would miss the answers to its pings. */
+/** Shorter than the ping timeout of the hub. */
 const WAIT_OPTIONS = { timeout: 20_000, interval: 50 }
 
-/** What a busy session leaves: entries in its log, and facts that tell of them. */
-async function happen(
+/** Writes log entries of a busy session, and their domain events. */
+async function writeEvents(
   { platform }: World,
   { id }: SessionFixture,
   from: number,
@@ -63,13 +63,13 @@ async function watch(url: string, { owner, id }: SessionFixture) {
   }
 }
 
-/** Sockets at the hub, as it says itself. */
+/** Returns the number of sockets according to the hub's metrics. */
 async function sockets({ hubUrl }: World): Promise<number> {
   const page = await (await fetch(`${hubUrl}/metrics`)).text()
   return Number(/^wheelhouse_hub_sockets (\d+)/m.exec(page)?.[1])
 }
 
-test('a client that does not read is cut off, holds up nobody, and ends complete when it reads again', {
+test('a client that does not read is closed, delays no other client, and completes its log when it reads again', {
   timeout: 90_000,
 }, async () => {
   await using world = await createWorld()
@@ -82,7 +82,7 @@ test('a client that does not read is cut off, holds up nobody, and ends complete
     expect(await sockets(world)).toBe(2)
     network.silence()
     const step = 500
-    for (let count = 0; count < EVENTS; count += step) await happen(world, session, count + 2, step)
+    for (let count = 0; count < EVENTS; count += step) await writeEvents(world, session, count + 2, step)
     const last = EVENTS + 1
     await vi.waitFor(() => expect(quick.log.at(-1)?.seq).toBe(last), WAIT_OPTIONS)
     await vi.waitFor(async () => expect(await sockets(world)).toBe(1), WAIT_OPTIONS)

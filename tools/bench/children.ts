@@ -9,7 +9,7 @@ export interface Child {
   readonly process: ChildProcess
   /** Settles when it has ended. */
   readonly ended: Promise<void>
-  /** The end of its output. */
+  /** Returns the end of its output. */
   output(): string
   onLine(listener: (line: string) => void): void
   /** Sends SIGTERM, and SIGKILL if it does not end. */
@@ -18,7 +18,7 @@ export interface Child {
   kill(): Promise<void>
 }
 
-/** All processes that the benchmark starts, so that it can end them by their process ids, however it ends itself. */
+/** Tracks all processes of the benchmark, so that it can end them by their process ids, however it ends itself. */
 export function createChildren() {
   const running = new Set<Child>()
 

@@ -24,7 +24,7 @@ const isRequest = (message: unknown): message is Request =>
 const isAnswer = (message: unknown): message is Answer =>
   typeof message === 'object' && message !== null && 'answered' in message
 
-/** Child side: answers calls of the parent. Ignores calls by other names. */
+/** Answers calls of the parent, in the child. Ignores calls by other names. */
 export function offer<A extends Offer>(handlers: A): void {
   process.on('message', async (message: unknown) => {
     if (!isRequest(message)) return
@@ -40,12 +40,12 @@ export function offer<A extends Offer>(handlers: A): void {
   })
 }
 
-/** Child side: notifies the parent that all functions are registered. */
+/** Notifies the parent, in the child, that all functions are registered. */
 export function sendReady(port: number): void {
   process.send?.({ ready: port })
 }
 
-/** Parent side: settles with the port of a child that is ready. */
+/** Settles in the parent with the port of a child that is ready. */
 export function readyPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: unknown) => {
@@ -57,7 +57,7 @@ export function readyPort(child: ChildProcess): Promise<number> {
   })
 }
 
-/** Parent side: returns a function that calls a child. */
+/** Returns a function for the parent that calls a child. */
 export function callerOf<A extends Offer>(child: ChildProcess): Call<A> {
   const waiting = new Map<number, (answer: Answer) => void>()
   child.on('message', (message: unknown) => {

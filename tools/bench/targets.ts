@@ -111,13 +111,13 @@ export async function startRestPeer(
   return { port, child, probe: callerOf<Probe>(child.process), stop: () => child.stop() }
 }
 
-/** Starts Wheelhouse's api role in a process of its own. */
+/** Starts Wheelhouse's api role in a separate process. */
 export async function startApi(lab: Lab, redisUrl: string): Promise<RestTarget> {
   const { child, baseUrl } = await startRole(lab, redisUrl, 'api')
   return ofRole(child, baseUrl)
 }
 
-/** Starts Wheelhouse's hub role in a process of its own. */
+/** Starts Wheelhouse's hub role in a separate process. */
 export async function startHub(
   lab: Lab,
   redisUrl: string,

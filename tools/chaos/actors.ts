@@ -18,7 +18,7 @@ export interface OpenSession {
 /** The robot may still be in a session that is about to end. */
 const START_ATTEMPTS = 10
 
-/** All actors of a run: robots, operators and owners, each over wires that can be cut. */
+/** Creates all actors of a run: robots, operators and owners, each over wires that can be cut. */
 export async function assemble(parts: {
   cluster: Cluster
   fixtures: Fixtures

@@ -15,7 +15,7 @@ export interface BreakableLink {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The network between one client and the hubs; it can break at any moment, also inside a packet. */
+/** Creates the network between one client and the hubs; it can break at any moment, also inside a packet. */
 export async function createBreakableLink(pickHub: () => string): Promise<BreakableLink> {
   let breaks = 0
   let bytesLeft = Number.POSITIVE_INFINITY

@@ -46,7 +46,7 @@ export function createSocketWire(): SocketWire {
   }
 }
 
-/** The constructor for connections of operators and observers over this wire. */
+/** Returns the constructor for connections of operators and observers over this wire. */
 export function driverSocket(wire: SocketWire): StandardWebSocketConstructor {
   return class extends WebSocket {
     constructor(url: string, protocols: string[], options: ClientOptions) {

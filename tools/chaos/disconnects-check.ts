@@ -8,7 +8,7 @@ import type { BreakableLink } from './breakable-link.ts'
 const COMPLETE_MS = 60_000
 const PAGE = 200
 
-/** An observer of a session with a link of its own. It stores a checksum of the log it received. */
+/** An observer of a session with a separate link. It stores a checksum of the log it received. */
 export interface Observer {
   readonly link: BreakableLink
   readonly client: HubClient

@@ -153,7 +153,7 @@ async function breakRepeatedly({ link, client }: Observer, random: () => number,
 
 const pick = <T>(all: readonly T[], random: () => number): T => all[Math.floor(random() * all.length)] as T
 
-/** Random numbers from 0 to 1, reproducible by seed and purpose. */
+/** Generates random numbers from 0 to 1, reproducible by seed and purpose. */
 function randomFrom(seed: number, purpose: string): () => number {
   let count = 0
   return () => {

@@ -90,7 +90,7 @@ export function createEvidence() {
 }
 export type Evidence = ReturnType<typeof createEvidence>
 
-/** A list that stores its first entries and counts the rest. */
+/** Creates a list that stores its first entries and counts the rest. */
 function createList(most: number) {
   const entries: string[] = []
   let left = 0

@@ -1,6 +1,7 @@
 import type { NodeKind } from '../cluster/cluster.ts'
 import type { Random } from './random.ts'
 
+const nodeKinds: readonly NodeKind[] = ['api', 'hub', 'gateway', 'worker', 'proxy', 'redis', 'postgres']
 const cutParts = ['robots', 'operators', 'hub clients'] as const
 export type CutPart = (typeof cutParts)[number]
 

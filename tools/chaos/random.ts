@@ -13,7 +13,7 @@ export interface Random {
 
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
-  /** The generator "mulberry32": 32 bits of state, evenly distributed. */
+  /** Creates the generator "mulberry32": 32 bits of state, evenly distributed. */
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = state
@@ -38,7 +38,7 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** FNV-1a, 32 bits. */
+/** Computes the FNV-1a hash of 32 bits. */
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (const byte of Buffer.from(text)) value = Math.imul(value ^ byte, 0x01000193)

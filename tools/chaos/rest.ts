@@ -26,11 +26,11 @@ export interface Rest {
   post(performAction: string, path: string, body: object, timeoutMs?: number): Promise<Reply>
 }
 
-/** Request timeouts of actors; the shorter ones end before the answer can arrive, and the actor retries. */
+/** Returns request timeouts of actors; the shorter ones end before the answer can arrive, and the actor retries. */
 export const randomTimeout = (random: Random) => () =>
   random.chance(HANG_UP_SHARE) ? random.between(1, 40) : REQUEST_LIMIT_MS
 
-/** REST requests of one user; `limitMs` is the timeout of the first of several attempts. Records answers that no fault excuses. */
+/** Sends REST requests of one user, and records unexcused answers; `limitMs` is the timeout of the first attempt. */
 export function createRest(parts: {
   baseUrl: string
   apiKey: string

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { Client } from 'pg'
 import { type Cluster, startCluster } from '../cluster/cluster.ts'
 import { assemble, type LoadActors } from './actors.ts'
-import { examine, type Ground, type Verdict } from './checks/index.ts'
+import { type Environment, examine, type Verdict } from './checks/index.ts'
 import { createHubWire, createSocketWire } from './cuttable-connections.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
 import { type InjectedFault, injectFault, recover } from './faults.ts'
@@ -165,7 +165,7 @@ async function stabilize(
   const db = await connect(cluster.databaseUrl)
   onClose(() => db.end())
   const robots = loadActors.robots.map((robot) => ({ id: robot.fixture.id, connected: !off.has(robot) }))
-  const environment: Ground = { db, evidence, robots, boards: loadActors.boards }
+  const environment: Environment = { db, evidence, robots, boards: loadActors.boards }
   return { environment, sessions, settledMs: await waitForQuiescence(environment, SETTLE_LIMIT_MS) }
 }
 

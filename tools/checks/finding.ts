@@ -8,7 +8,7 @@ export interface Finding {
 }
 
 /** Formats findings for a terminal, one per line, ordered by file. */
-export function formatFindings(findings: readonly Finding[]): string {
+function formatFindings(findings: readonly Finding[]): string {
   return [...findings]
     .sort((a, b) => a.file.localeCompare(b.file) || (a.line ?? 0) - (b.line ?? 0))
     .map(({ file, line, rule, message }) => `${file}${line ? `:${line}` : ''}  ${rule}  ${message}`)

@@ -61,7 +61,7 @@ export interface NodeParts {
 export interface ManagedNode extends ClusterNode {
   /** Kills without waiting, for the exit of this process. */
   killNow(): void
-  /** Called after each start of the process, before it serves. */
+  /** Runs after each start of the process, before it serves. */
   onLaunch(listener: () => void): void
 }
 

@@ -16,7 +16,7 @@ const DATABASE = 'wheelhouse'
 const MAX_CONNECTIONS = 200
 const CHILDREN_END_MS = 10_000
 
-/** The PostgreSQL of a cluster, as a node on a fixed port. Its data survives a kill. */
+/** Creates the PostgreSQL of a cluster, as a node on a fixed port. Its data survives a kill. */
 export async function createPostgres(options: {
   dataDir: string
   port: number
@@ -63,7 +63,7 @@ async function launchDatabase(database: Database, port: number, durable: boolean
     pid,
     hasEnded: () => server.failure() !== undefined,
     signal(name) {
-      // Every backend has a process session of its own, which a signal to the group does not reach. The server is
+      // Every backend has a separate process session, which a signal to the group does not reach. The server is
       // paused first, so that it starts no more backends.
       if (name !== 'SIGCONT') {
         sendTo(pid, 'SIGSTOP')

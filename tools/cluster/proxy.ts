@@ -7,7 +7,7 @@ import { launch, tailOf } from './spawn.ts'
 
 const CONFIGURATION = fileURLToPath(new URL('haproxy.cfg', import.meta.url))
 
-/** The proxy in front of a cluster: HAProxy, with the configuration that docker-compose.yml uses too. */
+/** Creates the proxy in front of a cluster: HAProxy, with the configuration that docker-compose.yml uses too. */
 export function createProxy(options: { ports: Ports; logFile: string }): ManagedNode {
   const { ports, logFile } = options
   const program = requireProgram('haproxy', 'haproxy')

@@ -4,7 +4,7 @@ import { createNode, type ManagedNode } from './node.ts'
 import { redisAnswers, requireProgram } from './programs.ts'
 import { launch, tailOf } from './spawn.ts'
 
-/** The Redis of a cluster, as a persistent node on a fixed port. */
+/** Creates the Redis of a cluster, as a persistent node on a fixed port. */
 export function createRedis(options: { dataDir: string; port: number; logFile: string }): {
   node: ManagedNode
   url: string

@@ -20,7 +20,7 @@ export interface RolesOptions {
   readonly demo: boolean
 }
 
-/** Two processes of every role, each started as `npm start` starts it. */
+/** Creates two processes of every role, each started as `npm start` starts it. */
 export function createRoles(options: RolesOptions): ManagedNode[] {
   return roles.flatMap((role) => ([1, 2] as const).map((number) => createRole(role, number, options)))
 }

@@ -37,7 +37,7 @@ export async function createRobotActor(
   return { link, robot }
 }
 
-/** The WebSocket of `ws`; logs each frame that the robot receives. */
+/** Returns the WebSocket of `ws`, which logs each frame that the robot receives. */
 function loggingSocket(transcript: Transcript): WebSocketConstructor {
   let heartbeatSentAtMs = 0
   const logFrame = (frame: ToRobotFrame) => {

@@ -6,7 +6,7 @@ import type { Transcript } from './transcript.ts'
 
 const usage = `Runs the main scenario: a robot connects, an operator drives it, its owner observes.
 
-    npm run demo                                  starts a Wheelhouse of its own
+    npm run demo                                  starts a separate Wheelhouse
     npm run demo -- --url http://localhost:3000   uses one that runs; OWNER and OPERATOR must contain API keys
 `
 

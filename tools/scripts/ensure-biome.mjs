@@ -39,7 +39,8 @@ function restore(name) {
   const args = ['install', '--prefix', fresh, ...options, '--loglevel=error', `@biomejs/${name}@${version}`]
   const done = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], shell: windows })
   if (done.error) throw new Problem(`npm could not be run (${done.error.message}).`)
-  if (done.status !== 0) throw new Problem('Biome could not be installed. The message of npm is printed above.')
+  if (done.status !== 0)
+    throw new Problem('Biome could not be installed. The message of npm is printed above.')
   const installed = readJson(join(fresh, 'node_modules/.package-lock.json')).packages[path]
   if (installed.integrity !== integrity)
     throw new Problem(`@biomejs/${name} from the registry is not the one of package-lock.json.`)

@@ -57,7 +57,7 @@ function install() {
   writeFileSync(stamp, installHash())
 }
 
-/** Quick on purpose: this runs before every start. A stamp names what was installed and pruned last. */
+/** Returns quickly, because it runs before every start. A stamp identifies the last installation and pruning. */
 function isInstalled() {
   if (!existsSync(ownNode)) return false
   if (readOr(stamp, '') === installHash()) return true
@@ -87,7 +87,7 @@ function matchesLockfile() {
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.includes('node_modules/')) return true
     const found = installed[path]
-    // What is optional may be for another platform.
+    // An optional package may be for another platform.
     if (!found) return entry.optional || entry.devOptional || entry.peer
     return found.version === entry.version && found.integrity === entry.integrity
   })

@@ -8,8 +8,14 @@ import { Problem, withLock } from './lock.mjs'
 import { sourceHash } from './source-hash.mjs'
 
 const SOURCES = [
-  ...['packages/protocol', 'packages/sdk', 'packages/cli', 'tools/scripts/pack.mjs'],
-  ...['tsconfig.json', 'package.json', 'package-lock.json', 'LICENSE'],
+  'packages/protocol',
+  'packages/sdk',
+  'packages/cli',
+  'tools/scripts/pack.mjs',
+  'tsconfig.json',
+  'package.json',
+  'package-lock.json',
+  'LICENSE',
 ]
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -45,7 +45,7 @@ function run(nodeArgs) {
   runAsChild(nodeArgs)
 }
 
-/** For the first start under an older Node, and for Windows: forwards signals, and ends as the program ends. */
+/** Forwards signals, and ends as the program ends. For the first start under an older Node, and for Windows. */
 function runAsChild(nodeArgs) {
   const child = spawn(ownNode, nodeArgs, { stdio: 'inherit' })
   for (const signal of FORWARDED_SIGNALS) process.on(signal, () => child.kill(signal))

@@ -23,7 +23,7 @@ export function coalesce(job: () => Promise<void>): () => Promise<void> {
   const run = (): Promise<void> => {
     if (running) {
       next ??= running
-        .catch(() => {}) // its own callers hear of that
+        .catch(() => {}) // its own callers receive the error
         .then(() => {
           next = undefined
           return run()
@@ -65,8 +65,8 @@ export async function waitUntil(
 }
 
 /**
- * Lets `atOnce` pieces of work run at a time and `waiting` more stand in line, first come, first served. Who
- * finds the line full gets the error that `full` makes.
+ * Runs at most `concurrency` calls at a time and queues `queueSize` more, first in, first out. A call that finds the
+ * queue full is rejected with the error of `overloaded`.
  */
 export function createSemaphore(limits: { concurrency: number; queueSize: number; overloaded: () => Error }) {
   let running = 0
@@ -74,7 +74,7 @@ export function createSemaphore(limits: { concurrency: number; queueSize: number
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= limits.concurrency) {
       if (queue.length >= limits.queueSize) throw limits.overloaded()
-      await new Promise<void>((resolve) => queue.push(resolve)) // who goes takes the place of who left
+      await new Promise<void>((resolve) => queue.push(resolve)) // the slot is handed over, so `running` stays
     } else running++
     try {
       return await work()
@@ -86,7 +86,7 @@ export function createSemaphore(limits: { concurrency: number; queueSize: number
   }
 }
 
-/** Limits how many pieces of work run at a time for each key. Beyond the limit it throws the error that `full` makes. */
+/** Limits how many calls run at a time for each key. A call beyond the limit is rejected with the error of `overloaded`. */
 export function createKeyedLimit(limits: { concurrency: number; overloaded: () => Error }) {
   const running = new Map<string, number>()
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
@@ -103,13 +103,13 @@ export function createKeyedLimit(limits: { concurrency: number; overloaded: () =
   }
 }
 
-/** Over how long many connections are sent away, so that they do not all knock at the next door at once. */
+/** Time over which many connections are closed, so that they do not all reconnect at once. */
 const STAGGER_MS = 2_000
 const STEP_MS = 50
-/** Sent away in each turn at least: what any process takes in its stride. */
+/** Fewest items per step: as many as any process accepts at once. */
 const MIN_PER_STEP = 100
 
-/** Does something to each of many: few at once, many spread over two seconds. */
+/** Calls `action` for each item: few items at once, many spread over two seconds. */
 export async function stagger<T>(items: readonly T[], action: (item: T) => void): Promise<void> {
   const perStep = Math.max(MIN_PER_STEP, Math.ceil((items.length * STEP_MS) / STAGGER_MS))
   for (let start = 0; start < items.length; start += perStep) {

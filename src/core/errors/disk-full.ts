@@ -4,7 +4,7 @@ import { causesOf } from './error-causes.ts'
 const CODES = new Set(['53100', 'ENOSPC', 'EDQUOT'])
 const TEXT = /No space left on device|Disk quota exceeded|wrote only \d+ of \d+ bytes/
 
-/** Returns whether an error, or one that caused it, says that a disk is full. */
+/** Returns whether an error or one of its causes reports a full disk. */
 export function isDiskFull(thrown: unknown): boolean {
   for (const error of causesOf(thrown)) {
     if ('code' in error && CODES.has(String(error.code))) return true

@@ -14,7 +14,7 @@ export class AppError extends Error {
   readonly code: ErrorCode
   /** The headers of the response; the error code is one of them. */
   readonly headers: Readonly<Record<string, string>>
-  /** The platform answers so because it was set up so: nothing is wrong, and nothing is to be reported. */
+  /** Whether the configuration causes this answer, so that it is not reported as a failure. */
   readonly byConfiguration: boolean
 
   constructor(
@@ -35,7 +35,7 @@ export const badRequest = (why: string, code: ErrorCode = 'invalid_request') => 
 export const unauthorized = (code: ErrorCode, why: string) =>
   new AppError(401, code, why, { headers: { 'WWW-Authenticate': 'Bearer' } })
 export const forbidden = (code: ErrorCode, why: string) => new AppError(403, code, why)
-/** An unknown resource and another user's read alike, so that callers cannot probe ids. */
+/** Reads the same for an unknown resource and for another user's, so that callers cannot probe ids. */
 export const notFound = (what: string, code: ErrorCode = 'not_found') =>
   new AppError(404, code, `${what} not found`)
 export const routeNotFound = () => notFound('Route', 'route_not_found')
@@ -56,7 +56,7 @@ export const diskFull = (cause?: unknown) =>
     { cause, headers: { 'Retry-After': '30' } },
   )
 
-/** Turns whatever was thrown into an error that may be shown. */
+/** Converts anything thrown into an error that may be shown to the caller. */
 export function toAppError(cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
@@ -71,7 +71,7 @@ export function toAppError(cause: unknown): AppError {
     )
   if (isDiskFull(cause)) return diskFull(cause)
   if (isContention(cause))
-    return unavailable('contention', 'Too much is being changed at once. Try again shortly.', cause)
+    return unavailable('contention', 'Concurrent changes conflict. Try again shortly.', cause)
   if (isDatabaseUnreachable(cause))
     return unavailable('database_unavailable', 'The database is unreachable. Try again shortly.', cause)
   if (isHttpError(cause))
@@ -82,8 +82,8 @@ export function toAppError(cause: unknown): AppError {
 }
 
 /**
- * Returns the issues as `field: what is wrong`, the first of every field. They repeat what was sent, such as unknown
- * keys, so they are cut.
+ * Returns the issues as `field: what is wrong`, the first issue of every field. The text is cut, because it repeats input
+ * such as unknown keys.
  */
 export function readableIssues(error: z.ZodError): string {
   const byField = new Map(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue]))
@@ -98,8 +98,8 @@ function readableIssue({ path, message, code }: z.core.$ZodIssue): string {
 }
 
 /**
- * Network failures, PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutdown), and 25006: a server that
- * takes no writes (any more). A connection that broke within a transaction is told of by the next query on it.
+ * Returns whether an error is a network failure or one of PostgreSQL's classes 08 (connection), 53 (resources), 57P
+ * (shutdown), or 25006 (a server that is read-only). A connection that broke within a transaction fails its next query.
  */
 export function isDatabaseUnreachable(cause: unknown): boolean {
   for (const error of causesOf(cause)) {
@@ -110,7 +110,7 @@ export function isDatabaseUnreachable(cause: unknown): boolean {
   return false
 }
 
-/** PostgreSQL's class 40: deadlocks and the like, which went on after all the attempts there are. */
+/** Returns whether an error is of PostgreSQL's class 40, such as a deadlock, after the last attempt. */
 const isContention = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && /^40\w{3}$/.test(String(cause.code))
 
@@ -119,10 +119,10 @@ const networkFailure =
 const brokenConnection =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout/
 
-/** The name of the violated constraint when the error is PostgreSQL's unique violation, else undefined. */
+/** Returns the name of the violated constraint for a unique violation of PostgreSQL, else undefined. */
 export const uniqueViolation = (cause: unknown): string | undefined => violatedConstraint(cause, '23505')
 
-/** The name of the violated constraint when the error is PostgreSQL's exclusion violation, else undefined. */
+/** Returns the name of the violated constraint for an exclusion violation of PostgreSQL, else undefined. */
 export const exclusionViolation = (cause: unknown): string | undefined => violatedConstraint(cause, '23P01')
 
 function violatedConstraint(cause: unknown, code: string): string | undefined {
@@ -132,10 +132,10 @@ function violatedConstraint(cause: unknown, code: string): string | undefined {
   return undefined
 }
 
-/** How gzip and deflate, and how brotli, say that their input is none. */
+/** Error codes of gzip, deflate and brotli for malformed input. */
 const badCompression = /^(Z_DATA_ERROR|Z_BUF_ERROR|Z_NEED_DICT|ERR__ERROR_FORMAT_\w+)$/
 
-/** A compressed body that is not what its Content-Encoding says. */
+/** Returns whether a compressed body does not match its Content-Encoding. */
 function isBadCompression(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && badCompression.test(String(cause.code))
 }

@@ -1,22 +1,22 @@
 import type { Role } from '@wheelhouse/protocol'
 
 /**
- * What processes tell each other in passing. Every topic is a hint: the truth is in the database, and whoever
- * listens also looks there from time to time, so a lost hint costs time, never a fact.
+ * Messages between processes. Every topic is a hint: the database has the state, and every listener also polls it, so a
+ * lost hint costs time and never an event.
  */
 export interface BusTopics {
-  /** The outbox has something new. */
+  /** The outbox contains new events. */
   'outbox.wake': Record<never, never>
-  /** There are new events in the streams of users. */
+  /** The event streams of users contain new events. */
   'events.stored': Record<never, never>
-  /** Sessions, tokens or the existence of these robots changed; gateways look them up. */
+  /** Sessions, tokens or the existence of these robots changed. Gateways reload them. */
   'robots.changed': { robotIds: string[] }
   /**
-   * Somebody has stopped this robot: the fastest way to the gateway that holds it. Unlike the others it may come
-   * before the database knows; then whoever is told of it holds the stop and has it recorded.
+   * A remote stop, on the fastest way to the gateway of the robot. Unlike other hints it may arrive before the database
+   * has recorded the stop. The gateway then latches the stop and records it.
    */
   'robot.stop': RobotStop
-  /** An API key stopped working; hubs close its sockets. */
+  /** An API key was revoked. Hubs close its sockets. */
   'credential.revoked': { apiKeyId: string }
 }
 
@@ -25,11 +25,11 @@ export interface RobotStop {
   readonly robotId: string
   readonly sessionId: string
   readonly reason: string
-  /** Number in the session's log from which on the stop is in force; null while it is not recorded. */
+  /** Sequence number in the session's log that latched the stop; null while the stop is not recorded. */
   readonly eventSeq: number | null
-  /** Who requested it; null when the platform did. */
+  /** User who requested the stop; null when the platform did. */
   readonly userId: string | null
-  /** In which part the first requester did so; null while it is not recorded. */
+  /** Role of the first requester; null while the stop is not recorded. */
   readonly byRole: Role | null
   /** Whether the owner or an admin is among the requesters; false while it is not recorded. */
   readonly byOwner: boolean
@@ -38,13 +38,13 @@ export interface RobotStop {
 export type BusTopic = keyof BusTopics
 
 export interface Bus {
-  /** Tells every listening process, this one included. Never throws and never waits. */
+  /** Sends to every listening process, including this one. Never throws and never blocks. */
   publish<T extends BusTopic>(topic: T, message: BusTopics[T]): void
-  /** Calls back for every message of a topic; returns how to stop. */
+  /** Calls the listener for every message of a topic. Returns the function that unsubscribes. */
   subscribe<T extends BusTopic>(topic: T, listener: (message: BusTopics[T]) => void): () => void
 }
 
-/** The listeners of one process; both kinds of bus deliver through it. */
+/** Creates the listeners of one process. Both kinds of bus deliver through them. */
 export function createListeners(report: (cause: unknown) => void) {
   const byTopic = new Map<BusTopic, Set<(message: never) => void>>()
   return {
@@ -65,7 +65,7 @@ export function createListeners(report: (cause: unknown) => void) {
   }
 }
 
-/** The bus of a platform that runs in one process. */
+/** Creates the bus of a platform that runs in one process. */
 export function createMemoryBus(report: (cause: unknown) => void): Bus {
   const listeners = createListeners(report)
   return {

@@ -15,7 +15,6 @@ const RobotStatusDomainEvent = RobotStatusEvent.extend({
   /** Facts of older processes do not say. */
   require_certification: z.boolean().optional(),
 })
-export type RobotStatusDomainEvent = z.infer<typeof RobotStatusDomainEvent>
 
 const owned = { owner_id: z.uuid() }
 

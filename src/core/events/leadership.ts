@@ -1,17 +1,17 @@
 import type { Client, QueryConfig, QueryResult } from 'pg'
 
-/** Any number; the same in every hub, so that one at a time relays. */
+/** Key of the advisory lock, the same in every hub. */
 const RELAY_LOCK = 7_466_302
-/** A leader asks the database something several times as often. One that is silent for so long is gone or frozen. */
+/** A leader queries several times as often. A leader that is silent for this long is gone or frozen. */
 const STALE_LEADER_MS = 1_000
-/** When a leader that has nothing to ask asks all the same. */
+/** An idle leader sends a query this often. */
 const HEARTBEAT_MS = STALE_LEADER_MS / 4
-/** A process is not frozen in every one of so many questions in a row: then it is the database that is slow. */
+/** A process does not freeze in this many queries in a row: then the database is slow. */
 const MAX_VERIFY_ATTEMPTS = 3
 
 /**
- * Ends the connection of a leader from which the database has heard nothing for too long. `wait_event_type` tells that
- * it waits for its client, so one whose query takes long is left in peace. All times are the server's.
+ * Ends the connection of a leader that has sent nothing for too long. `wait_event_type` is `Client` only while the
+ * server waits for the client, so a long query is not ended. All times are the server's.
  */
 const EVICT_STALE_LEADER = `
   select pg_terminate_backend(a.pid)
@@ -23,28 +23,28 @@ const EVICT_STALE_LEADER = `
     and a.state_change < clock_timestamp() - interval '${STALE_LEADER_MS} ms'`
 
 export interface Leadership {
-  /** Tries to become the leader; answers with whether it is. */
+  /** Tries to become the leader. Returns whether it is. */
   acquire(): Promise<boolean>
-  /** Ends a leader that has fallen silent, if there is one; answers with whether there was. */
+  /** Ends the connection of an unresponsive leader. Returns whether there was one. */
   evictStaleLeader(): Promise<boolean>
-  /** Asks the database something as the leader. */
+  /** Runs a query as the leader. */
   query<Row extends object>(config: QueryConfig): Promise<QueryResult<Row>>
-  /** Whether nobody else can have taken over by now. */
+  /** Whether no other process can have taken over yet. */
   readonly isLeadershipCertain: boolean
   /**
-   * Makes certain again that this process leads.
-   * @throws when it does not: the lock fell with the connection
+   * Verifies that this process is still the leader.
+   * @throws when it is not: the lock was released with the connection
    */
   verify(): Promise<void>
-  /** Shows the other candidates a sign of life if one is due. */
+  /** Sends a query when one is due, so that other candidates see that this leader is alive. */
   heartbeat(): Promise<void>
 }
 
 /**
- * One connection's claim to relay the outbox: a lock that falls with the connection, and that a candidate may take from
- * a leader which keeps its connection but does nothing with it any more: stopped, frozen, cut off by the network.
+ * Creates one connection's claim to relay the outbox: an advisory lock that PostgreSQL releases with the connection. A
+ * candidate may take it from a leader that keeps its connection but is stopped, frozen or cut off by the network.
  *
- * What the leader knows of its lock is as old as the last question that was answered, counted from when it was asked.
+ * The leader's knowledge of its lock is as old as the last answered query, counted from when that query was sent.
  */
 export function createLeadership(client: Client): Leadership {
   let verifiedMs = Number.NEGATIVE_INFINITY

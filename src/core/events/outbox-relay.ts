@@ -6,19 +6,19 @@ import { type EventName, type EventPayload, externallyPublished } from './catalo
 import { createLeadership, type Leadership } from './leadership.ts'
 
 const BATCH_LIMIT = 500
-/** As the database stores them; a batch ends with the fact that goes beyond it. */
+/** Size as the database stores the events. A batch ends with the event that exceeds it. */
 const BATCH_BYTES = 1024 * 1024
-/** Finds facts whose wake-up hint was lost. */
+/** Finds events whose wake-up hint was lost. */
 const POLL_MS = 250
-/** How often another hub looks whether it should take over. */
+/** How often another hub tries to become the leader. */
 const CANDIDACY_MS = 250
-/** What PostgreSQL gets to end a connection and free its lock. */
+/** Time for PostgreSQL to end a connection and free its lock. */
 const TAKEOVER_MS = 25
 const QUERY_LIMIT_MS = 10_000
-/** How soon the relay looks again whether Redis keeps up. */
+/** How often the relay checks whether Redis keeps up. */
 const BACKPRESSURE_POLL_MS = 5
 
-/** In order, as many as are no more than a batch; the first one however large it is. */
+/** Selects one batch in order of the ids. The first event belongs to it whatever its size. */
 const SELECT_BATCH_SQL = `
   select id, name, payload from (
     select id, name, payload, sum(pg_column_size(payload)) over (order by id) - pg_column_size(payload) as before
@@ -26,8 +26,8 @@ const SELECT_BATCH_SQL = `
   ) b where before < ${BATCH_BYTES} order by id`
 
 /**
- * Removes what has been told. What programs of others are to hear of moves on to `outbound_events` in the same
- * statement. Only the leader writes there, one statement after another: so its numbers grow in the order of the commits.
+ * Removes published events. The same statement copies those for event streams and webhooks to `outbound_events`. Only
+ * the leader writes there, one statement after another, so its ids grow in commit order.
  */
 const COMPLETE_BATCH_SQL = `
   with published as (delete from outbox where id = any($1::bigint[]) returning id, name, payload, created_at)
@@ -41,40 +41,39 @@ export interface OutboxRelayOptions {
   readonly bus: Bus
   readonly log: Log
   readonly publish: (event: DomainEvent) => void
-  /** Whether so much is on its way to the other hubs that more should wait. Default: never. */
+  /** Whether the connection to the other hubs has a backlog, so that the relay should wait. Default: never. */
   readonly hasBacklog?: () => boolean
-  /** Told when this process lost its place with facts in hand: what it told last may have come after newer facts. */
+  /** Called when this process lost the leadership within a batch: its last events may have followed newer ones. */
   readonly onLeadershipLost?: () => void
 }
 
 export interface OutboxRelay {
-  /** Facts told and batches read since the start of this process. */
+  /** Events published and batches read since the start of this process. */
   readonly published: number
   readonly batches: number
-  /** Stops after the batch in hand. */
+  /** Stops after the current batch. */
   close(): Promise<void>
 }
 
 /**
- * Carries facts from the outbox to the hub, in order, each at least once: a fact is removed only after it was
- * published. One process at a time does so, see `leadership.ts`; one that was frozen publishes nothing of what it read
- * before.
+ * Publishes events from the outbox to the hub, in order and at least once: an event is removed after it was published.
+ * One process at a time does so, see `leadership.ts`. A process that was frozen publishes nothing of what it read before.
  */
 export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
   const { databaseUrl, bus, log, publish, hasBacklog = () => false, onLeadershipLost = () => {} } = deps
   let closing = false
   let [published, batches] = [0, 0]
-  /** Facts of the batch in hand have been told and not yet been removed. */
+  /** Whether events of the current batch are published and not yet removed. */
   let batchInFlight = false
   const waiter = createWaiter(bus, () => closing)
 
-  /** One fact that cannot be told must not keep all others back. */
+  /** Publishes one event. An event that cannot be published must not block the others. */
   function publishEvent(event: DomainEvent): void {
     try {
       publish(event)
       published++
     } catch (cause) {
-      log.error({ err: cause, event: event.name }, 'fact not published')
+      log.error({ err: cause, event: event.name }, 'event not published')
     }
   }
 
@@ -104,7 +103,7 @@ export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
     }
   }
 
-  /** Settles when this process should no longer lead. */
+  /** Relays until the process closes; rejects when the leadership is lost. */
   async function relayWhileLeading(leadership: Leadership): Promise<void> {
     log.debug('relaying the outbox')
     while (!closing) {
@@ -114,11 +113,11 @@ export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
     }
   }
 
-  /** Settles when this process leads, or ends. */
+  /** Settles when this process is the leader, or closes. */
   async function campaign(leadership: Leadership): Promise<void> {
     while (!closing && !(await leadership.acquire())) {
       const ended = await leadership.evictStaleLeader()
-      if (ended) log.warn('relaying hub has fallen silent, taking over')
+      if (ended) log.warn('the leading outbox relay is unresponsive, taking over')
       await waiter.wait(ended ? TAKEOVER_MS : CANDIDACY_MS)
     }
   }
@@ -134,7 +133,7 @@ export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
         await campaign(leadership)
         await relayWhileLeading(leadership)
       } catch (cause) {
-        if (!failing) log.warn({ err: cause }, 'outbox waits for the database')
+        if (!failing) log.warn({ err: cause }, 'outbox relay cannot reach the database, retrying')
         failing = true
         if (batchInFlight) onLeadershipLost()
         batchInFlight = false
@@ -161,21 +160,21 @@ export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
   }
 }
 
-/** A connection of the relay's own: the lock is the connection's. */
+/** Creates the relay's own connection, because the lock belongs to the connection. */
 function connection(databaseUrl: string): Client {
   const client = new Client({
     connectionString: databaseUrl,
     application_name: 'wheelhouse-relay',
     connectionTimeoutMillis: 5_000,
     query_timeout: QUERY_LIMIT_MS,
-    statement_timeout: QUERY_LIMIT_MS, // what nobody waits for any more must not go on holding the lock
+    statement_timeout: QUERY_LIMIT_MS, // an abandoned query must not keep the lock
     keepAlive: true,
   })
-  client.on('error', () => {}) // the query in hand reports it
+  client.on('error', () => {}) // the running query reports it
   return client
 }
 
-/** Pauses that end early when there is something to do. */
+/** Creates pauses that a wake-up hint ends early. */
 function createWaiter(bus: Bus, isClosing: () => boolean) {
   let wake: () => void = () => {}
   let woken = false
@@ -184,11 +183,11 @@ function createWaiter(bus: Bus, isClosing: () => boolean) {
     wake()
   })
   return {
-    /** What comes from here on ends the next pause. */
+    /** Lets hints that arrive from now on end the next pause. */
     arm(): void {
       woken = false
     },
-    /** Settles after the given time; with `untilWoken`, as soon as there are facts to tell. */
+    /** Settles after the given time; with `untilWoken`, as soon as a hint arrives. */
     async wait(ms: number, { untilWoken = false } = {}): Promise<void> {
       if (isClosing() || (untilWoken && woken)) return
       await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../database/tables.ts'
 
-/** A fact waiting to be told to the hub. Written with the change it tells of, removed once published. */
+/** A domain event that waits for the outbox relay. Inserted with the change it describes, removed once published. */
 export const OutboxEvent = defineEntity({
   name: 'OutboxEvent',
   tableName: 'outbox',

@@ -4,16 +4,16 @@ import { type Bus, type BusTopic, type BusTopics, createListeners } from './bus.
 
 const CHANNEL_PREFIX = 'wheelhouse:bus:'
 
-/** Ids that gather at most, while Redis is silent; of more robots gateways hear by polling. */
+/** Most ids merged into one hint while Redis is silent. Gateways find further robots by polling. */
 const MAX_ROBOT_IDS = 20_000
 
-/** Messages of the other topics that are under way at most; of more, listeners hear by polling. */
+/** Most messages of the other topics in flight. Listeners find further changes by polling. */
 const MAX_IN_FLIGHT = 10_000
 
-/** Worth a moment's waiting for a Redis that is just coming back. */
+/** Topics that are queued while Redis reconnects. */
 const URGENT: ReadonlySet<BusTopic> = new Set(['robot.stop'])
 
-/** How a hint that waits takes up the next one. Topics without a rule are sent one by one. */
+/** Merges the next hint into one that waits. Topics without a rule are sent one by one. */
 const mergeHints: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
   'outbox.wake': () => {},
   'events.stored': () => {},
@@ -23,11 +23,10 @@ const mergeHints: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]
 }
 
 /**
- * The bus of several processes, over Redis publish/subscribe.
+ * Creates the bus of several processes, over Redis publish/subscribe.
  *
- * What a process publishes also reaches its own listeners at once and without Redis, so that a process that
- * holds several roles keeps its speed and keeps working while Redis is away. It listens only to what it has
- * listeners for.
+ * A message also reaches the listeners of its own process at once and without Redis. A process with several roles
+ * therefore keeps working while Redis is down. A process subscribes only to topics that it has listeners for.
  */
 export function createRedisBus(deps: {
   publisher: Redis
@@ -38,14 +37,14 @@ export function createRedisBus(deps: {
   const { publisher, subscriber, processId, report } = deps
   const listeners = createListeners(report)
   const subscribed = new Set<BusTopic>()
-  /** Topics with a message on its way, and what has gathered behind it. */
+  /** Topics with a message in flight, and the hint that waits behind it. */
   const inFlight = new Map<BusTopic, unknown>()
   let singleCount = 0
 
   subscriber.on('message', (channel: string, text: string) => {
     const topic = channel.slice(CHANNEL_PREFIX.length) as BusTopic
     try {
-      if (isNestedTooDeep(text)) throw new Error(`A message of ${topic} is nested too deep`)
+      if (isNestedTooDeep(text)) throw new Error(`A message of ${topic} is nested too deeply`)
       const { from, message } = JSON.parse(text)
       if (from !== processId) listeners.deliver(topic, message)
     } catch (cause) {
@@ -53,7 +52,7 @@ export function createRedisBus(deps: {
     }
   })
 
-  /** Lost with its connection, or at the end of the process: listeners find it by polling. */
+  /** Sends one message. It may get lost with its connection; listeners find the change by polling. */
   async function send(topic: BusTopic, message: unknown): Promise<void> {
     // Other hints are not worth queueing: listeners also poll.
     if (publisher.status !== 'ready' && !URGENT.has(topic)) return
@@ -62,7 +61,7 @@ export function createRedisBus(deps: {
       .catch(() => {})
   }
 
-  /** Sends at once and waits for nothing that gathers. */
+  /** Sends immediately, within the limit of messages in flight. */
   async function sendUncoalesced(topic: BusTopic, message: unknown): Promise<void> {
     if (singleCount >= MAX_IN_FLIGHT) return
     singleCount++
@@ -70,7 +69,7 @@ export function createRedisBus(deps: {
     singleCount--
   }
 
-  /** Sends at once; while a message is on its way, later ones of the topic gather for the next. */
+  /** Sends immediately. While a message is in flight, later ones of the topic merge into the next. */
   async function sendCoalesced<T extends BusTopic>(topic: T, message: BusTopics[T]): Promise<void> {
     const merge = mergeHints[topic]
     if (!merge) return await sendUncoalesced(topic, message)

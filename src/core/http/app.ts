@@ -18,33 +18,33 @@ import type { Log } from '../log.ts'
 import { type Authenticate, type Endpoint, type Interceptor, mount } from './endpoint.ts'
 import { validateResponses } from './response-validation.ts'
 
-/** Largest JSON body, after it was unpacked. */
+/** The size limit of a JSON body after decompression. */
 export const REQUEST_BODY_LIMIT = '256kb'
 
 export interface AppOptions {
   readonly log: Log
   readonly corsOrigins: readonly string[]
-  /** How many proxies in front of us add to X-Forwarded-For; 0 believes nobody. */
+  /** How many proxies in front of the platform append to X-Forwarded-For. 0 means that the header is ignored. */
   readonly trustedProxies: number
   /** Whether the public origin is https. */
   readonly https: boolean
   readonly endpoints: readonly Endpoint[]
   readonly authenticate: Authenticate
   readonly interceptor?: Interceptor
-  /** Whether the database's disk is known to be full. */
+  /** Returns whether the disk of the database is full. */
   readonly diskIsFull?: () => boolean
-  /** Told of every answer. */
+  /** Called once for every response. */
   readonly observe?: (done: { method: string; route: string; status: number; ms: number }) => void
-  /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
+  /** Middleware that runs before the routes: the login pages and the built-in identity provider. */
   readonly before: readonly Middleware[]
-  /** Whether every answer is held against its declaration: for tests, as it costs time. */
+  /** Whether every response is validated against its declaration. Validation takes time, so only tests enable it. */
   readonly validateResponses?: boolean
 }
 
-/** The HTTP application, complete: build everything first, then call `callback()` once. */
+/** Creates the HTTP application. Call `callback()` of the result once. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa({ proxy: options.trustedProxies > 0, maxIpsCount: options.trustedProxies })
-  app.silent = true // every error is answered and logged by `answerErrors`
+  app.silent = true // `handleErrors` responds to every error and logs it
   app.use(requestId)
   app.use(handleErrors(options))
   app.use(helmet(options.https ? {} : plainHttp))
@@ -63,7 +63,7 @@ export function createApp(options: AppOptions): Koa {
   return app
 }
 
-/** What pages of the allowed origins may send and read. */
+/** The CORS settings for pages of the allowed origins. */
 const crossOrigin = {
   credentials: true,
   keepHeadersOnError: true,
@@ -92,7 +92,7 @@ const crossOrigin = {
   maxAge: 600,
 }
 
-/** Over plain http, a browser that is told to upgrade every request finds nothing. */
+/** The helmet settings over plain HTTP. A browser must not upgrade requests there, because no TLS server exists. */
 const plainHttp = {
   strictTransportSecurity: false,
   contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
@@ -105,7 +105,7 @@ const requestId: Middleware = async (ctx, next) => {
   await next()
 }
 
-/** Refuses what could only be misread: a path that does not decode, JSON in another charset than its own. */
+/** Rejects a path that cannot be decoded, and JSON in a charset other than UTF-8. */
 const requireReadableRequest: Middleware = async (ctx, next) => {
   if (ctx.path.includes('%')) {
     try {
@@ -115,12 +115,12 @@ const requireReadableRequest: Middleware = async (ctx, next) => {
     }
   }
   if (ctx.request.is('json') && !/^(|utf-?8|us-ascii)$/i.test(ctx.request.charset)) {
-    throw new AppError(415, 'unsupported_media_type', 'JSON must be sent in UTF-8.')
+    throw new AppError(415, 'unsupported_media_type', 'JSON must be encoded in UTF-8.')
   }
   await next()
 }
 
-/** Refuses JSON that is nested so deep that walking it could end the process. Stands behind a body parser. */
+/** Rejects JSON that is nested so deep that walking it could end the process. Must run after a body parser. */
 const limitBodyDepth: Middleware = async (ctx, next) => {
   const { rawBody } = ctx.request
   if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) {
@@ -129,10 +129,13 @@ const limitBodyDepth: Middleware = async (ctx, next) => {
   await next()
 }
 
-/** Most answers are somebody's own, and by a cookie no cache can tell whose. Routes that may be kept say so. */
+/**
+ * Most responses belong to one user, and a cache cannot tell users apart by a cookie. Cacheable routes override this
+ * header.
+ */
 const UNCACHED = { 'Cache-Control': 'no-store' }
 
-/** One body for every failure of every layer: `{"error": "<text>"}`; one log line for every request. */
+/** Sends the same body for every error of every layer, `{"error": "<text>"}`, and logs one line per request. */
 function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now()
@@ -143,7 +146,7 @@ function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
       if (ctx.status === 404 && ctx.body == null) throw routeNotFound()
     } catch (thrown) {
       cause = thrown
-      // A database that died of its full disk is only away, as far as its errors say.
+      // A database that crashed because of a full disk reports only that it is unreachable.
       const error = isDatabaseUnreachable(thrown) && diskIsFull?.() ? diskFull(thrown) : toAppError(thrown)
       ctx.status = error.status
       ctx.set({ ...UNCACHED, ...error.headers })
@@ -166,7 +169,10 @@ function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
   }
 }
 
-/** Reads on to the end of a body that was given up half-way: what is unread would block the next request. */
+/**
+ * Reads the rest of a request body that no handler reads. Unread bytes would block the next request on the
+ * connection.
+ */
 function discardBody(request: IncomingMessage): void {
   request.unpipe()
   request.resume()
@@ -183,7 +189,9 @@ const FIXED_ROUTES = new Set([
   '/.well-known/oauth-protected-resource/api/mcp',
 ])
 
-/** The declared pattern of what was asked for, so that there are only so many. */
+/**
+ * Returns the declared path pattern of the request. It is a metric label, so the number of values must be limited.
+ */
 function routeOf(ctx: Koa.Context): string {
   const matched: unknown = Reflect.get(ctx, '_matchedRoute') // set by the router
   if (typeof matched === 'string') return matched.replace(/:(\w+)/g, '{$1}')
@@ -199,7 +207,7 @@ function allowedOrigin(origins: readonly string[]) {
   }
 }
 
-/** 405 with `Allow` for a known path asked with another method. */
+/** Responds 405 with `Allow` when the path exists for other methods only. */
 function methodNotAllowed(endpoints: readonly Endpoint[]): Middleware {
   const byPattern = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   for (const { path, method } of endpoints) {

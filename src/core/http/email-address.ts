@@ -5,14 +5,17 @@ const LONGEST = 254
 const LONGEST_LOCAL = 64
 const PROBLEM = 'must be one e-mail address, such as ada@example.com'
 
-/** A dot-atom of RFC 5322 with the letters of every script (RFC 6531): no quotes, no blanks, nothing invisible. */
+/**
+ * A dot-atom of RFC 5322 with the letters of every script (RFC 6531). It allows no quotes, blanks or invisible
+ * characters.
+ */
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
-/** No label begins or ends with a hyphen: Punycode would hide that. */
+/** Rejects labels that begin or end with a hyphen, which Punycode would hide. */
 const DOMAIN = /^(?!-)(?!.*(\.-|-\.|-$))[\p{L}\p{M}\p{N}.-]+$/u
 const ASCII_DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/
 const NOT_ASCII = /[^\p{ASCII}]/u
 
-/** An e-mail address in any script, trimmed, in the length that mail servers take. */
+/** A trimmed e-mail address in any script, within the length limit of mail servers. */
 export const email = z
   .string()
   .trim()
@@ -30,7 +33,7 @@ function isAddress(text: string): boolean {
   return ascii.length <= 253 && ASCII_DOMAIN.test(ascii)
 }
 
-/** Returns whether only a mail server with SMTPUTF8 knows the address: its part before the @ is not ASCII. */
+/** Returns whether the address requires a mail server with SMTPUTF8: its local part is not ASCII. */
 export const needsSmtpUtf8 = (address: string): boolean => NOT_ASCII.test(localOf(address))
 
 /** Returns the address in ASCII, its domain in Punycode; undefined when it has no such form. */

@@ -5,12 +5,12 @@ import { z } from 'zod'
 import { AppError, badRequest } from '../errors/errors.ts'
 import { parseOptions } from './validation-messages.ts'
 
-/** Who is calling, as proven by the credential of this request. */
+/** The authenticated user and credential of a request. */
 export interface Caller {
   readonly userId: string
   readonly displayName: string
   readonly roles: readonly Role[]
-  /** Another number later on means: the roles, or what an operator is certified for, may not be the same any more. */
+  /** Changes whenever the roles or certifications of the user change. */
   readonly permissionsVersion: number
   readonly credential:
     | {
@@ -22,7 +22,7 @@ export interface Caller {
     | { readonly kind: 'api_key'; readonly id: string; readonly expiresAt: Date | null }
 }
 
-/** What a route asks of its caller. `sessionOnly` refuses API keys with 403. */
+/** The callers that a route allows. `sessionOnly` rejects API keys with 403. */
 export type Access = 'public' | { readonly role?: Role; readonly sessionOnly?: boolean }
 
 export type Method = 'get' | 'post' | 'patch' | 'delete'
@@ -33,24 +33,27 @@ export interface Upload {
   readonly maxBytes: number
 }
 
-/** How many entries a list has in all, which a page of it does not tell. */
+/** The response header with the total number of entries of a paged list. */
 export type ResponseHeader = 'X-Total-Count'
 
-/** The cases in which a route answers with an error status: code → in which case. */
+/** The cases of one error status: code → when it occurs. */
 export type ErrorCasesByCode = Readonly<Partial<Record<ErrorCode, string>>>
 
 export type ErrorResponses = Readonly<
   Partial<Record<400 | 403 | 404 | 408 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503, ErrorCasesByCode>>
 >
 
-/** Answers besides the usual one that are no error: status → in which case, and its JSON body if it has one. */
+/** Successful responses other than the declared one: status → when it occurs, and its JSON body if it has one. */
 export type OtherResponses = Readonly<
   Record<number, readonly [when: string, body?: z.ZodType, errorCode?: ErrorCode]>
 >
 
 type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
 
-/** One route: what validates it, who may call it, what it answers. The description is made from the same. */
+/**
+ * The declaration of one route: its schemas, its access and its responses. The OpenAPI description is generated from
+ * it.
+ */
 export interface Endpoint {
   readonly method: Method
   /** OpenAPI spelling: `/api/client/robots/{id}`. */
@@ -60,19 +63,19 @@ export interface Endpoint {
   readonly params?: z.ZodType
   readonly query?: z.ZodType
   readonly body?: z.ZodType
-  /** One file in a multipart body, which `run` reads itself from `http.req`. */
+  /** One file in a multipart body. `run` reads it from `http.req`. */
   readonly upload?: Upload
-  /** Success status and body; 204 has none. */
+  /** Success status and body. 204 has no body. */
   readonly response: readonly [status: number, body?: z.ZodType]
-  /** Headers of its own that its answer carries. */
+  /** Additional headers of the response. */
   readonly headers?: readonly ResponseHeader[]
-  /** Fields of the example of the answer that differ from those of its schema. */
+  /** Fields of the response example that differ from the example of the schema. */
   readonly example?: Readonly<Record<string, unknown>>
-  /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
+  /** Media types of a response other than JSON, e.g. a download. `run` then sets `http.body`. */
   readonly media?: readonly string[]
-  /** What an `application/json` among them holds. */
+  /** The schema of a download whose media type is `application/json`. */
   readonly download?: z.ZodType
-  /** The errors of this route beyond those that its access and its input imply: status → code → in which case. */
+  /** The errors of this route in addition to those of its access and its input: status → code → when it occurs. */
   readonly errors?: ErrorResponses
   readonly otherResponses?: OtherResponses
   readonly run: (input: EndpointInput) => Promise<unknown>
@@ -86,7 +89,7 @@ interface EndpointInput {
   readonly http: Context
 }
 
-/** Declares a route; infers the handler's input from the schemas and checks its answer against its schema. */
+/** Declares a route. Infers the input of the handler from the schemas, and checks the type of its result. */
 export function endpoint<
   A extends Access,
   R extends readonly [status: number, body?: z.ZodType],
@@ -117,10 +120,10 @@ export function endpoint<
     http: Context
   }) => Promise<R[1] extends z.ZodType ? z.input<R[1]> : void>
 }): Endpoint {
-  return spec as unknown as Endpoint // the erased form: `mount` feeds `run` exactly what the schemas produced
+  return spec as unknown as Endpoint // the erased form: `mount` passes `run` exactly what the schemas produced
 }
 
-/** Stands around the work of a route, e.g. to answer a repeated request without doing the work again. */
+/** Wraps the work of a route, e.g. to replay the stored response to a repeated request. */
 export type Interceptor = (
   http: Context,
   spec: Endpoint,
@@ -131,10 +134,10 @@ export type Interceptor = (
 export type Authenticate = (http: Context, access: Access) => Promise<Caller | undefined>
 
 export type Handler = (http: Context) => Promise<void>
-/** Stands around the whole handling of an endpoint, to look at what it answers. */
+/** Wraps the complete handling of an endpoint, to inspect its response. */
 export type HandlerWrapper = (spec: Endpoint, handle: Handler) => Handler
 
-/** Builds the router of a set of endpoints: authenticate, validate, run, answer. */
+/** Builds the router of a list of endpoints. Each request is authenticated and validated before `run`. */
 export function mount(
   endpoints: readonly Endpoint[],
   deps: { authenticate: Authenticate; interceptor?: Interceptor; check?: HandlerWrapper },
@@ -152,7 +155,7 @@ export function mount(
         http,
       }
       await interceptor(http, spec, caller, async () => {
-        http.status = spec.response[0] // a route may still set another itself
+        http.status = spec.response[0] // a route may set another Content-Type
         const response = await spec.run(input)
         if (spec.response[1]) http.body = response
       })
@@ -166,21 +169,21 @@ const passThrough: Interceptor = (_http, _spec, _caller, work) => work()
 const unchecked: HandlerWrapper = (_spec, handle) => handle
 
 /**
- * Whether a repetition with the same Idempotency-Key gets the first answer. Downloads only read, and the newest
- * upload wins: both may be repeated as they are.
+ * Returns whether a repeated request with the same Idempotency-Key gets the stored response. Downloads and uploads do
+ * not need it: downloads only read, and the newest upload replaces the previous one.
  */
 export const supportsIdempotencyKey = ({ method, media, upload }: Endpoint): boolean =>
   method === 'post' && !media && !upload
 
-/** Whether anything was sent behind the headers; `Content-Length: 0` is nothing. */
+/** Returns whether the request has a body. `Content-Length: 0` means no body. */
 export function hasBody({ req }: Context): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
 }
 
-/** Whether a body may be left out. */
+/** Returns whether a request may omit the body. */
 export const isOptional = (body: z.ZodType): boolean => body.safeParse(undefined).success
 
-/** The parsed JSON body. A body of another type is refused rather than read as an empty object. */
+/** Returns the parsed JSON body. Rejects a body of another media type, instead of reading it as an empty object. */
 function jsonBody(http: Context, optional: boolean): unknown {
   if (optional && !hasBody(http)) return undefined
   const type = http.request.is('json')
@@ -190,5 +193,8 @@ function jsonBody(http: Context, optional: boolean): unknown {
   return http.request.body
 }
 
-/** Path parameter `id` of one kind of thing. Anything that is no UUID cannot exist, so it reads as 400 naming the parameter. */
+/**
+ * Returns the schema of the path parameter `id` of one resource. Text that is not a UUID is a 400 that names the
+ * parameter.
+ */
 export const idParams = (kind: keyof typeof exampleIds) => z.strictObject({ id: idOf(kind) })

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 
-/** What ends a line, controls a terminal, or turns around whatever stands behind the text. */
+/** Characters that end a line, control a terminal or change the direction of the text that follows. */
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 const VISIBLE = /[^\p{Cc}\p{Cf}\p{Z}]/u
 
-/** Text that PostgreSQL can keep and people can tell from other text: well-formed, without control characters. */
+/**
+ * Returns the schema of one line of text: well-formed, without control characters, so that PostgreSQL can store it
+ * and it cannot imitate other text.
+ */
 export const line = (max: number) =>
   z
     .string()
@@ -14,14 +17,14 @@ export const line = (max: number) =>
     .refine((text) => text.isWellFormed() && !FORBIDDEN.test(text), 'must be plain text on one line')
     .refine((text) => text === '' || VISIBLE.test(text), 'must not be empty')
 
-/** Text of several lines. */
+/** Returns the schema of multi-line text. */
 export const prose = (max: number) =>
   z
     .string()
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
 
-/** Text of several lines that must say something; blanks around it are cut off. */
+/** Returns the schema of multi-line text that must not be empty. Surrounding blanks are removed. */
 export const nonEmptyProse = (max: number) =>
   z
     .string()
@@ -31,7 +34,10 @@ export const nonEmptyProse = (max: number) =>
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
     .refine((text) => text === '' || VISIBLE.test(text), 'must not be empty')
 
-/** A whole number in a query string. Empty, signed and fractional ones are refused, never rounded. */
+/**
+ * Returns the schema of a whole number in a query string. Rejects empty, signed and fractional numbers instead of
+ * rounding them.
+ */
 export const queryInteger = (minimum: number, maximum: number) =>
   z
     .string()
@@ -51,6 +57,6 @@ export const queryInteger = (minimum: number, maximum: number) =>
 export const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
 const count = z.number().int()
-/** How many there are of each of some names. */
+/** Returns the schema of an object with one count per name. */
 export const countsBy = <T extends string>(names: readonly T[]) =>
   z.object(Object.fromEntries(names.map((name) => [name, count])) as Record<T, typeof count>)

@@ -16,12 +16,12 @@ pre{white-space:pre-wrap;padding:.6rem .8rem;border-radius:.4rem;background:#888
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
-/** HTML that is already safe. Only `html` makes it, so plain text cannot be taken for markup. */
+/** Escaped HTML. Only `html` creates it, so plain text is never used as markup. */
 export interface Html {
   readonly markup: string
 }
 
-/** Template tag: every inserted value is escaped unless it is `Html` itself. */
+/** Builds HTML, as a template tag. Escapes every inserted value unless it is `Html`. */
 export function html(texts: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html {
   const inserted = values.map((value) => {
     if (typeof value === 'string') return escapeHtml(value)
@@ -31,8 +31,8 @@ export function html(texts: TemplateStringsArray, ...values: (string | Html | re
 }
 
 /**
- * Answers with a small page that runs no script and loads nothing. `formTargets` are origins besides our own
- * that a submitted form may end up at: browsers apply `form-action` to every redirect after the submission.
+ * Sends a small page that runs no script and loads no resources. A submitted form may redirect to the origins in
+ * `formTargets` and to the public origin: browsers apply `form-action` to every redirect after the submission.
  */
 export function sendPage(
   http: Context,
@@ -60,7 +60,7 @@ ${page.body}
 `.markup
 }
 
-/** Shows what failed further in as a page to who browses, and leaves it to the usual JSON for everybody else. */
+/** Shows errors of inner middleware as a page to browsers. Other clients get the usual JSON. */
 export function problemPages(report: (cause: unknown) => void): Middleware {
   return async (http, next) => {
     try {

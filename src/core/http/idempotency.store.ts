@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../database/tables.ts'
 
-/** How long an answer is kept. */
+/** How long a response is stored. */
 const RETENTION_MS = 24 * 3_600_000
-/** A holder that has neither finished nor done anything by then is dead: its queries end sooner. */
+/** A holder that has neither finished nor had an effect by then counts as dead: its queries time out earlier. */
 const LEASE_MS = 30_000
-/** Rows one statement of the clean-up removes. */
+/** Rows that one statement of the clean-up removes. */
 const REMOVAL_BATCH = 1_000
-/** Statements of one run of the clean-up; what is left waits for the next. */
+/** Statements of one run of the clean-up. The next run removes the remaining rows. */
 const REMOVAL_BATCHES = 50
 
-/** A key in the hands of one request. */
+/** A key that one request holds. */
 export interface IdempotencyClaim {
   readonly scope: string
   readonly key: string
@@ -20,21 +20,21 @@ export interface IdempotencyClaim {
 
 export type ClaimResult =
   | { readonly outcome: 'mine'; readonly claim: IdempotencyClaim }
-  /** Answered before. */
+  /** The request was answered before. */
   | { readonly outcome: 'answered'; readonly status: number; readonly body: string | null }
-  /** Held by a request that is still at work. */
+  /** Another request holds the key and is still running. */
   | { readonly outcome: 'running' }
-  /** Carried out, but nobody knows the answer any more. */
+  /** The request was executed, but its response was not stored. */
   | { readonly outcome: 'lost' }
-  /** Used for another request. */
+  /** The key was used for a different request. */
   | { readonly outcome: 'other' }
 
-/** The rows behind idempotency keys. Every change is one conditional statement. */
+/** Creates the store of idempotency keys. Every change is one conditional statement. */
 export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
   const { db, now } = deps
   const expired = () => new Date(now().getTime() - RETENTION_MS)
 
-  /** Takes a key that is new, over age, or held by somebody who died before having done anything. */
+  /** Claims a key that is new, expired, or held by a request that died before its first effect. */
   async function tryClaim(
     scope: string,
     key: string,
@@ -88,7 +88,7 @@ export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
       .where('claim_id', '=', claimId)
 
   return {
-    /** Takes the key for a request, or tells what became of the one that holds it. */
+    /** Claims the key for a request, or returns the state of the request that holds it. */
     async claim(scope: string, key: string, fingerprint: string): Promise<ClaimResult> {
       const claim = await tryClaim(scope, key, fingerprint)
       if (claim) return { outcome: 'mine', claim }
@@ -98,13 +98,15 @@ export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
         .where('scope', '=', scope)
         .where('key', '=', key)
         .executeTakeFirst()
-      if (!held) return { outcome: 'running' } // given back just now: the caller may come again
+      if (!held) return { outcome: 'running' } // released just now: the caller may retry
       if (held.fingerprint !== fingerprint) return { outcome: 'other' }
       if (held.status !== null) return { outcome: 'answered', status: held.status, body: held.body }
       return { outcome: held.effect_at && held.claimed_until <= now() ? 'lost' : 'running' }
     },
 
-    /** Notes in a transaction that it carries the request out. False when another request has the key now. */
+    /**
+     * Records in a transaction that the claim has had an effect. Returns false when another request holds the key.
+     */
     async markEffect(trx: Transaction<Tables>, claim: IdempotencyClaim): Promise<boolean> {
       const { numUpdatedRows } = await trx
         .updateTable('idempotency_keys')
@@ -116,19 +118,19 @@ export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
       return numUpdatedRows > 0n
     },
 
-    /** Keeps the answer for whoever repeats the request. */
+    /** Stores the response for repeated requests. */
     async storeResponse(claim: IdempotencyClaim, status: number, body: string): Promise<void> {
       await updateClaimed(claim).set({ status, body }).execute()
     },
 
-    /** The request was carried out, and its answer is not kept. */
+    /** Records that the request was executed and that its response is not stored. */
     async completeWithoutResponse(claim: IdempotencyClaim): Promise<void> {
       await updateClaimed(claim)
         .set((eb) => ({ effect_at: eb.fn.coalesce('effect_at', eb.val(now())), claimed_until: now() }))
         .execute()
     },
 
-    /** Gives the key back after a failure, unless something was carried out: then it stays used. */
+    /** Releases the key after a failure, unless the request had an effect: then the key remains used. */
     async release(claim: IdempotencyClaim): Promise<void> {
       const { numDeletedRows } = await db
         .deleteFrom('idempotency_keys')
@@ -140,7 +142,7 @@ export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
       if (numDeletedRows === 0n) await updateClaimed(claim).set({ claimed_until: now() }).execute()
     },
 
-    /** Removes what is over age, a bounded number a call. */
+    /** Removes expired rows, a limited number per call. */
     async removeExpired(): Promise<void> {
       for (let batch = 0; batch < REMOVAL_BATCHES; batch++) {
         const { numDeletedRows } = await db
@@ -155,7 +157,7 @@ export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
               .orderBy('created_at')
               .limit(REMOVAL_BATCH),
           )
-          .where('created_at', '<=', expired()) // one taken anew meanwhile stays
+          .where('created_at', '<=', expired()) // a key that was claimed again since then remains
           .executeTakeFirst()
         if (numDeletedRows < BigInt(REMOVAL_BATCH)) return
       }

@@ -11,18 +11,18 @@ import { createIdempotencyStore, type IdempotencyClaim } from './idempotency.sto
 
 const PURPOSE = 'idempotency'
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
-/** Largest answer that is kept. */
+/** The size limit of a stored response. */
 const MAX_RESPONSE_BYTES = 256 * 1024
 
 type IdempotencyOutcome = 'first' | 'replayed' | 'running' | 'lost' | 'other'
 
-/** A request that may come again: whose it is, the key they gave it, and what tells it from any other. */
+/** A request that a client may repeat: its owner, its key, and the fingerprint of its content. */
 interface IdempotentRequest {
   readonly scope: string
   readonly key: string
   readonly fingerprint: string
 }
-/** What a request was answered; `replayed` when it was carried out before. */
+/** The response to a request. `replayed` is true for a stored response. */
 interface IdempotentResponse {
   readonly status: number
   readonly body?: unknown
@@ -35,18 +35,20 @@ interface Deps {
   readonly secrets: Secrets
   readonly now: () => Date
   readonly report: (cause: unknown) => void
-  /** Counts what became of requests that carried a key. */
+  /** Counts the outcome of a request that carried a key. */
   readonly count: (outcome: IdempotencyOutcome) => void
 }
 
 /**
- * Lets callers repeat a POST without doing it twice: with an `Idempotency-Key`, whoever repeats the request gets
- * the first answer. Only success is kept; after a failure that changed nothing the key is free again.
+ * Lets clients repeat a POST safely: with the same `Idempotency-Key`, a repeated request gets the stored response.
+ * Only successful responses are stored. After a failure without an effect, the key is released.
  */
 export function createIdempotency(parts: Deps) {
   const { secrets, report, count } = parts
   const store = createIdempotencyStore(parts)
-  /** The key of the request that the running code belongs to; `over` once that request is answered. */
+  /**
+   * The key of the request that the running code belongs to. `finished` is true once that request has its response.
+   */
   const current = new AsyncLocalStorage<{ claim: IdempotencyClaim; finished: boolean }>()
   const sealContext = ({ scope, key }: Pick<IdempotencyClaim, 'scope' | 'key'>) =>
     JSON.stringify([scope, key])
@@ -58,11 +60,11 @@ export function createIdempotency(parts: Deps) {
       response = await current.run(request, work)
     } catch (cause) {
       request.finished = true
-      await store.release(claim).catch(report) // the key comes free by itself when its lease is over
+      await store.release(claim).catch(report) // the key is released when its lease expires
       throw cause
     }
     request.finished = true
-    await storeResponse(claim, response).catch(report) // the work is done and gets its answer, kept or not
+    await storeResponse(claim, response).catch(report) // the work is done: send its response, stored or not
     return response
   }
 
@@ -79,14 +81,14 @@ export function createIdempotency(parts: Deps) {
     sealed: string | null,
   ): IdempotentResponse {
     const text = sealed === null ? undefined : secrets.open(PURPOSE, sealed, sealContext({ scope, key }))
-    if (text === undefined) throw responseNotStored() // sealed under another SECRET_KEY
+    if (text === undefined) throw responseNotStored() // encrypted with another SECRET_KEY
     return { status, body: text === '' ? undefined : JSON.parse(text), replayed: true }
   }
 
   /**
-   * Carries out a request unless the one that came first with its key was.
-   * @throws 400 for a key that is none, 409 while the first request is under way or its answer is not known any
-   * more, 422 when the key belongs to another request.
+   * Executes a request, unless an earlier request with its key was executed.
+   * @throws 400 for a malformed key, 409 while the first request is running or when its response was not stored, 422
+   * when the key was used for a different request.
    */
   async function once(request: IdempotentRequest, work: Work): Promise<IdempotentResponse> {
     const { scope, key, fingerprint } = request
@@ -145,18 +147,18 @@ export function createIdempotency(parts: Deps) {
     once,
 
     /**
-     * Called at the end of every transaction: notes, in the same transaction, that the request of this key has
-     * been carried out, so that after a crash a repetition does not do it again.
-     * @throws 409 when another request has taken the key over; the transaction must not commit then.
+     * Records, at the end of every transaction, that the request of this key has had an effect. After a crash, a
+     * repeated request is then not executed again.
+     * @throws 409 when another request has claimed the key; the transaction must not commit then.
      */
     async markEffect(trx: Transaction<Tables>): Promise<void> {
       const request = current.getStore()
-      // What outlives its request, e.g. a listener it woke, acts for itself.
+      // Code that outlives its request, e.g. a listener that the request triggered, runs without the key.
       if (!request || request.finished) return
       if (await store.markEffect(trx, request.claim)) return
       throw conflict(
         'idempotency_key_in_use',
-        'A repetition of this request was faster. Send it again to get its answer.',
+        'A repeated request with this Idempotency-Key is running. Retry to get its response.',
       )
     },
 
@@ -170,12 +172,15 @@ const invalidKey = () => badRequest('Idempotency-Key: must be 1 to 255 printable
 const responseNotStored = () =>
   conflict(
     'idempotency_response_lost',
-    'The first request with this Idempotency-Key was processed, but its answer was not kept. Look up what it did.',
+    'The first request with this Idempotency-Key was processed, but its answer was not kept. Check the state of the resource before you send a new request.',
   )
 
 const scopeOf = (http: Context, caller: Caller | undefined) => caller?.userId ?? `ip:${clientNetwork(http)}`
 
-/** What makes two requests the same: method, path, query and the JSON body, whatever the order of its keys. */
+/**
+ * Returns the hash by which two requests are equal: method, path, query and the JSON body, regardless of the order of
+ * its keys.
+ */
 function fingerprint(http: Context): string {
   const { body, rawBody } = http.request
   if (rawBody === undefined && hasBody(http)) {
@@ -191,7 +196,7 @@ function fingerprint(http: Context): string {
 const fingerprintOf = (...parts: [method: string, path: string, search: string, body: string]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 
-/** The fingerprint of a POST whose parts are known by themselves: the same as when it comes over HTTP. */
+/** Returns the fingerprint of a POST with this path and body, equal to that of the same request over HTTP. */
 export const postFingerprint = (path: string, body: unknown): string =>
   fingerprintOf('POST', path, '', body === undefined ? '' : canonical(body, ''))
 
@@ -203,6 +208,6 @@ function canonical(body: unknown, raw: string): string {
         : value,
     )
   } catch {
-    return raw // nested deeper than can be walked; the bytes do as well
+    return raw // nested too deep to walk; hash the bytes instead
   }
 }

@@ -13,15 +13,16 @@ import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
 import { withTimeout } from '../concurrency/concurrency.ts'
 import { errorCodeOf, errorHeader } from '../errors/errors.ts'
 
-/** A request must have arrived completely by then, its headers sooner. */
+/** The time limit for receiving a complete request. Its headers have a shorter limit. */
 const REQUEST_LIMIT_MS = 30_000
 const HEADERS_LIMIT_MS = 15_000
 /**
- * Connections that wait to be accepted, where the system allows as many. Node's own 511 are full at once when the
- * clients of another hub come over; whoever finds them full is silently turned away and tries again after a second.
+ * The length of the accept queue, where the system allows it. The 511 of Node is too short when all clients of
+ * another hub reconnect at once: the system silently drops a connection that does not fit, and the client retries
+ * after a second.
  */
 const BACKLOG = 4_096
-/** While the server closes: how soon a connection ends whose request has been answered. */
+/** How often a closing server checks for connections whose request has been answered. */
 const IDLE_CHECK_MS = 50
 
 const options: ServerOptions = {
@@ -31,27 +32,32 @@ const options: ServerOptions = {
 }
 
 /**
- * The hub's WebSockets, where a hub is, are the only upgrade there is. Any other offer, such as that of HTTP/2,
- * which some clients make with every request, is declined by answering the request.
+ * Returns whether a request is a WebSocket upgrade of the hub, the only supported upgrade. Other upgrade offers, such
+ * as HTTP/2, which some clients send with every request, are answered as plain requests.
  */
 const isHubUpgrade = ({ headers, url = '' }: IncomingMessage) =>
   /^websocket$/i.test(headers.upgrade ?? '') && url.startsWith('/socket.io/')
 
-/** An HTTP server that listens before what it serves exists, so that port 0 can be part of public URLs. */
+/**
+ * An HTTP server that listens before its handler exists, so that public URLs can contain the port even for port 0.
+ */
 export interface Listener {
   readonly server: Server
   readonly port: number
-  /** The address that it is bound to, as the operating system reports it. */
+  /** The bound address, as the operating system reports it. */
   readonly address: string
-  /** From now on requests go here instead of being answered 503. */
+  /** Sets the handler of requests. Before that, every request gets 503. */
   serve(handler: RequestListener): void
-  /** Takes no more connections and settles when the requests in hand are answered, or after `limitMs`. */
+  /** Stops accepting connections. Settles when the running requests are answered, or after `limitMs`. */
   close(limitMs: number): Promise<void>
 }
 
-/** @throws Error that says what to do when the address is taken. */
+/**
+ * Starts to listen.
+ * @throws Error that says what to do when the address is in use.
+ */
 export async function listen(host: string, port: number, variable: string): Promise<Listener> {
-  /** Requests in hand, so that none of their connections is kept for another one once the end has begun. */
+  /** Running requests. Once closing has begun, their connections are not kept for another request. */
   const activeResponses = new Set<ServerResponse>()
   let closing = false
   const closeAfterResponse = (response: ServerResponse) => {
@@ -65,7 +71,7 @@ export async function listen(host: string, port: number, variable: string): Prom
       'X-Request-Id': randomUUID(),
       ...errorHeader('not_ready'),
     })
-    response.end('{"error":"Starting, try again shortly"}')
+    response.end('{"error":"The platform is starting. Retry shortly."}')
   }
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
     isHubUpgrade(request) && server.listenerCount('upgrade') > 0
@@ -74,18 +80,18 @@ export async function listen(host: string, port: number, variable: string): Prom
     response.once('close', () => activeResponses.delete(response))
     if (closing) closeAfterResponse(response)
     if (isReadable(request)) handler(request, response)
-    else rejectMalformed(new Error('the target is no URL'), request.socket)
+    else rejectMalformed(new Error('The request target is not a valid URL.'), request.socket)
   })
   server.on('clientError', rejectMalformed)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const taken = cause.code === 'EADDRINUSE'
-      const advice = taken ? `it is in use; end the other program or set ${variable}` : cause.message
-      reject(new Error(`Cannot listen on ${host}:${port}: ${advice}`, { cause }))
+      const advice = taken ? `The address is in use. Stop the other program or set ${variable}.` : cause.message
+      reject(new Error(`Cannot listen on ${host}:${port}. ${advice}`, { cause }))
     })
     server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
-  // Whoever closes the server, as the hub does, it is closed once the last connection is.
+  // The hub may close the server as well. It is closed once the last connection is closed.
   const closed = new Promise<void>((resolve) => server.once('close', resolve))
   const address = server.address()
   return {
@@ -100,13 +106,13 @@ export async function listen(host: string, port: number, variable: string): Prom
       for (const response of activeResponses) closeAfterResponse(response)
       server.close()
       const idleTimer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
-      await withTimeout(limitMs, 'requests still open', closed).catch(() => server.closeAllConnections())
+      await withTimeout(limitMs, 'closing with open requests', closed).catch(() => server.closeAllConnections())
       clearInterval(idleTimer)
     },
   }
 }
 
-/** Whether the target can be read; of one in absolute form, as proxies send it, leaves the path and the query. */
+/** Returns whether the request target is valid. Reduces an absolute target, as proxies send it, to path and query. */
 function isReadable(request: IncomingMessage): boolean {
   const target = request.url ?? ''
   if (/^[/*]/.test(target)) return true
@@ -116,7 +122,7 @@ function isReadable(request: IncomingMessage): boolean {
   return true
 }
 
-/** Answers what is no request with the one body of all errors; by itself Node sends none. */
+/** Responds to a malformed request with the error body of the API. Node sends no body by default. */
 function rejectMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || cause.code === 'ECONNRESET') {
     socket.destroy()

@@ -4,22 +4,25 @@ import { z } from 'zod'
 const countries: ReadonlySet<string> = new Set(countryCodes.map(([alpha2]) => alpha2 as string))
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
 
-/** Returns whether a code is a country's: ISO 3166-1 alpha-2, and XK, because Kosovo has no code of its own there. */
+/** Returns whether a code is a country code of ISO 3166-1 alpha-2, or XK for Kosovo, which has no official code. */
 export const isCountry = (code: string): boolean => countries.has(code)
 
-/** The zone's name as it is usually written, or undefined when there is no such IANA zone. */
+/** Returns the usual spelling of a time zone, or undefined when the name is not an IANA zone. */
 function knownTimeZone(name: string): string | undefined {
-  if (!/^[A-Za-z]/.test(name)) return undefined // offsets like +01:00 are no zones: they know no summer
+  if (!/^[A-Za-z]/.test(name)) return undefined // offsets like +01:00 are not zones: they have no daylight saving time
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
-    // Another name for the zone stays as it was given: who lives in Asia/Kolkata need not read Asia/Calcutta.
+    // An alias of the zone remains as the user typed it: a user in Asia/Kolkata should not read Asia/Calcutta.
     return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name
   } catch {
     return undefined
   }
 }
 
-/** Returns the canonical spelling of a BCP 47 tag of a known language: `german` has the form of one, and is none. */
+/**
+ * Returns the canonical spelling of the BCP 47 tag of a known language. `german` has the form of a tag, but is not a
+ * known language.
+ */
 function canonicalLanguage(tag: string): string | undefined {
   try {
     const [known] = Intl.getCanonicalLocales(tag)
@@ -29,7 +32,7 @@ function canonicalLanguage(tag: string): string | undefined {
   }
 }
 
-/** Text that `read` understands, in the form that it gives; everything else is refused with `problem`. */
+/** Returns the schema of text that `read` normalizes. Text that `read` rejects fails with `problem`. */
 const normalizedText = (
   example: string,
   maxLength: number,
@@ -48,11 +51,11 @@ const normalizedText = (
       return z.NEVER
     })
 
-/** A country by its ISO 3166-1 alpha-2 code; small letters are taken as well. */
+/** A country by its ISO 3166-1 alpha-2 code. Accepts lower-case letters. */
 export const country = normalizedText(
   'DE',
   2,
-  // Letters first: to JavaScript, a capital ß is SS, which is South Sudan.
+  // The letters are checked first: in JavaScript, a capital ß is SS, the code of South Sudan.
   (text) => (/^[A-Za-z]{2}$/.test(text) && isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
   'must be the two-letter code of a country (ISO 3166-1), such as DE for Germany',
 )

@@ -1,22 +1,25 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import type { KeyRedis } from '../redis.ts'
 
-/** Callers one process remembers for each limit; of more than that it forgets the oldest. */
+/** The number of callers that one process stores per limit. Beyond it, the oldest entry is removed. */
 const MAX_REMEMBERED = 20_000
-/** After Redis failed, so long nobody asks it: a silent one would cost every request its patience. */
+/**
+ * How long requests do not query Redis after it failed. Each query of an unresponsive Redis would delay a request
+ * until its timeout.
+ */
 const REDIS_PAUSE_MS = 1_000
 
-/** What is left after a request was counted. */
+/** The remaining allowance after a request was counted. */
 interface CountResult {
   readonly allowed: boolean
   readonly remaining: number
   readonly resetMs: number
 }
 
-/** Counts what a caller does within a window. Never fails and never waits longer than Redis is given. */
+/** Counts a request of a caller within a window. Never fails, and waits for Redis no longer than its timeout. */
 export type CountRequest = (caller: string) => Promise<CountResult>
 
-/** One limit: how many in which time, counted in Redis when there is one, else in this process. */
+/** Creates the counter of one limit. It counts in Redis when Redis is configured, otherwise in this process. */
 export function createCounter(options: {
   name: string
   limit: number
@@ -46,7 +49,7 @@ export function createCounter(options: {
   }
 }
 
-/** Windows begin one after another and all last equally long, so the oldest that is open is the next to forget. */
+/** Counts in memory. All windows have the same length, so the oldest open window is the next to remove. */
 function countInMemory(options: { points: number; duration: number; keyPrefix: string }): CountRequest {
   const limiter = new RateLimiterMemory(options)
   const windows: { caller: string; endsAtMs: number }[] = []

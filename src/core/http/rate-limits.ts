@@ -6,23 +6,23 @@ import { type CountRequest, createCounter } from './rate-limit-counter.ts'
 const WINDOW_SECONDS = 60
 
 /**
- * The limits there are, by the name that callers read in `RateLimit-Policy`.
+ * The name of a rate limit, as `RateLimit-Policy` states it.
  *
- * | name | counts | whom |
+ * | name | counts | per |
  * | --- | --- | --- |
- * | default | authenticated requests | a credential |
- * | sessions | PATCH /api/sessions/{id}, so that a busy program can still pause and end | a credential |
- * | public | reads of public routes and of the identity provider | a network |
- * | public-writes | writes on public routes | a network |
- * | login | steps of signing in and out | a network |
- * | failed-auth | requests with a credential that is not good | a network |
+ * | default | authenticated requests | credential |
+ * | sessions | PATCH /api/sessions/{id}, so that a program at its limit can still pause and end a session | credential |
+ * | public | reads of public routes and of the identity provider | network |
+ * | public-writes | writes on public routes | network |
+ * | login | login and logout requests | network |
+ * | failed-auth | requests with an invalid credential | network |
  */
 export type Policy = 'default' | 'sessions' | 'public' | 'public-writes' | 'login' | 'failed-auth'
 
 export interface RateLimits {
   /**
-   * Counts a request and tells the caller in headers what is left.
-   * @throws 429 with Retry-After when there is nothing left.
+   * Counts a request and sets the rate limit headers.
+   * @throws 429 with Retry-After when the limit is exceeded.
    */
   consume(http: Context, policy: Policy, caller: string): Promise<void>
 }

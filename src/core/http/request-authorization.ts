@@ -5,14 +5,14 @@ import type { Access, Authenticate, Caller } from './endpoint.ts'
 import { problemPages } from './html-page.ts'
 import type { RateLimits } from './rate-limits.ts'
 
-/** Asked by machines in their own rhythm; who limits them breaks them. */
+/** Machines call these paths at their own rate, and a limit would break them. */
 const UNLIMITED = new Set(['/api/health', '/api/payments/webhook'])
 
 export type Identify = (http: Context) => Promise<Caller>
 
 /**
- * Counts those who come with bad credentials. Good ones always pass: nobody can lock out a neighbour behind the same
- * address with bad ones.
+ * Counts requests with invalid credentials. Requests with valid credentials always pass, so a client cannot lock out
+ * another client behind the same address.
  */
 export function withFailureLimit(identify: Identify, limits: RateLimits): Identify {
   return async (http) => {
@@ -27,7 +27,7 @@ export function withFailureLimit(identify: Identify, limits: RateLimits): Identi
   }
 }
 
-/** Lets a request in to a route: who is it, is it too much, may they. */
+/** Creates the authorization of requests to routes: authentication, rate limit, access check. */
 export function createRequestAuthorization(deps: {
   identify: Identify
   authorize: (caller: Caller, access: Exclude<Access, 'public'>) => void
@@ -61,12 +61,12 @@ export interface LimitedRequest {
 }
 
 /**
- * Counts authenticated requests, by whatever way they come. A stop by a participant of its session is never too many;
- * everybody else's attempts count, so that a session id is no way around the limit.
+ * Counts authenticated requests over REST and MCP. A stop by a participant of its session is never limited. Attempts
+ * by other users count, so that session ids do not bypass the limit.
  */
 export function createRequestLimits(deps: {
   limits: RateLimits
-  /** Whether the caller is the operator or the owner of this session, or an admin and the session exists. */
+  /** Returns whether the caller is the operator or the owner of this session, or an admin and the session exists. */
   isParticipant: (caller: Caller, sessionId: string) => Promise<boolean>
 }) {
   return async (http: Context, caller: Caller, { method, path, body }: LimitedRequest): Promise<void> => {
@@ -84,11 +84,14 @@ function isEmergencyStop(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'action' in body && body.action === 'emergency_stop'
 }
 
-/** A person's sessions count together: a new token must not be a new allowance. */
+/**
+ * Returns the key of a credential. All login sessions of a user share one limit, so that a new token does not reset
+ * it.
+ */
 const credentialOf = ({ userId, credential }: Caller) =>
   credential.kind === 'api_key' ? `key:${credential.id}` : `user:${userId}`
 
-/** Limits signing in, and what it asks of the built-in identity provider. */
+/** Limits login requests and requests to the built-in identity provider. */
 export function limitLogins(limits: RateLimits, report: (cause: unknown) => void): Middleware {
   const problems = problemPages(report)
   return async (http, next) => {

@@ -8,8 +8,8 @@ import { errorResponsesOf } from './error-responses.ts'
 const ErrorBody = z.strictObject({ error: z.string().min(1) })
 
 /**
- * Holds every answer of an endpoint against its declaration, strictly: a status that it does not name and a key
- * that its schema does not name are faults too. A fault becomes a 500, so that no test overlooks it.
+ * Validates every response of an endpoint against its declaration. Undeclared statuses and keys that the schema does
+ * not name are errors too. An error becomes a 500, so that every test notices it.
  */
 export function validateResponses(spec: Endpoint, handle: Handler): Handler {
   const errorCases = errorResponsesOf(spec)
@@ -21,9 +21,9 @@ export function validateResponses(spec: Endpoint, handle: Handler): Handler {
     } catch (cause) {
       const { status, code } = toAppError(cause)
       const declared = errorCases.get(status)
-      if (!declared) throw fault(http, `refuses with ${status}, which it does not declare`, cause)
+      if (!declared) throw fault(http, `responds with the undeclared status ${status}`, cause)
       if (!declared.has(code))
-        throw fault(http, `refuses with ${status} ${code}, which it does not declare`, cause)
+        throw fault(http, `responds with the undeclared error ${status} ${code}`, cause)
       throw cause
     }
     const problem = problemOf(spec, http, errorCases.has(http.status))
@@ -31,12 +31,12 @@ export function validateResponses(spec: Endpoint, handle: Handler): Handler {
   }
 }
 
-/** What is wrong with the answer that stands in `http`, if anything. */
+/** Returns why the response in `http` does not match the declaration; undefined when it matches. */
 function problemOf(spec: Endpoint, http: Context, isError: boolean): string | undefined {
   const otherResponse = spec.otherResponses?.[http.status]
   if (otherResponse) return mismatch(otherResponse[1], http)
   if (isError) return mismatch(ErrorBody, http)
-  if (http.status !== spec.response[0]) return 'a status that it does not declare'
+  if (http.status !== spec.response[0]) return 'an undeclared status'
   const type = http.response.type
   const download = spec.media?.includes(type) && (type !== 'application/json' || !spec.response[1])
   return download ? undefined : mismatch(spec.response[1], http)
@@ -44,7 +44,7 @@ function problemOf(spec: Endpoint, http: Context, isError: boolean): string | un
 
 function mismatch(schema: z.ZodType | undefined, http: Context): string | undefined {
   if (!schema)
-    return http.body == null ? undefined : `a body of ${http.response.type}, which it does not declare`
+    return http.body == null ? undefined : `a body of the undeclared type ${http.response.type}`
   if (http.response.type !== 'application/json') return `${http.response.type || 'nothing'} instead of JSON`
   const sent: unknown = typeof http.body === 'string' ? JSON.parse(http.body) : toPlainJson(http.body)
   return differenceFrom(schema, sent)
@@ -52,17 +52,17 @@ function mismatch(schema: z.ZodType | undefined, http: Context): string | undefi
 
 const toPlainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** In what a JSON value is not exactly what a schema describes; undefined when it is. */
+/** Returns how a JSON value differs from the description of a schema; undefined when it is equal. */
 export function differenceFrom(schema: z.ZodType, sent: unknown): string | undefined {
   const { success, data, error } = schema.safeParse(sent)
   if (!success) return z.prettifyError(error)
   const described = toPlainJson(data)
   return isDeepStrictEqual(described, sent)
     ? undefined
-    : `what no schema describes: ${pathOfDifference(sent, described)}`
+    : `a value that the schema does not describe: ${pathOfDifference(sent, described)}`
 }
 
-/** Path of the first value that differs. */
+/** Returns the path of the first value that differs. */
 function pathOfDifference(sent: unknown, described: unknown): string {
   if (!isRecord(sent) || !isRecord(described)) return ''
   const keys = new Set([...Object.keys(sent), ...Object.keys(described)])

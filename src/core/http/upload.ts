@@ -3,19 +3,20 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import { AppError, badRequest } from '../errors/errors.ts'
 import type { Upload } from './endpoint.ts'
 
-/** What boundaries and headers of the one part may take beside the file. */
+/** The allowance for boundaries and part headers, in addition to the file. */
 const FRAMING_BYTES = 64 * 1024
-/** A sender of whom nothing has come for so long has stalled. */
+/** A sender that sends no bytes for this long has stalled. */
 const STALL_LIMIT_MS = 5_000
-/** On average, once the grace is over. A body has 30 seconds in all, by the server's own limit. */
+/** The minimum average rate after the grace period. The server limits every body to 30 seconds. */
 const MIN_BYTES_PER_SECOND = 16 * 1024
 const RATE_GRACE_MS = 5_000
 const PROGRESS_CHECK_MS = 500
 
 /**
- * Reads the one file of a multipart body into memory, `maxBytes` at most. The types that senders declare are
- * not looked at: only the content tells.
- * @throws 408 the sender stalls or is too slow, 415 no multipart body, 413 too large, 400 anything else than exactly one file in the right field.
+ * Reads the one file of a multipart body into memory, at most `maxBytes`. Ignores the media type that the sender
+ * declares: only the content counts.
+ * @throws 408 when the sender stalls or is too slow, 415 for a body that is not multipart, 413 when the file is too
+ * large, 400 unless the body is exactly one file in the right field.
  */
 export async function readUpload(request: IncomingMessage, upload: Upload): Promise<Buffer> {
   const parser = createParser(request, upload)
@@ -34,14 +35,14 @@ export async function readUpload(request: IncomingMessage, upload: Upload): Prom
   }
 }
 
-/** Finds senders who would keep a place among the uploads without using it. */
+/** Rejects slow senders, which would occupy one of the concurrent uploads. */
 function watchPace({ socket }: IncomingMessage, upload: Upload) {
   const startedMs = performance.now()
   const startBytes = socket.bytesRead
   let progress = { bytes: startBytes, atMs: startedMs }
   let slow = false
   const { promise: tooSlow, reject } = Promise.withResolvers<never>()
-  tooSlow.catch(() => {}) // nobody may be waiting any more
+  tooSlow.catch(() => {}) // the caller may have stopped waiting
   const timer = setInterval(() => {
     const nowMs = performance.now()
     const { bytesRead } = socket
@@ -52,7 +53,7 @@ function watchPace({ socket }: IncomingMessage, upload: Upload) {
     slow ||= isLate || nowMs - progress.atMs > STALL_LIMIT_MS
     if (slow)
       reject(
-        new AppError(408, 'request_timeout', `${upload.field}: the file arrives too slowly: send it again`),
+        new AppError(408, 'request_timeout', `${upload.field}: the file arrives too slowly. Send it again on a faster connection.`),
       )
   }, PROGRESS_CHECK_MS)
   return { tooSlow, isTooSlow: () => slow, stop: () => clearInterval(timer) }
@@ -80,7 +81,7 @@ function createParser(request: IncomingMessage, upload: Upload): BusboyInstance 
   }
 }
 
-/** The content of the only part. Settles at the first thing that is wrong, also when the sender is gone. */
+/** Returns the content of the only part. Settles at the first error, also when the sender disconnects. */
 function onlyFile(request: IncomingMessage, parser: BusboyInstance, upload: Upload): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -109,8 +110,8 @@ function onlyFile(request: IncomingMessage, parser: BusboyInstance, upload: Uplo
 }
 
 /**
- * Reads on without keeping anything: an answer that comes while the sender still writes is often lost with the
- * connection. False when more than `maxBytes` came; then the connection is better closed.
+ * Reads the rest of the body and discards it: a response that is sent while the client still writes is often lost
+ * with the connection. Returns false when more than `maxBytes` arrived. The caller then closes the connection.
  */
 function discardRest(request: IncomingMessage, maxBytes: number): Promise<boolean> {
   if (request.complete || request.destroyed) return Promise.resolve(true)

@@ -25,8 +25,8 @@ const formats: Readonly<Record<string, string>> = {
 const MAX_LISTED_VALUES = 40
 
 /**
- * Says in plain words what is wrong with a value and what to send instead, to be read behind the name of the field.
- * Hand it to `parse` as `error`; what a schema says itself goes before it.
+ * Returns a message that says what is wrong with a value and what to send instead. It follows the name of the field.
+ * Pass it to `parse` as `error`; messages of the schema have precedence.
  */
 function describeIssue(issue: Issue): string {
   switch (issue.code) {
@@ -49,12 +49,12 @@ function describeIssue(issue: Issue): string {
       return unknownFields(issue.keys)
     case 'invalid_union':
       return issue.discriminator === undefined
-        ? 'is none of the forms that are possible here'
+        ? 'does not match any of the accepted forms'
         : 'is not known'
     case 'invalid_key':
-      return 'has a name that is not possible here'
+      return 'has a name that is not accepted here'
     default:
-      return 'is not possible here'
+      return 'is not accepted here'
   }
 }
 
@@ -73,7 +73,7 @@ function bound(issue: Issue, what: 'at least' | 'at most', limit: unknown, inclu
   return `must be ${edge} ${count}`
 }
 
-/** Names what was sent, which may be anything: in quotes, so that it is not taken for the platform's words. */
+/** Names the unknown fields in quotes, because they may be any text. */
 function unknownFields(keys: readonly string[]): string {
   const named = keys
     .slice(0, 5)
@@ -82,5 +82,5 @@ function unknownFields(keys: readonly string[]): string {
   return keys.length === 1 ? `${named} is not a field here` : `${named} are not fields here`
 }
 
-/** Makes `schema.parse(value, plainly)` fail in plain words. */
+/** Makes `schema.parse(value, parseOptions)` fail with readable messages. */
 export const parseOptions = { error: describeIssue }

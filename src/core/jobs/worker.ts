@@ -8,13 +8,13 @@ export interface Job {
 }
 
 export interface Worker {
-  /** Settles when the runs in hand are over. */
+  /** Settles when the current runs have finished. */
   close(): Promise<void>
 }
 
 /**
- * Runs jobs again and again, each in its own rhythm. Jobs find their work in the database and do it with
- * conditional updates, so that several workers may run side by side and any of them may die.
+ * Runs jobs repeatedly, each at its own interval. Jobs find their work in the database and claim it with conditional
+ * updates, so several workers may run at the same time and any of them may crash.
  */
 export function startWorker(
   jobs: readonly Job[],
@@ -29,11 +29,11 @@ export function startWorker(
       try {
         await run()
         observe(name, { ok: true, ms: performance.now() - startedAt })
-        if (failing) log.info({ job: name }, 'job works again')
+        if (failing) log.info({ job: name }, 'job recovered')
         failing = false
       } catch (cause) {
         observe(name, { ok: false, ms: performance.now() - startedAt })
-        if (!failing) log.warn({ err: cause, job: name }, 'job failed, will be tried again')
+        if (!failing) log.warn({ err: cause, job: name }, 'job failed, retrying')
         failing = true
       }
       await delay(everyMs, undefined, { signal: abortController.signal }).catch(() => {})

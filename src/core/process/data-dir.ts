@@ -3,11 +3,11 @@ import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDiskFull } from '../errors/disk-full.ts'
 
-/** As much as a key file or a pid file needs, and more than a full disk gives. */
+/** As much as a key file or a pid file needs. A full disk does not accept it. */
 const PROBE = 'x'.repeat(8_192)
 
 /**
- * Makes the directory DATA_DIR if it does not exist, and writes to it once.
+ * Creates the directory DATA_DIR if it does not exist, and writes to it once.
  * @throws Error with one sentence that says what is wrong and what to do
  */
 export function openDataDir(dataDir: string): void {
@@ -24,7 +24,7 @@ export function openDataDir(dataDir: string): void {
   }
 }
 
-/** Returns the sentence for what keeps DATA_DIR from being used; undefined for an error of another kind. */
+/** Returns an error that says why DATA_DIR cannot be used; undefined for an error of another kind. */
 export function dataDirProblem(dataDir: string, cause: unknown): Error | undefined {
   if (isDiskFull(cause)) {
     return problem(

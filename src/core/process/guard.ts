@@ -1,29 +1,29 @@
 import type { Bus, BusTopic, BusTopics } from '../events/bus.ts'
 import type { Log } from '../log.ts'
 
-/** One handler that fails again and again is logged this often; every failure is counted. */
+/** A handler that fails repeatedly is logged this often. Every failure is counted. */
 const LOG_EVERY_MS = 1_000
 
 type Work<Args extends unknown[]> = (...args: Args) => unknown
 
-/** Anything that calls listeners: sockets, servers, connections. Event emitters differ in their types only. */
+/** An event emitter: a socket, a server, a connection. Their types differ, their methods do not. */
 interface Emitter<Args extends unknown[]> {
   on(event: string, listener: (...args: Args) => void): unknown
 }
 
 export interface GuardOptions {
-  /** Whose handlers these are. */
+  /** The role that registers the handlers. */
   readonly role: string
   readonly log: Log
   /** Counts an exception of a handler. */
   readonly count: (handler: string) => void
-  /** Called before every handler, for tests, which throw from it. */
+  /** Runs before every handler. Tests throw from it. */
   readonly before?: ((handler: string) => void) | undefined
 }
 
 /**
- * Keeps exceptions of socket handlers, timers and subscribers from ending the process. Each handler is registered by
- * name; what it throws, or rejects with, is logged and counted, and `recover` brings the one connection to a safe end.
+ * Creates a guard: exceptions of socket handlers, timers and subscribers do not end the process. Each handler is
+ * registered by name. An exception or rejection is logged and counted, and `recover` closes the one connection safely.
  */
 export function createGuard({ role, log, count, before }: GuardOptions) {
   const names = new Set<string>()
@@ -47,7 +47,7 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
     }
   }
 
-  /** Wraps a handler; `recover` gets the arguments of the call that failed. */
+  /** Wraps a handler. `recover` receives the arguments of the call that failed. */
   function handler<Args extends unknown[]>(
     name: string,
     work: Work<Args>,
@@ -75,7 +75,7 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
     every: (name: string, ms: number, work: () => unknown): NodeJS.Timeout =>
       setInterval(handler(name, work), ms),
 
-    /** Returns what sets a timer for `work`, once for each call. */
+    /** Returns a function that sets a timer for `work` at each call. */
     timer<Args extends unknown[]>(name: string, work: Work<Args>, recover?: Work<Args>) {
       const guarded = handler(name, work, recover)
       return (ms: number, ...args: Args): NodeJS.Timeout => setTimeout(guarded, ms, ...args)
@@ -92,7 +92,7 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
       emitter.on(event, handler(name, listener, recover))
     },
 
-    /** Listens to a topic of the bus; returns how to stop. */
+    /** Subscribes to a topic of the bus. Returns the function that unsubscribes. */
     subscribe: <T extends BusTopic>(bus: Bus, topic: T, listener: (message: BusTopics[T]) => unknown) =>
       bus.subscribe(topic, handler(`bus:${topic}`, listener)),
   }

@@ -8,7 +8,9 @@ import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
 const instant = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:30:00Z'] })
 
 const ListAudit = z.strictObject({
-  before: queryInteger(1, 9_999_999_999).meta({ description: 'Entries older than this one.' }).optional(),
+  before: queryInteger(1, 9_999_999_999)
+    .meta({ description: 'Returns only entries older than this one.' })
+    .optional(),
   limit: queryInteger(1, 200).default(100),
   actor_id: idOf('admin').optional(),
   subject_id: line(100)
@@ -17,8 +19,8 @@ const ListAudit = z.strictObject({
   action: line(100)
     .meta({ examples: ['certification.approved'] })
     .optional(),
-  since: instant.meta({ description: 'Entries of this time and later.' }).optional(),
-  until: instant.meta({ description: 'Entries before this time.' }).optional(),
+  since: instant.meta({ description: 'Returns only entries at or after this time.' }).optional(),
+  until: instant.meta({ description: 'Returns only entries before this time.' }).optional(),
 })
 
 const AuditView = z
@@ -28,7 +30,9 @@ const AuditView = z
       .int()
       .meta({ examples: [4_711] }),
     at: timestamp.meta({ examples: ['2026-09-16T10:20:31.000Z'] }),
-    actor_id: idOf('admin').nullable().meta({ description: 'Null when the platform acted by itself.' }),
+    actor_id: idOf('admin')
+      .nullable()
+      .meta({ description: 'Null when the platform itself performed the action.' }),
     actor_name: z
       .string()
       .nullable()
@@ -37,19 +41,19 @@ const AuditView = z
     subject_type: z.string().meta({ examples: ['certification'] }),
     subject_id: z.string().meta({ examples: [exampleIds.certification] }),
     data: z.record(z.string(), z.unknown()).meta({
-      description: 'What else there is to know of the act.',
+      description: 'Further data about the action.',
       examples: [{ operator_id: exampleIds.operator, robot_type: 'so-101' }],
     }),
   })
-  .meta({ id: 'AuditEntry', description: 'A privileged or money-moving act.' })
+  .meta({ id: 'AuditEntry', description: 'A privileged action, or one that moves money.' })
 
-/** Reading the audit log. */
+/** Returns the routes that read the audit log. */
 export function auditEndpoints({ db }: { db: Db }): Endpoint[] {
   return [
     endpoint({
       method: 'get',
       path: '/api/admin/audit',
-      summary: 'Lists privileged and money-moving acts, newest first',
+      summary: 'Lists privileged actions and those that move money, newest first',
       access: { role: 'admin' },
       query: ListAudit,
       response: [200, z.object({ entries: z.array(AuditView) })],

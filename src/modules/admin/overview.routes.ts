@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { Overview } from './overview.schema.ts'
 import { readOverview } from './overview.service.ts'
 
-/** What goes on on the platform, for those who answer for it. */
+/** Returns the route that shows admins the current state of the platform. */
 export function overviewEndpoint({ db }: { db: Db }): Endpoint {
   return endpoint({
     method: 'get',

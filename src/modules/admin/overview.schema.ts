@@ -4,7 +4,7 @@ import { countsBy, timestamp } from '../../core/http/fields.ts'
 
 const count = z.number().int()
 
-/** An open session, as those see it who answer for the platform. */
+/** An open session, as admins see it. */
 const OverviewSession = z
   .object({
     id: idOf('session'),
@@ -33,22 +33,24 @@ const OverviewSession = z
           .meta({ examples: ['Ada'] }),
       })
       .nullable()
-      .meta({ description: 'The latched stop in force; null when there is none.', examples: [null] }),
+      .meta({ description: 'The latched remote stop; null when none is latched.', examples: [null] }),
   })
-  .meta({ id: 'OverviewSession', description: 'An open session: who drives which robot, and since when.' })
+  .meta({ id: 'OverviewSession', description: 'An open session: its robot, its operator and its start.' })
 
 const OverviewGateway = z
   .object({
     id: z.uuid().meta({ examples: ['5d0e9c37-82b4-4a1f-9c66-b7f3e14a8d20'] }),
     url: z.string().meta({ examples: ['wss://gateway-1.example.com'] }),
     started_at: timestamp,
-    seen_at: timestamp.meta({ description: 'Its last sign of life.' }),
-    draining: z.boolean().meta({ description: 'It is about to end and sends its robots elsewhere.' }),
-    robots: count.meta({ description: 'Robots that are connected to it.', examples: [318] }),
+    seen_at: timestamp.meta({ description: 'When it last updated its row.' }),
+    draining: z
+      .boolean()
+      .meta({ description: 'Whether it shuts down and hands its robots over to other gateways.' }),
+    robots: count.meta({ description: 'Robots connected to it.', examples: [318] }),
   })
   .meta({ id: 'OverviewGateway', description: 'A running gateway process.' })
 
-/** Answer of GET /api/admin/overview. */
+/** Response of GET /api/admin/overview. */
 export const Overview = z
   .object({
     at: timestamp.meta({ description: 'When this was read, by the clock of the database.' }),
@@ -57,10 +59,12 @@ export const Overview = z
       examples: [{ OFFLINE: 922, AVAILABLE: 231, IN_SESSION: 87 }],
     }),
     sessions: z.object({
-      total: count.meta({ description: 'All that are open.', examples: [87] }),
-      open: z.array(OverviewSession).meta({ description: 'The 100 that were started last, newest first.' }),
+      total: count.meta({ description: 'All open sessions.', examples: [87] }),
+      open: z
+        .array(OverviewSession)
+        .meta({ description: 'The 100 most recently started sessions, newest first.' }),
     }),
     gateways: z.array(OverviewGateway).meta({ description: 'At most 100, longest running first.' }),
   })
-  .meta({ id: 'Overview', description: 'How the platform stands at this moment.' })
+  .meta({ id: 'Overview', description: 'The current state of the platform.' })
 export type Overview = z.infer<typeof Overview>

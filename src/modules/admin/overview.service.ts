@@ -4,17 +4,17 @@ import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { Overview } from './overview.schema.ts'
 
-/** Sessions and gateways of one answer. */
+/** Most sessions and gateways in one response. */
 const LIST_LIMIT = 100
 const OPEN = [SessionStatus.enum.ACTIVE, SessionStatus.enum.PAUSED]
 
-/** How the platform stands now. Every query reads what is open or connected, from indexes; none the past. */
+/** Reads the current state of the platform. Every query reads open or connected rows from an index. */
 export async function readOverview(db: Db): Promise<Overview> {
   const [counts, open, gateways] = await Promise.all([readCounts(db), openSessions(db), runningGateways(db)])
   return { ...counts, sessions: { total: counts.robots.IN_SESSION, open }, gateways }
 }
 
-/** A robot is IN_SESSION exactly while a session is open, so counting the open ones counts both. */
+/** Counts robots by status. A robot is IN_SESSION exactly while a session is open, so one count serves both. */
 async function readCounts(db: Db): Promise<{ at: string; robots: Record<RobotStatus, number> }> {
   const { rows } = await sql<{ at: Date; robots: string; available: string; open: string }>`
     select now() as at,

@@ -6,7 +6,7 @@ import { CURRENCY } from './money.ts'
 import { AssignedPlan, AssignPlan, PriceList } from './plan.schema.ts'
 import type { Plans } from './plan.service.ts'
 
-/** Prices, and what they came to. */
+/** Returns the routes of pricing plans and invoices. */
 export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: Invoices }): Endpoint[] {
   return [
     endpoint({
@@ -28,7 +28,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
     endpoint({
       method: 'get',
       path: '/api/client/invoices/{id}',
-      summary: 'Returns one of your invoices with its lines: the sessions on it, oldest first',
+      summary: 'Returns one of your invoices with its sessions as lines, oldest first',
       access: { role: 'client' },
       params: idParams('invoice'),
       query: InvoiceLinesQuery,
@@ -42,7 +42,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
     endpoint({
       method: 'post',
       path: '/api/admin/clients/{id}/plan',
-      summary: 'Assigns a pricing plan to a client, from their next session on',
+      summary: 'Assigns a pricing plan to a client, effective from the next session',
       access: { role: 'admin' },
       params: idParams('client'),
       body: AssignPlan,

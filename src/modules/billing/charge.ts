@@ -1,14 +1,14 @@
 const MS_PER_MINUTE = 60_000
-/** The largest amount a session's row holds, 21 million EUR. A clock that went wrong must not make ending impossible. */
+/** The largest amount a session's row can store, 21 million EUR. A wrong clock must not prevent a session from ending. */
 const MAX_CENTS = 2_147_483_647
 
 export interface Chargeable {
-  /** ACTIVE time in milliseconds. Time PAUSED is no part of it. */
+  /** ACTIVE time in milliseconds, without PAUSED time. */
   readonly activeMs: number
-  /** The part of it in which the robot was silent before it was found lost. */
+  /** The part of the ACTIVE time in which the robot was silent before it was declared lost, in milliseconds. */
   readonly outageMs: number
   readonly rateCentsPerMinute: number
-  /** What of the charge the operator earns, 0 to 100. */
+  /** The operator's share of the charge in percent, 0 to 100. */
   readonly sharePercent: number
 }
 
@@ -18,7 +18,7 @@ export interface Charge {
   readonly operatorEarningsCents: number
 }
 
-/** Returns what of the charge the operator earns, in percent: nothing of a session on a robot of their own. */
+/** Returns the operator's share of the charge in percent. Owners who operate their own robot earn nothing. */
 export const earnedShare = (session: {
   readonly operator_id: string
   readonly client_id: string
@@ -26,8 +26,8 @@ export const earnedShare = (session: {
 }): number | null => (session.operator_id === session.client_id ? 0 : session.operator_share_percent)
 
 /**
- * What a session costs and earns. Each begun minute of ACTIVE time without outages is charged whole; a fraction
- * of a second begins a minute, none does not. The operator's share is rounded down to a cent.
+ * Returns what a session costs the client and earns the operator. ACTIVE time without outages is rounded up to whole
+ * minutes; zero time costs nothing. The operator's share is rounded down to a cent.
  */
 export function charge({ activeMs, outageMs, rateCentsPerMinute, sharePercent }: Chargeable): Charge {
   const billableMinutes = Math.ceil(Math.max(0, activeMs - outageMs) / MS_PER_MINUTE)

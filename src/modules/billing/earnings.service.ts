@@ -3,22 +3,23 @@ import type { Db } from '../../core/database/tables.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { balance, post } from './ledger.ts'
 
-/** Sessions whose earnings one statement makes available: it must end well before its time is up. */
+/** Most sessions per statement, so that it ends well within the query timeout. */
 const SESSIONS_PER_STATEMENT = 1_000
-/** Statements of one run of the worker; the rest waits for the next. */
+/** Most statements per run of the worker. The next run continues. */
 const STATEMENTS_PER_RUN = 20
 
-/** Which earnings become available: those on an invoice that was paid, or those that were pending for long enough. */
+/** Selects the earnings to release: those of a paid invoice, or those whose hold period has ended. */
 type ReleaseSelector = { readonly invoiceId: string; readonly clientId: string } | { readonly dueAt: Date }
 
 /**
- * Makes earnings of sessions available to their operators, at most so many at once. The statement
- * that clears `earnings_held_until` claims the amount, so no earnings are released twice; `operator_pending` cannot be overdrawn.
- * @returns how many sessions there were
+ * Releases earnings of sessions to their operators, at most `RELEASE_LIMIT` sessions per statement. The statement that
+ * clears `earnings_held_until` claims the amount, so no earnings are released twice and `operator_pending` cannot be
+ * overdrawn.
+ * @returns the number of sessions
  */
 async function release(tx: Tx, selector: ReleaseSelector, at: Date): Promise<number> {
   const released = await tx.db
-    // Locked in the order in which the monthly close and episodes lock them, too.
+    // Locks in the same order as the monthly close and the episode store.
     .with('locked', (cte) => {
       const held = cte.selectFrom('sessions').select('id').where('earnings_held_until', 'is not', null)
       return 'dueAt' in selector
@@ -67,11 +68,11 @@ async function release(tx: Tx, selector: ReleaseSelector, at: Date): Promise<num
   return released.reduce((sum, { sessions }) => sum + sessions, 0)
 }
 
-/** Locks users in the order of their ids, as everything does that locks several. */
+/** Locks users in the order of their ids, like every transaction that locks several. */
 const lockUsers = (tx: Tx, ids: readonly string[]) =>
   tx.db.selectFrom('users').select('id').where('id', 'in', ids).orderBy('id').forNoKeyUpdate().execute()
 
-/** Makes the earnings of all sessions on an invoice available, in the transaction that makes it PAID. */
+/** Releases the earnings of all sessions on an invoice, in the transaction that sets it to PAID. */
 export async function releaseEarnings(
   tx: Tx,
   invoice: { readonly id: string; readonly client_id: string },
@@ -81,10 +82,10 @@ export async function releaseEarnings(
   while ((await release(tx, selector, at)) === SESSIONS_PER_STATEMENT);
 }
 
-/** Makes earnings available that were pending for as long as the platform holds them. */
+/** Creates the job that releases earnings at the end of their hold period. */
 export function createEarningsRelease({ transact, now }: { transact: Transact; now: () => Date }) {
   return {
-    /** Releases what is due, within bounds; call it again and again. Throws when the database is away. */
+    /** Releases due earnings, up to the limit of one run. @throws when the database is unreachable */
     async runDue(): Promise<void> {
       for (let count = 0; count < STATEMENTS_PER_RUN; count++) {
         const at = now()
@@ -95,7 +96,7 @@ export function createEarningsRelease({ transact, now }: { transact: Transact; n
   }
 }
 
-/** Returns an operator's earnings that are not available yet, and by when the first of them are. */
+/** Returns an operator's pending earnings and when the first of them become available. */
 export async function pendingEarnings(db: Db, operatorId: string) {
   const [cents, next] = await Promise.all([
     balance(db, 'operator_pending', operatorId),

@@ -13,4 +13,3 @@ export const createBilling = (core: CoreServices, settings: { readonly earningsH
   earningsRelease: createEarningsRelease(core),
   monthlyClose: createMonthlyClose(core),
 })
-export type Billing = ReturnType<typeof createBilling>

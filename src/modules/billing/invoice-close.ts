@@ -8,11 +8,11 @@ import type { Log } from '../../core/log.ts'
 import { addMonths, monthOf, startOf } from '../../core/time/month.ts'
 import { CURRENCY } from './money.ts'
 
-/** Invoices tried in one run; the rest waits for the next. */
+/** Most invoices per run. The next run continues. */
 const INVOICES_PER_RUN = 500
-/** Sessions looked at to find clients with something to invoice. */
+/** Most sessions that are examined to find clients to invoice. */
 const SESSIONS_PER_SCAN = 500
-/** About so many sessions are put on an invoice by one statement: it must end well before its time is up. */
+/** Sessions per statement, so that it ends well within the query timeout. */
 const SESSIONS_PER_STATEMENT = 5_000
 
 interface DueInvoice {
@@ -20,21 +20,21 @@ interface DueInvoice {
   readonly month: string
 }
 
-/** Another worker has put the sessions on an invoice meanwhile. */
+/** Thrown when another worker has invoiced the sessions. */
 class AlreadyInvoicedError extends Error {}
 
 /**
- * Makes the invoices of every month that is over, oldest first. The sessions without an invoice are the work to
- * do, so a worker that dies loses nothing, downtime of any length is caught up with, and of several workers one
- * makes each invoice: the client's month is unique. A session that comes too late for its month, because the
- * invoice was made already, is on the client's next one.
+ * Creates the job that issues the invoices of every month that has ended, oldest first. It searches for sessions without
+ * an invoice, so a worker crash loses nothing and downtime of any length is caught up. A unique client and month ensure
+ * that one of several workers creates each invoice. A session that ends after its month was invoiced is on the client's
+ * next invoice.
  */
 export function createMonthlyClose(deps: { db: Db; transact: Transact; now: () => Date; log: Log }) {
   const { db, transact, now, log } = deps
 
   /**
-   * Clients with something to invoice now. Who has the invoice of the last month already waits for the end of
-   * this one, whatever came late.
+   * Selects the clients to invoice now. A client whose last month is already invoiced waits for the end of the current
+   * month, including late sessions.
    */
   async function findDueInvoices(skipped: ReadonlySet<string>): Promise<DueInvoice[]> {
     const thisMonth = monthOf(now())
@@ -69,7 +69,7 @@ export function createMonthlyClose(deps: { db: Db; transact: Transact; now: () =
     return [...oldest.values()]
   }
 
-  /** Makes one invoice, in one transaction. False when another worker was faster. */
+  /** Creates one invoice in one transaction. Returns false when another worker was faster. */
   async function close(due: DueInvoice): Promise<boolean> {
     try {
       return await transact((tx) => issue(tx, due, now()))
@@ -80,7 +80,7 @@ export function createMonthlyClose(deps: { db: Db; transact: Transact; now: () =
   }
 
   return {
-    /** Closes what is due, within bounds; call it again and again. Throws when the database is away. */
+    /** Issues due invoices, up to the limit of one run. @throws when the database is unreachable */
     async run(): Promise<void> {
       const skipped = new Set<string>()
       for (let attempted = 0; attempted < INVOICES_PER_RUN; ) {
@@ -92,7 +92,7 @@ export function createMonthlyClose(deps: { db: Db; transact: Transact; now: () =
             if (!(await close(dueInvoice))) skipped.add(dueInvoice.clientId)
           } catch (cause) {
             if (isDatabaseUnreachable(cause)) throw cause
-            // One client's trouble must not keep the invoices of the others.
+            // An error of one client must not block the invoices of the others.
             log.error({ err: cause, ...dueInvoice }, 'invoice not made')
             skipped.add(dueInvoice.clientId)
           }
@@ -101,7 +101,7 @@ export function createMonthlyClose(deps: { db: Db; transact: Transact; now: () =
     },
   }
 }
-/** The condition of the two indexes of sessions without an invoice, word for word. */
+/** The predicate of the two partial indexes of sessions without an invoice, verbatim. */
 const uninvoiced = sql<SqlBool>`sessions.status = 'COMPLETED' and sessions.invoice_id is null
   and sessions.client_charge_cents is not null`
 
@@ -125,7 +125,7 @@ async function issue(tx: Tx, { clientId, month }: DueInvoice, at: Date): Promise
   if (!opened) return false
   const sums = await assignSessions(tx, opened.id, clientId, startOf(addMonths(month, 1)))
   if (sums.session_count === 0) throw new AlreadyInvoicedError()
-  const paid = sums.total_cents === 0 // nothing to pay is paid
+  const paid = sums.total_cents === 0 // an invoice of zero is paid
   const status = paid ? ('PAID' as const) : ('OPEN' as const)
   await tx.db
     .updateTable('invoices')
@@ -148,7 +148,7 @@ async function issue(tx: Tx, { clientId, month }: DueInvoice, at: Date): Promise
 
 type Sums = Pick<Selectable<Tables['invoices']>, 'total_cents' | 'session_count' | 'minutes'>
 
-/** Puts a client's sessions that ended before `end` on an invoice, and adds them up. */
+/** Assigns a client's sessions that ended before `end` to an invoice, and sums them. */
 async function assignSessions(tx: Tx, invoiceId: string, clientId: string, end: Date): Promise<Sums> {
   const sums = { total_cents: 0, session_count: 0, minutes: 0 }
   for (let more = true; more; ) {
@@ -163,7 +163,7 @@ async function assignSessions(tx: Tx, invoiceId: string, clientId: string, end: 
       .limit(1)
       .executeTakeFirst()
     const taken = await tx.db
-      // Locked in the order in which episodes lock them, too.
+      // Locks in the same order as the episode store.
       .with('locked', (cte) =>
         cte
           .selectFrom('sessions')

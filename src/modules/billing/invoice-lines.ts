@@ -4,7 +4,7 @@ import type { Db } from '../../core/database/tables.ts'
 /** One session on an invoice. */
 export type SessionLine = Awaited<ReturnType<typeof sessionLines>>[number]
 
-/** The sessions on an invoice, oldest first, with the names that were copied when they ended. */
+/** Returns the sessions on an invoice, oldest first, with the names copied when they ended. */
 export const sessionLines = (db: Db, invoiceId: string, page: { limit: number; offset: number }) =>
   db
     .selectFrom('sessions')
@@ -17,7 +17,7 @@ export const sessionLines = (db: Db, invoiceId: string, page: { limit: number; o
     .orderBy('id')
     .limit(page.limit)
     .offset(page.offset)
-    // What is on an invoice has come to its end and was charged.
+    // A session on an invoice has ended and was charged.
     .$narrowType<{ started_at: NotNull; ended_at: NotNull; billable_minutes: NotNull }>()
     .$narrowType<{ robot_name: NotNull; robot_type: NotNull; operator_name: NotNull }>()
     .$narrowType<{ client_charge_cents: NotNull; client_rate_cents_per_minute: NotNull }>()
@@ -26,7 +26,7 @@ export const sessionLines = (db: Db, invoiceId: string, page: { limit: number; o
 /** All sessions of a day (UTC) on an invoice. */
 export type DayLine = Awaited<ReturnType<typeof dayLines>>[number]
 
-/** The sessions on an invoice added up by the day (UTC) on which they ended, oldest first. */
+/** Returns the sums of the sessions on an invoice by the UTC day on which they ended, oldest first. */
 export const dayLines = (db: Db, invoiceId: string) =>
   db
     .selectFrom('sessions')

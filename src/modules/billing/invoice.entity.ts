@@ -4,8 +4,8 @@ import type { TablesOf } from '../../core/database/tables.ts'
 import { InvoiceStatus } from './invoice.schema.ts'
 
 /**
- * What a client owes for a month (UTC). Made when the month is over; the sessions on it name it. Triggers refuse every
- * change of an issued invoice but that of its payment.
+ * What a client owes for a UTC month. It is created after the month has ended, and its sessions reference it. Triggers
+ * reject every change of an issued invoice except of its payment.
  */
 export const Invoice = defineEntity({
   name: 'Invoice',
@@ -27,20 +27,20 @@ export const Invoice = defineEntity({
   properties: {
     id: p.uuid().primary(),
     client: () => referenceTo('User'),
-    /** `YYYY-MM`. Sessions that ended earlier but came too late for their own month are on it as well. */
+    /** `YYYY-MM`. It also contains earlier sessions that ended after their own month was invoiced. */
     month: p.text(),
     status: p.enum(InvoiceStatus.options),
     currency: p.text(),
     totalCents: p.bigint('number'),
     sessionCount: p.integer(),
     minutes: p.integer(),
-    /** The client's company or name, country and VAT id when it was made, copied by a trigger. */
+    /** The client's company or name, country and VAT id at the time of issue, copied by a trigger. */
     billingName: p.text().nullable(),
     billingCountry: p.text().nullable(),
     billingVatId: p.text().nullable(),
     issuedAt: p.datetime(3).nullable(),
     paidAt: p.datetime(3).nullable(),
-    /** Where it can be read and paid at the payment provider. */
+    /** URL of the hosted invoice at Stripe. */
     hostedUrl: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },

@@ -23,17 +23,17 @@ export const InvoiceView = z
       .string()
       .nullable()
       .meta({
-        description: 'Your company, or your name, when it was made; it does not change. Null in a DRAFT.',
+        description: 'Your company or name when the invoice was issued; it does not change. Null in a DRAFT.',
         examples: ['Fjord Logistics AS'],
       }),
     billing_country: z
       .string()
       .nullable()
-      .meta({ description: 'Of your profile when it was made.', examples: ['NO'] }),
+      .meta({ description: 'From your profile when the invoice was issued.', examples: ['NO'] }),
     billing_vat_id: z
       .string()
       .nullable()
-      .meta({ description: 'Of your profile when it was made.', examples: ['NO923609016MVA'] }),
+      .meta({ description: 'From your profile when the invoice was issued.', examples: ['NO923609016MVA'] }),
     total_cents: whole.meta({ description: 'In cents.', examples: [14_200] }),
     session_count: whole.meta({ examples: [11] }),
     minutes: whole.meta({ description: 'Billed minutes.', examples: [284] }),
@@ -43,11 +43,11 @@ export const InvoiceView = z
       .string()
       .nullable()
       .meta({
-        description: 'Where the payment provider shows it; null while it is not there.',
+        description: 'URL of the hosted invoice at the payment provider; null until it exists.',
         examples: [null],
       }),
   })
-  .meta({ id: 'Invoice', description: 'What the sessions that ended in a month cost a client.' })
+  .meta({ id: 'Invoice', description: 'The charges of the sessions that ended in a month.' })
 export type InvoiceView = z.infer<typeof InvoiceView>
 
 export const InvoiceLine = z
@@ -55,30 +55,30 @@ export const InvoiceLine = z
     session_id: idOf('session'),
     robot_name: z
       .string()
-      .meta({ description: 'As it was called when the session ended.', examples: ['Warehouse arm'] }),
+      .meta({ description: 'Name of the robot when the session ended.', examples: ['Warehouse arm'] }),
     robot_type: z.string().meta({ examples: ['so-101'] }),
     operator_name: z
       .string()
-      .meta({ description: 'Their name when the session ended.', examples: ['Ola Nordmann'] }),
+      .meta({ description: 'Name of the operator when the session ended.', examples: ['Ola Nordmann'] }),
     started_at: timestamp,
     ended_at: timestamp,
     minutes: whole.meta({ description: 'Billed minutes of control.', examples: [27] }),
     paused_seconds: whole.meta({ description: 'Not billed.', examples: [130] }),
     outage_seconds: whole.meta({
-      description: 'While the robot was away. Not billed.',
+      description: 'Time in which the robot was unreachable. Not billed.',
       examples: [12],
     }),
     rate_cents_per_minute: whole.meta({ examples: [50] }),
     amount_cents: whole.meta({ examples: [1_350] }),
   })
-  .meta({ id: 'InvoiceLine', description: 'What one session on an invoice cost, and why.' })
+  .meta({ id: 'InvoiceLine', description: 'The charge of one session on an invoice, and its calculation.' })
 
-/** Query of GET /api/client/invoices/{id}: which of its lines. */
+/** Query of GET /api/client/invoices/{id}: the page of lines. */
 export const InvoiceLinesQuery = z.strictObject({
   limit: queryInteger(1, 100).default(100),
   offset: queryInteger(0, 1_000_000).default(0),
 })
-/** `session_count` says how many lines there are. */
+/** `session_count` is the number of lines. */
 export const InvoiceDetail = z.object({ ...InvoiceView.shape, lines: z.array(InvoiceLine) })
 
 export const InvoiceList = z.object({ invoices: z.array(InvoiceView) })

@@ -2,13 +2,13 @@ import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { sessionLines } from './invoice-lines.ts'
 
-/** Ten years of months. */
+/** Ten years of monthly invoices. */
 const LIST_LIMIT = 120
 
-/** Reading invoices. They are made by the monthly close. */
+/** Creates the service that reads invoices. The monthly close issues them. */
 export function createInvoices({ db }: { db: Db }) {
   return {
-    /** A client's invoices, newest first. */
+    /** Lists a client's invoices, newest first. */
     list: (clientId: string) =>
       db
         .selectFrom('invoices')
@@ -18,7 +18,7 @@ export function createInvoices({ db }: { db: Db }) {
         .limit(LIST_LIMIT)
         .execute(),
 
-    /** One of a client's invoices, with a page of the sessions on it. @throws 404 when it is not theirs */
+    /** Returns one of a client's invoices with a page of its sessions. @throws 404 when it is another client's */
     async read(clientId: string, id: string, page: { limit: number; offset: number }) {
       const invoice = await db
         .selectFrom('invoices')

@@ -4,7 +4,7 @@ import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { Invoice } from './invoice.entity.ts'
 
-/** Where money can be. What each means stands in ledger.ts. */
+/** The accounts of the ledger. `ledger.ts` describes each. */
 export const LedgerAccount = z.enum([
   'client_receivable',
   'client_balance',
@@ -17,8 +17,8 @@ export const LedgerAccount = z.enum([
 export type LedgerAccount = z.infer<typeof LedgerAccount>
 
 /**
- * One line of a posting. Lines are added and read, never changed: the database refuses both, and refuses at
- * commit a posting whose lines do not add up to zero.
+ * One line of a posting. The database rejects updates and deletes of lines, and rejects at commit a posting whose lines
+ * do not sum to zero.
  */
 export const LedgerEntry = defineEntity({
   name: 'LedgerEntry',
@@ -60,14 +60,14 @@ export const LedgerEntry = defineEntity({
     id: p.bigint('number').primary().autoincrement(),
     postingId: p.uuid(),
     account: p.enum(LedgerAccount.options),
-    /** Whose receivable or payable it is; null for the platform's own accounts. */
+    /** Owner of the receivable or payable; null for the platform's own accounts. */
     user: () => referenceTo('User').nullable().deleteRule('restrict'),
     /** Debits are positive, credits negative. */
     amountCents: p.bigint('number'),
     session: () => referenceTo('Session').nullable().deleteRule('restrict'),
     invoice: () => p.manyToOne(Invoice).mapToPk().nullable().deleteRule('restrict'),
     payout: () => referenceTo('Payout').nullable().deleteRule('restrict'),
-    /** What happened, e.g. `session_charge`. */
+    /** Kind of the posting, such as `session_charge`. */
     kind: p.text(),
     at: p.datetime(3).defaultRaw('now()'),
   },

@@ -4,24 +4,24 @@ import type { Tx } from '../../core/events/transactor.ts'
 import type { LedgerAccount } from './ledger.entity.ts'
 
 /**
- * The ledger, by double entry. A posting is two lines or more that add up to zero; debits are positive.
+ * The ledger uses double entry. A posting has two or more lines that sum to zero; debits are positive.
  *
- * | account             | whose    | grows (debit or credit) | falls                     |
+ * | account             | owner    | increases by            | decreases when            |
  * |---------------------|----------|-------------------------|---------------------------|
  * | `client_receivable` | client   | debit: a session ended  | the client paid           |
- * | `client_balance`    | client   | debit: the provider put | the provider charged it   |
- * |                     |          | an invoice off          | with a later one          |
+ * | `client_balance`    | client   | debit: Stripe deferred  | Stripe charged it with a  |
+ * |                     |          | an invoice              | later invoice             |
  * | `operator_pending`  | operator | credit: a session ended | it became available       |
  * | `operator_payable`  | operator | credit: earnings became | a payout was reserved     |
  * |                     |          | available               |                           |
- * | `payout_reserved`   | operator | credit: a payout began  | it arrived, or fell back  |
- * | `platform_revenue`  | nobody   | credit: a session ended |                           |
- * | `provider_cash`     | nobody   | debit: a client paid    | a payout was transferred  |
+ * | `payout_reserved`   | operator | credit: a payout began  | it was paid or reversed   |
+ * | `platform_revenue`  | platform | credit: a session ended |                           |
+ * | `provider_cash`     | platform | debit: a client paid    | a payout was transferred  |
  *
- * Balances are sums of lines and are stored nowhere.
+ * A balance is the sum of its lines and is not stored.
  */
 export interface Posting {
-  /** What happened, e.g. `session_charge`. */
+  /** Kind of the posting, such as `session_charge`. */
   readonly kind: string
   readonly at: Date
   readonly sessionId?: string
@@ -32,13 +32,13 @@ export interface Posting {
 
 export interface PostingLine {
   readonly account: LedgerAccount
-  /** Whose; only for accounts that belong to somebody. */
+  /** Owner of the account; only for accounts of users. */
   readonly userId?: string
-  /** Debit positive, credit negative. A line of nothing is left out. */
+  /** Debits are positive, credits negative. Lines of zero are omitted. */
   readonly amountCents: number
 }
 
-/** Posts in the caller's transaction, which cannot commit unless the lines add up to zero. */
+/** Inserts a posting in the caller's transaction, which commits only if the lines sum to zero. */
 export async function post(tx: Pick<Tx, 'db'>, posting: Posting): Promise<void> {
   const lines = posting.lines.filter((line) => line.amountCents !== 0)
   if (lines.length === 0) return
@@ -61,7 +61,7 @@ export async function post(tx: Pick<Tx, 'db'>, posting: Posting): Promise<void> 
     .execute()
 }
 
-/** The sum of somebody's lines in one account, debits positive, in cents. */
+/** Returns the balance of a user's account in cents, debits positive. */
 export async function balance(db: Db, account: LedgerAccount, userId: string): Promise<number> {
   const { cents } = await db
     .selectFrom('ledger_entries')
@@ -74,7 +74,7 @@ export async function balance(db: Db, account: LedgerAccount, userId: string): P
   return cents
 }
 
-/** What an operator can ask to be paid out, in cents: earned, not pending, and not asked for yet. */
+/** Returns the amount available for payout in cents: earned, released, and not yet requested. */
 export async function availableForPayout(db: Db, operatorId: string): Promise<number> {
   return 0 - (await balance(db, 'operator_payable', operatorId)) // 0 - 0 is 0; -0 is not
 }

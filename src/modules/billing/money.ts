@@ -1,2 +1,2 @@
-/** The one currency of the platform; all amounts are whole cents of it. */
+/** The currency of the platform. All amounts are whole cents. */
 export const CURRENCY = 'EUR' as const

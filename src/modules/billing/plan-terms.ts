@@ -1,14 +1,14 @@
 import { type Expression, sql } from 'kysely'
 
-/** The id of a client's plan as it is now: their own, or the default one. */
+/** Returns the id of a client's current plan: the assigned plan, or the default plan. */
 export const currentPlanId = (clientId: string | Expression<string>) => sql<string>`coalesce(
   (select plan_id from users where id = ${clientId}),
   (select id from pricing_plans where is_default))`
 
 /**
- * The columns that fix what a session costs, as expressions for the statement that makes it ACTIVE. Later changes
- * of plans do not touch it.
- * @param clientId the column that holds it
+ * Returns the columns that fix a session's price, as expressions for the statement that sets it to ACTIVE. Later changes
+ * of plans do not affect the session.
+ * @param clientId the column of the client's id
  */
 export function planTerms(clientId: Expression<string>) {
   const planColumn = <T>(column: string) =>

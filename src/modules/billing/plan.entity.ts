@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** What a client pays for a minute, and how much of it the operator earns. Exactly one plan is the default. */
+/** The price per minute and the operator's share. Exactly one plan is the default. */
 export const PricingPlan = defineEntity({
   name: 'PricingPlan',
   tableName: 'pricing_plans',
@@ -12,21 +12,21 @@ export const PricingPlan = defineEntity({
     },
   ],
   checks: [
-    // 100 EUR a minute: a session would have to run for 149 days before its charge outgrew its column.
+    // At 100 EUR a minute a session exceeds its charge column after 149 days.
     { name: 'pricing_plans_rate', expression: '"client_rate_cents_per_minute" between 0 and 10000' },
     { name: 'pricing_plans_share', expression: '"operator_share_percent" between 0 and 100' },
   ],
   properties: {
-    /** A short word, e.g. `standard`. */
+    /** A short slug, such as `standard`. */
     id: p.text().primary(),
     name: p.text(),
     description: p.text(),
     clientRateCentsPerMinute: p.integer(),
     operatorSharePercent: p.integer(),
     isDefault: p.boolean().default(false),
-    /** Whether it stands in the public price list. */
+    /** Whether the plan is in the public price list. */
     isPublic: p.boolean().default(true),
-    /** Place in the price list. */
+    /** Position in the price list. */
     position: p.integer().default(0),
   },
 })

@@ -15,24 +15,24 @@ const PricingPlan = z
     client_rate_cents_per_minute: z
       .number()
       .int()
-      .meta({ description: 'What a begun ACTIVE minute costs the client, in cents.', examples: [50] }),
+      .meta({ description: 'Price of each started ACTIVE minute, in cents.', examples: [50] }),
     operator_share_percent: z
       .number()
       .int()
-      .meta({ description: 'What of the charge the operator earns.', examples: [70] }),
+      .meta({ description: "The operator's share of the charge.", examples: [70] }),
   })
-  .meta({ id: 'PricingPlan', description: 'What sessions cost a client and earn an operator.' })
+  .meta({ id: 'PricingPlan', description: 'Price of a session and share of the operator.' })
 
 export const PriceList = z
   .object({ currency: z.literal(CURRENCY), plans: z.array(PricingPlan) })
   .meta({ id: 'PriceList', description: 'The pricing plans on offer.' })
 export type PriceList = z.infer<typeof PriceList>
 
-/** Body of POST /api/admin/clients/{id}/plan; null puts the client on the default plan, whichever that is. */
+/** Body of POST /api/admin/clients/{id}/plan; null assigns the default plan. */
 export const AssignPlan = z.strictObject({
   plan: line(50)
     .nullable()
-    .meta({ description: 'Null is the default plan, whichever that is.', examples: ['fleet'] }),
+    .meta({ description: 'Null assigns the default plan.', examples: ['fleet'] }),
 })
 export type AssignPlan = z.infer<typeof AssignPlan>
 

@@ -3,12 +3,12 @@ import type { Db } from '../../core/database/tables.ts'
 import { badRequest, notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
-/** Pricing plans: the price list, and who is on which plan. */
+/** Creates the service of pricing plans and their assignment to clients. */
 export function createPlans(deps: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = deps
 
   return {
-    /** What is offered to everybody, in the order of the price list. */
+    /** Lists the public plans in the order of the price list. */
     listPublic: () =>
       db
         .selectFrom('pricing_plans')
@@ -19,7 +19,7 @@ export function createPlans(deps: { db: Db; transact: Transact; now: () => Date 
         .execute(),
 
     /**
-     * Puts a client on a plan, from their next session on. Sessions that have started keep their price.
+     * Assigns a plan to a client, effective from the next session. Started sessions keep their price.
      * @throws 404 no such client, 400 no such plan.
      */
     assign: (adminId: string, clientId: string, plan: string | null): Promise<void> =>

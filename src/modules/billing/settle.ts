@@ -4,7 +4,7 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { charge, earnedShare } from './charge.ts'
 import { post } from './ledger.ts'
 
-/** What a session's price and earnings depend on. */
+/** The columns that a session's price and earnings depend on. */
 export interface ChargeableSession {
   readonly id: string
   readonly client_id: string
@@ -17,9 +17,9 @@ export interface ChargeableSession {
 }
 
 /**
- * Returns what fixes a session's price and earnings, and posts them, in the transaction that has just made it
- * COMPLETED. The posting is unique per session, so nothing can charge it twice. The earnings are pending for
- * `earningsHoldMs` after the session's end at the longest, and available at once when that is zero.
+ * Creates the function that charges a session and posts the earnings, in the transaction that sets it to COMPLETED. The
+ * posting is unique per session, so a session cannot be charged twice. The earnings stay pending for at most
+ * `earningsHoldMs` after the session's end; zero makes them available immediately.
  */
 export const createSettle =
   ({ earningsHoldMs }: { earningsHoldMs: number }) =>
@@ -27,7 +27,7 @@ export const createSettle =
     const { client_rate_cents_per_minute: rateCentsPerMinute } = ended
     const sharePercent = earnedShare(ended)
     if (rateCentsPerMinute === null || sharePercent === null) {
-      throw new Error(`session ${ended.id} was started without a price`) // the database refuses such a start
+      throw new Error(`session ${ended.id} was started without a price`) // the database rejects such a start
     }
     const due = charge({
       activeMs: ended.active_ms,

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** Who pays for a client's sessions and how to reach them; made when it is first saved. */
+/** A client's company and contact data. The row is created at the first save. */
 export const ClientProfile = defineEntity({
   name: 'ClientProfile',
   tableName: 'client_profiles',
@@ -13,7 +13,7 @@ export const ClientProfile = defineEntity({
     phone: p.text().nullable(),
     country: p.text().nullable(),
     vatId: p.text().nullable(),
-    /** Since when a payment method is saved at the payment provider; null while there is none. */
+    /** When a payment method was saved at Stripe; null without one. */
     paymentMethodAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },

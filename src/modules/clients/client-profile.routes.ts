@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { ClientProfileView, UpdateClientProfile } from './client-profile.schema.ts'
 import type { ClientProfiles } from './client-profile.service.ts'
 
-/** The client's own profile. */
+/** Returns the routes of the caller's client profile. */
 export function clientProfileEndpoints(deps: { clientProfiles: ClientProfiles }): Endpoint[] {
   const { clientProfiles } = deps
   const access = { role: 'client' } as const

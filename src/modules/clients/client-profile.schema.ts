@@ -7,7 +7,7 @@ const phone = line(40)
   .regex(/^\+?[\d ()./-]+$/, 'must hold digits, spaces and + ( ) . / - only')
   .refine((text) => /^\d{5,15}$/.test(text.replace(/\D/g, '')), 'must have 5 to 15 digits')
 
-/** Kept without separators, so that one number has one spelling. Countries agree on nothing more than this. */
+/** A VAT number, stored without separators so that each number has one spelling. No stricter rule fits all countries. */
 const vatId = line(30)
   .meta({ examples: ['DE123456789'] })
   .transform((text) => text.toUpperCase().replace(/[ ./-]/g, ''))
@@ -15,13 +15,13 @@ const vatId = line(30)
 
 const examples = {
   company_name: { examples: ['Lovelace Logistics GmbH'] },
-  contact_email: { description: 'Where the client can be reached.', examples: ['ada@example.com'] },
+  contact_email: { description: 'Contact address of the client.', examples: ['ada@example.com'] },
   phone: { examples: ['+49 30 901820'] },
   country: { description: 'ISO 3166-1 alpha-2.', examples: ['DE'] },
-  vat_id: { description: 'Kept in capitals, without separators.', examples: ['DE123456789'] },
+  vat_id: { description: 'Stored in capital letters, without separators.', examples: ['DE123456789'] },
 }
 
-/** Body of PATCH /api/client/profile. What is not named stays; null clears. */
+/** Body of PATCH /api/client/profile. Fields that are left out stay unchanged; null clears a field. */
 export const UpdateClientProfile = z
   .strictObject({
     company_name: line(200).nullable().meta(examples.company_name),
@@ -42,9 +42,9 @@ export const ClientProfileView = z
     country: z.string().nullable().meta(examples.country),
     vat_id: z.string().nullable().meta(examples.vat_id),
     billing_ready: z.boolean().meta({
-      description: 'Whether a payment method is saved; follows from payments and cannot be set.',
+      description: 'Whether a payment method is saved. Stripe determines this; it cannot be set.',
       examples: [false],
     }),
     created_at: timestamp.meta({ examples: ['2026-10-05T08:12:44.000Z'] }),
   })
-  .meta({ id: 'ClientProfile', description: 'Who a robot owner is, and how to reach them.' })
+  .meta({ id: 'ClientProfile', description: 'Company and contact data of a robot owner.' })

@@ -6,7 +6,7 @@ import { notFound } from '../../core/errors/errors.ts'
 import { ClientProfile } from './client-profile.entity.ts'
 import type { UpdateClientProfile } from './client-profile.schema.ts'
 
-/** Clients' profiles. */
+/** Creates the service of client profiles. */
 export function createClientProfiles(deps: {
   db: Db
   forkEntityManager: () => EntityManager

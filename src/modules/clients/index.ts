@@ -1,1 +1,1 @@
-export { type Clients, clientsEndpoints, createClients } from './facade.ts'
+export { clientsEndpoints, createClients } from './facade.ts'

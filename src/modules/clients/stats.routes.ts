@@ -2,7 +2,7 @@ import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { ClientStats } from './stats.schema.ts'
 import type { ClientStatistics } from './stats.service.ts'
 
-/** Numbers for the client's dashboard. */
+/** Returns the routes of the client's statistics. */
 export function clientStatsEndpoints({ clientStats }: { clientStats: ClientStatistics }): Endpoint[] {
   return [
     endpoint({

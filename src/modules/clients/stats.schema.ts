@@ -4,20 +4,20 @@ import { countsBy } from '../../core/http/fields.ts'
 
 const count = z.number().int()
 
-/** Months of the series, this one included. */
+/** Months of the series, including the current one. */
 export const STATS_MONTHS = 12
 
 const ClientMonth = z
   .object({
     month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
-    sessions: count.meta({ description: 'Completed in it.', examples: [11] }),
+    sessions: count.meta({ description: 'Sessions completed in this month.', examples: [11] }),
     minutes: count.meta({ description: 'Billed minutes.', examples: [284] }),
     spend_cents: count.meta({ description: 'In cents.', examples: [14_200] }),
   })
-  .meta({ id: 'ClientMonth', description: 'What the sessions that ended in a month came to.' })
+  .meta({ id: 'ClientMonth', description: 'Totals of the sessions that ended in a month.' })
 export type ClientMonth = z.infer<typeof ClientMonth>
 
-/** A client's dashboard. Amounts are cents of EUR; a month is a month of UTC, by the end of the session. */
+/** A client's dashboard. Amounts are cents of EUR; months are UTC months, by the end of the session. */
 export const ClientStats = z
   .object({
     robots_by_status: countsBy(RobotStatus.options).meta({
@@ -28,7 +28,7 @@ export const ClientStats = z
     }),
     minutes: count.meta({ description: 'Billed minutes of completed sessions.', examples: [410] }),
     spend_this_month_cents: count.meta({
-      description: 'In cents; of sessions that ended in this month of UTC.',
+      description: 'In cents, of sessions that ended in the current UTC month.',
       examples: [6_300],
     }),
     spend_total_cents: count.meta({ description: 'In cents.', examples: [20_500] }),
@@ -38,12 +38,12 @@ export const ClientStats = z
       .number()
       .nullable()
       .meta({
-        description: 'Of the ratings you gave, to a hundredth; null without any.',
+        description: 'Mean of the ratings you gave, to two decimals; null without ratings.',
         examples: [4.86],
       }),
     months: z.array(ClientMonth).meta({
-      description: `The last ${STATS_MONTHS} months, oldest first, this one included; those without sessions too.`,
+      description: `The last ${STATS_MONTHS} months including the current one, oldest first. Months without sessions are included.`,
     }),
   })
-  .meta({ id: 'ClientStats', description: 'Numbers for the dashboard of a robot owner.' })
+  .meta({ id: 'ClientStats', description: 'Statistics of a robot owner.' })
 export type ClientStats = z.infer<typeof ClientStats>

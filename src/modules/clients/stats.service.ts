@@ -7,7 +7,7 @@ import { BYTES_PER_MB } from '../../core/units.ts'
 import { averageRating, sessionsByStatus } from '../sessions/index.ts'
 import { type ClientMonth, type ClientStats, STATS_MONTHS } from './stats.schema.ts'
 
-/** Usage statistics of clients, counted when asked for. */
+/** Creates the service of client statistics. They are computed at each request. */
 export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
   async function robotsByStatus(clientId: string) {
     const rows = await db
@@ -20,7 +20,7 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
     return countsOf(RobotStatus.options, rows)
   }
 
-  /** Sums over completed sessions. The index that holds all of it makes this a walk along one index. */
+  /** Sums over completed sessions. One covering index contains every column it reads. */
   const totals = (clientId: string) =>
     db
       .selectFrom('sessions')
@@ -38,7 +38,7 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
       .where('status', '=', 'COMPLETED')
       .executeTakeFirstOrThrow()
 
-  /** The months up to this one, oldest first; a range of the same index. */
+  /** Returns the months up to the current one, oldest first, from a range of the same index. */
   async function months(clientId: string): Promise<ClientMonth[]> {
     const first = addMonths(monthOf(now()), 1 - STATS_MONTHS)
     const month = sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM')`

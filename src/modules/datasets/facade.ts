@@ -7,4 +7,3 @@ export const createDatasetServices = (core: CoreServices) => ({
   datasets: createDatasets(core),
   episodeStore: createEpisodeStore(core),
 })
-export type DatasetServices = ReturnType<typeof createDatasetServices>

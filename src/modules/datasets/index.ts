@@ -1,3 +1,3 @@
 export { datasetEndpoints } from './dataset.routes.ts'
 export type { EpisodeStore, ReportedEpisode } from './episode.store.ts'
-export { createDatasetServices, type DatasetServices } from './facade.ts'
+export { createDatasetServices } from './facade.ts'

@@ -17,7 +17,7 @@ export interface IdentitySettings extends OidcSettings {
   readonly corsOrigins: readonly string[]
 }
 
-/** Creates what identifies users and checks their credentials: accounts, roles, API keys, sign-in, avatars. */
+/** Creates the identity services: accounts, roles, API keys, sign-in, avatars. */
 export async function createIdentity(
   core: CoreServices,
   options: {
@@ -46,7 +46,7 @@ export async function createIdentity(
 }
 export type Identity = Awaited<ReturnType<typeof createIdentity>>
 
-/** Returns the routes below /api/auth and of avatars. */
+/** Returns the endpoints under /api/auth and those of avatars. */
 export const identityEndpoints = (identity: Identity, { baseUrl }: CoreServices): Endpoint[] => [
   ...accountEndpoints({ ...identity, baseUrl }),
   cliLoginEndpoint(identity),

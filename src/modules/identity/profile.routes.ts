@@ -21,7 +21,7 @@ interface Deps {
   readonly baseUrl: string
 }
 
-/** Everything under /api/auth. */
+/** Creates the endpoints under /api/auth. */
 export function accountEndpoints(deps: Deps): Endpoint[] {
   return [
     ...profileEndpoints(deps),
@@ -67,14 +67,16 @@ function providerEndpoints(deps: Deps): Endpoint[] {
       access: { sessionOnly: true },
       response: [200, ProfileView],
       errors: {
-        502: { identity_provider_error: 'when the identity provider fails to answer about the account' },
+        502: {
+          identity_provider_error: 'when the identity provider returns no valid response about the account',
+        },
       },
       run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(deps, caller))),
     }),
     endpoint({
       method: 'get',
       path: '/api/auth/check-onboarding',
-      summary: 'Returns whether your account is complete, and what is missing',
+      summary: 'Returns whether your account is complete, and which steps are missing',
       access: { sessionOnly: true },
       response: [200, Onboarding],
       run: async ({ caller }) => {
@@ -87,7 +89,7 @@ function providerEndpoints(deps: Deps): Endpoint[] {
   ]
 }
 
-/** What the provider says now: the token's own claims, and userinfo's when the token holds no e-mail. */
+/** Returns the token's claims, and those of userinfo if the token contains no e-mail. */
 async function currentClaims(deps: Deps, caller: Caller): Promise<TokenClaims> {
   if (caller.credential.kind !== 'session')
     throw forbidden('api_key_not_accepted', 'An API key is not accepted here. Use a session token.')

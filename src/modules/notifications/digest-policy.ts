@@ -3,23 +3,23 @@ import type { NotificationType } from '@wheelhouse/protocol'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Told at once, also to who is at the hub: somebody may have to act now. */
+/** These types are mailed without delay, also to users who are connected to the hub: they may require a reaction. */
 const URGENT: ReadonlySet<string> = new Set<NotificationType>([
   'session.stopped',
   'session.stop_clear_requested',
   'robot.lost',
 ])
-/** Time to read it, and for what belongs together to become one mail. */
+/** Time for the user to read a notification, and for related notifications to become one mail. */
 const DIGEST_DELAY_MS = MINUTE_MS
-/** Longest between two looks at what waits for somebody to leave the hub or for an earlier mail. */
-const LONGEST_WAIT_MS = 15 * MINUTE_MS
+/** Maximum time between two decisions while a user is connected to the hub or an earlier mail is undelivered. */
+const MAX_RECHECK_MS = 15 * MINUTE_MS
 
-/** Mails a person gets within any hour, and how many of theirs may wait for the mail server, at most. */
+/** Limits per user: mails within any hour, and mails that wait for the mail server. */
 const ordinary = { perHour: 4, waiting: 1 }
-/** The same for what is urgent, counted together with the others. */
+/** The limits for an urgent mail. Ordinary mails count too. */
 const urgent = { perHour: 12, waiting: 3 }
 
-/** What is older than this is not mailed any more: of something this old a mail is no news. */
+/** Older notifications are not mailed: a mail this late is of no use. */
 export const GIVE_UP_MS = 72 * HOUR_MS
 
 interface Pending {
@@ -29,13 +29,13 @@ interface Pending {
 }
 
 export interface DigestInput {
-  /** Unread ones that no mail has told of, newest first. */
+  /** Unread notifications that are not mailed yet, newest first. */
   readonly pending: readonly Pending[]
-  /** Whether the person wants mail and has an address. */
+  /** Whether the user wants mail and has a verified address. */
   readonly canMail: boolean
-  /** Whether they are told live just now. */
+  /** Whether the user is connected to the hub and receives notifications there. */
   readonly isAtHub: boolean
-  /** Their mails of the last hour, and older ones that are not delivered; newest first. */
+  /** The user's mails of the last hour, and older undelivered ones; newest first. */
   readonly mails: readonly { readonly created_at: Date; readonly delivered_at: Date | null }[]
 }
 
@@ -46,10 +46,10 @@ export type DigestDecision =
 
 export const isUrgent = (type: string): boolean => URGENT.has(type)
 
-/** When a notification is due to be mailed, unless it is read before. */
+/** Returns when a notification is due to be mailed, unless the user reads it before. */
 export const mailDueAt = (type: string, at: Date): Date => (isUrgent(type) ? at : addMs(at, DIGEST_DELAY_MS))
 
-/** Whether to write to somebody now what they have not read; a pure function of what is known of them. */
+/** Decides whether to mail a user's unread notifications now, later or not at all. A pure function. */
 export function decide(now: Date, { pending, canMail, isAtHub, mails }: DigestInput): DigestDecision {
   const [newest] = pending
   if (!newest || !canMail) return { kind: 'nothing' }
@@ -62,9 +62,9 @@ export function decide(now: Date, { pending, canMail, isAtHub, mails }: DigestIn
   const limits = hasUrgent ? urgent : ordinary
   const waiting = mails.filter((mail) => mail.delivered_at === null).length
   if ((isAtHub && !hasUrgent) || waiting >= limits.waiting) {
-    // The older it is, the less often it is looked at: people stay for hours, outages last.
+    // The older the newest notification is, the less often it is rechecked: presence and outages can last for hours.
     const ageMs = now.getTime() - newest.created_at.getTime()
-    const waitMs = Math.min(Math.max(ageMs, DIGEST_DELAY_MS), LONGEST_WAIT_MS)
+    const waitMs = Math.min(Math.max(ageMs, DIGEST_DELAY_MS), MAX_RECHECK_MS)
     return { kind: 'later', at: addMs(now, waitMs) }
   }
   const oldestCounted = mails[limits.perHour - 1]
@@ -72,7 +72,7 @@ export function decide(now: Date, { pending, canMail, isAtHub, mails }: DigestIn
   return nextFreeAt > now ? { kind: 'later', at: nextFreeAt } : { kind: 'mail', urgent: hasUrgent }
 }
 
-/** Mails older than this do not count any more. */
+/** Returns the start of the hour for which mails are counted. */
 export const countedSince = (now: Date): Date => addMs(now, -HOUR_MS)
 
 function addMs(at: Date, ms: number): Date {

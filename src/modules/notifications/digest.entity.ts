@@ -3,8 +3,8 @@ import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
 /**
- * Somebody who has notifications that no mail has told of. One row a person, however many there are: whoever
- * deletes it, in one transaction with the mail, is the only one to write that mail.
+ * Marks a user who has notifications that are not mailed yet. A user has at most one row. The worker that deletes the
+ * row writes the mail in the same transaction, so no other worker writes it.
  */
 export const NotificationDigest = defineEntity({
   name: 'NotificationDigest',
@@ -17,9 +17,9 @@ export const NotificationDigest = defineEntity({
   ],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
-    /** The first of them. */
+    /** The number of the first notification that is not mailed yet. */
     fromSeq: p.integer(),
-    /** When it is to be looked at whether they are worth a mail by now. */
+    /** When a worker next decides whether to write a mail. */
     dueAt: p.datetime(3),
   },
 })

@@ -5,15 +5,15 @@ import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
 import { countedSince, type DigestInput, decide, GIVE_UP_MS } from './digest-policy.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
 
-/** Most people one run looks at. */
+/** Maximum number of users that one run processes. */
 const USERS_PER_RUN = 500
-/** Most notifications a mail tells of; of more it says how many there are. */
+/** Maximum number of notifications in a mail. The mail only counts older ones. */
 const MAX_LISTED = 20
-/** What is counted beyond that. */
+/** Maximum number of older notifications that are counted. */
 const MAX_COUNTED = 500
-/** More mails of one person than ever count at a time. */
+/** Maximum number of recent mails of a user that are read. It exceeds the number that the limits can count. */
 const RECENT_MAILS_LIMIT = 50
-/** For whoever asks what was mailed to whom. */
+/** Delivered mails are retained for this long, so that operators of the platform can answer questions about them. */
 const RETENTION_MS = 24 * 3_600_000
 const REMOVED_PER_RUN = 5_000
 
@@ -23,17 +23,17 @@ interface Digest {
 }
 
 /**
- * Turns unread notifications into mails to be sent. Whoever deletes a person's row of `notification_digests` writes
- * their mail, in one transaction: any number of workers may do so, and none of them writes it twice.
+ * Writes mails for unread notifications. The worker that deletes a user's row of `notification_digests` writes
+ * their mail in the same transaction. Several workers can run at once, and no mail is written twice.
  */
 export function createDigests(deps: { transact: Transact; now: () => Date }) {
   const { transact, now } = deps
 
-  /** Deals with whoever has been due for longest; false when nobody is. */
+  /** Processes the user whose digest has been due longest. Returns false when no digest is due. */
   const processNext = () =>
     transact(async (tx) => {
       const at = now()
-      const digest = await takeDue(tx, at)
+      const digest = await lockDueDigest(tx, at)
       if (!digest) return false
       const input = await loadDigestInput(tx, digest, at)
       const decision = decide(at, input)
@@ -47,12 +47,12 @@ export function createDigests(deps: { transact: Transact; now: () => Date }) {
     })
 
   return {
-    /** Looks at everybody who is due, as many as one run takes. */
+    /** Processes all due digests, up to the limit of one run. */
     async run(): Promise<void> {
       for (let processed = 0; processed < USERS_PER_RUN; processed++) if (!(await processNext())) return
     },
 
-    /** Forgets what was delivered a day ago. */
+    /** Deletes mails that were delivered more than a day ago. */
     removeDelivered: () =>
       transact(async (tx) => {
         await tx.db
@@ -69,8 +69,8 @@ export function createDigests(deps: { transact: Transact; now: () => Date }) {
       }),
   }
 }
-/** Locks a due row; those that others hold, notifying or writing, have their turn later. */
-const takeDue = (tx: Tx, at: Date): Promise<Digest | undefined> =>
+/** Locks the digest that has been due longest. Skips rows that other transactions have locked. */
+const lockDueDigest = (tx: Tx, at: Date): Promise<Digest | undefined> =>
   tx.db
     .selectFrom('notification_digests')
     .select(['user_id', 'from_seq'])

@@ -5,7 +5,7 @@ import { createNotificationMails } from './mail.service.ts'
 import { createNotifications } from './notification.service.ts'
 import { createUnsubscribing } from './unsubscribe.ts'
 
-/** Creates the notifications of users. Without a mailer nothing is mailed. */
+/** Creates the notification services. Without a mailer, no notification is mailed. */
 export function createNotificationServices(core: CoreServices, mailer: Mailer | undefined) {
   const unsubscribing = createUnsubscribing(core)
   return {
@@ -17,4 +17,3 @@ export function createNotificationServices(core: CoreServices, mailer: Mailer | 
     },
   }
 }
-export type NotificationServices = ReturnType<typeof createNotificationServices>

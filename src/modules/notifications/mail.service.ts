@@ -10,12 +10,12 @@ import { notificationMail } from './notification-mail.ts'
 import { hasAddress, wantsMail } from './preferences.ts'
 import type { Unsubscribing } from './unsubscribe.ts'
 
-/** So that one mail server that takes its time with one mail does not hold up what is urgent. */
+/** Parallel deliveries, so that a slow mail server does not delay urgent mails. */
 const LANES = 5
-/** One address and nothing else; identity providers hand on whatever they were told. */
+/** Matches exactly one address. Identity providers do not validate the address claim. */
 const ADDRESS = /^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/
 
-/** Brings mails about notifications to the mail server, as long as there is a point in it. */
+/** Delivers mails about notifications to the mail server. Skips mails that are obsolete. */
 export function createNotificationMails(deps: {
   db: Db
   mailer: Mailer
@@ -26,11 +26,11 @@ export function createNotificationMails(deps: {
 }) {
   const { db, mailer, unsubscribing, baseUrl, now, log } = deps
 
-  /** Undefined when there is nothing left to tell: read, mail turned off, no address, or too late. */
+  /** Returns undefined if the mail is obsolete: all read, mail turned off, no verified address, or too old. */
   async function compose(mail: Selectable<Tables['notification_mails']>): Promise<Mail | undefined> {
     const { id, user_id, seqs, more, attempts, last_error } = mail
     if (now().getTime() - mail.created_at.getTime() > GIVE_UP_MS) {
-      log.warn({ notificationMailId: id, userId: user_id, attempts, reason: last_error }, 'mail given up')
+      log.warn({ notificationMailId: id, userId: user_id, attempts, reason: last_error }, 'mail abandoned')
       return undefined
     }
     const recipient = await db

@@ -3,7 +3,7 @@ import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { deliveryColumns } from '../../core/mail/mail-columns.ts'
 
-/** A mail that tells of notifications, and how far its delivery has come. The rows are the queue. */
+/** Stores a mail about notifications and the state of its delivery. The table is the queue. */
 export const NotificationMail = defineEntity({
   name: 'NotificationMail',
   tableName: 'notification_mails',
@@ -37,9 +37,9 @@ export const NotificationMail = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),
-    /** The notifications it tells of, oldest first. What it says follows from them, so it is the same each time. */
+    /** The notifications in the mail, oldest first. The text is rendered from them, so each attempt sends the same mail. */
     seqs: p.array<number>(Number, String).columnType('int[]'),
-    /** How many older ones it only counts. */
+    /** The number of older notifications that the mail only counts. */
     more: p.integer(),
     urgent: p.boolean(),
     createdAt: p.datetime(3).defaultRaw('now()'),

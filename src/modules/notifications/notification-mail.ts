@@ -12,9 +12,9 @@ export interface MailedNotification {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * The mail that tells of notifications. It follows from them alone, so that it is the same at every attempt.
+ * Renders the mail about notifications. The same input results in the same mail, so each attempt sends the same one.
  * @param notifications oldest first, at least one
- * @param more how many older ones there are
+ * @param more the number of older notifications, which the mail only counts
  */
 export function notificationMail(
   mail: { id: string; to: string; notifications: readonly MailedNotification[]; more: number },
@@ -31,10 +31,10 @@ export function notificationMail(
     subject: subjectOf(rendered, more),
     text: [
       ...rendered.map((notification) => paragraph(notification, baseUrl)),
-      ...(more > 0 ? [`And ${more} older, at ${baseUrl}/dashboard\n`] : []),
+      ...(more > 0 ? [`And ${more} older notifications: ${baseUrl}/dashboard\n`] : []),
       '-- ',
-      'You get this because you have not read it at Wheelhouse yet.',
-      `No mails about notifications any more: ${unsubscribeUrl}`,
+      'You receive this mail because you have not read these notifications at Wheelhouse yet.',
+      `Unsubscribe from mails about notifications: ${unsubscribeUrl}`,
       '',
     ].join('\n'),
     messageId: `<notifications-${id}@${domain}>`,
@@ -46,11 +46,11 @@ export function notificationMail(
   }
 }
 
-/** What is urgent speaks for the rest; else the newest does. */
+/** Returns the subject of the newest urgent notification, or of the newest one if none is urgent. */
 function subjectOf(rendered: readonly (NotificationText & { type: string })[], more: number): string {
   const headline = rendered.findLast(({ type }) => isUrgent(type)) ?? rendered.at(-1)
-  const others = rendered.length - 1 + more
-  return `${headline?.subject}${others > 0 ? ` (and ${others} more)` : ''}`
+  const otherCount = rendered.length - 1 + more
+  return `${headline?.subject}${otherCount > 0 ? ` (and ${otherCount} more)` : ''}`
 }
 
 function paragraph(

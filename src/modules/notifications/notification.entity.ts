@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** Something a user should know. `seq` is gapless per user, so a client can ask for what it missed. */
+/** Describes an event to a user. `seq` has no gaps per user, so a client can request what it missed. */
 export const Notification = defineEntity({
   name: 'Notification',
   tableName: 'notifications',
@@ -20,7 +20,7 @@ export const Notification = defineEntity({
     data: p.json<Record<string, unknown>>(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     readAt: p.datetime(3).nullable(),
-    /** Whether it is to be told by mail too, unless it is read before. */
+    /** Whether a mail includes it, unless the user reads it before. */
     byMail: p.boolean().default(false),
   },
 })

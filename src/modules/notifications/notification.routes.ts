@@ -5,9 +5,11 @@ import { queryInteger, timestamp } from '../../core/http/fields.ts'
 import { type Notifications, PAGE_LIMIT } from './notification.service.ts'
 
 const NotificationView = NotificationEvent.extend({
-  read_at: timestamp.nullable().meta({ description: 'Null while it is unread.', examples: [null] }),
-}).meta({ id: 'Notification', description: 'Something you should know.' })
-/** Notifications are numbered per user from 1; the number is the id. */
+  read_at: timestamp
+    .nullable()
+    .meta({ description: 'Null while the notification is unread.', examples: [null] }),
+}).meta({ id: 'Notification', description: 'An event that concerns you.' })
+/** The id is the number of a notification. Numbers start at 1 for each user. */
 const NotificationId = z
   .string()
   .regex(/^[1-9]\d{0,8}$/, 'must be a notification id')
@@ -16,10 +18,10 @@ const NotificationId = z
 const UnreadCount = z
   .number()
   .int()
-  .meta({ description: 'How many of all your notifications are unread.', examples: [3] })
+  .meta({ description: 'The number of all your unread notifications.', examples: [3] })
 const ReadUpTo = z
-  .strictObject({ up_to: NotificationId.meta({ description: 'The newest one that is to count as read.' }) })
-  .meta({ id: 'ReadNotifications', description: 'Up to where notifications have been read.' })
+  .strictObject({ up_to: NotificationId.meta({ description: 'The newest notification to mark as read.' }) })
+  .meta({ id: 'ReadNotifications', description: 'The newest notification that you have read.' })
 
 export function notificationEndpoints(deps: { notifications: Notifications }): Endpoint[] {
   const { notifications } = deps
@@ -30,10 +32,13 @@ export function notificationEndpoints(deps: { notifications: Notifications }): E
       summary: 'Lists your notifications, newest first',
       access: {},
       query: z.strictObject({
-        before: NotificationId.meta({ description: 'Notifications older than this one.', examples: ['12'] })
+        before: NotificationId.meta({
+          description: 'Returns only notifications older than this one.',
+          examples: ['12'],
+        })
           .transform(Number)
           .optional(),
-        unread: z.enum(['true']).meta({ description: 'Only those that are unread.' }).optional(),
+        unread: z.enum(['true']).meta({ description: 'Returns only unread notifications.' }).optional(),
         limit: queryInteger(1, PAGE_LIMIT).default(50),
       }),
       response: [200, z.object({ notifications: z.array(NotificationView), unread_count: UnreadCount })],
@@ -43,7 +48,7 @@ export function notificationEndpoints(deps: { notifications: Notifications }): E
     endpoint({
       method: 'post',
       path: '/api/notifications/read',
-      summary: 'Marks all your notifications up to one as read',
+      summary: 'Marks all your notifications up to the given one as read',
       access: {},
       body: ReadUpTo,
       response: [200, z.object({ up_to: z.string(), unread_count: UnreadCount })],

@@ -6,9 +6,9 @@ import { notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import { countRead, lockCounts } from './read-state.ts'
 
-/** Most notifications one page holds. */
+/** Maximum number of notifications on a page. */
 export const PAGE_LIMIT = 100
-/** Most that one transaction marks as read: whoever notifies the same user waits for it. */
+/** Maximum number that one transaction marks as read. Transactions that notify the same user wait for it. */
 const READ_BATCH = 1_000
 
 interface Page {
@@ -25,7 +25,7 @@ const view = (row: Selectable<Tables['notifications']>) => ({
   read_at: iso(row.read_at),
 })
 
-/** A user's notifications: pages backwards for reading, pages forwards for catching up. */
+/** Creates the service for a user's notifications: lists backwards for display and forwards for catching up. */
 export function createNotifications(deps: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = deps
 
@@ -36,7 +36,7 @@ export function createNotifications(deps: { db: Db; transact: Transact; now: () 
       .where('id', '=', userId)
       .executeTakeFirstOrThrow()
 
-  /** Marks the oldest of the unread ones as read; `last` is true when none up to `upTo` was left out. */
+  /** Marks the oldest unread notifications as read. Returns `isLast: true` when all up to `upTo` are read. */
   const markReadBatch = (userId: string, upTo: number) =>
     transact(async (tx) => {
       const before = await lockCounts(tx, userId)
@@ -60,11 +60,11 @@ export function createNotifications(deps: { db: Db; transact: Transact; now: () 
       const isLast = read.length < READ_BATCH
       const reached = isLast ? Math.min(upTo, before.head) : Math.max(...read.map(({ seq }) => seq))
       const state = await countRead(tx, before, read.length, { up_to: String(reached), read_at: iso(at) })
-      return { last: isLast, reached, unread: state.unread }
+      return { isLast, reached, unread: state.unread }
     })
 
   return {
-    /** Newest first, older than `before` when given; and how many are unread in all. */
+    /** Returns a page, newest first, older than `before` if given, and the number of all unread notifications. */
     async list(userId: string, { before, unreadOnly = false, limit }: Page) {
       const [rows, { notification_unread }] = await Promise.all([
         db
@@ -81,7 +81,7 @@ export function createNotifications(deps: { db: Db; transact: Transact; now: () 
       return { notifications: rows.map(view), unread_count: notification_unread }
     },
 
-    /** Oldest first, newer than `after`, one page; the number of the newest there is, and how many are unread. */
+    /** Returns a page, oldest first, newer than `after`, with the newest number and the number of unread notifications. */
     async since(userId: string, after: number) {
       const [rows, { notification_seq, notification_unread }] = await Promise.all([
         db
@@ -98,7 +98,7 @@ export function createNotifications(deps: { db: Db; transact: Transact; now: () 
       return { notifications, head: String(notification_seq), unread: notification_unread }
     },
 
-    /** Marks one as read; the first time counts, and is told to the user's sockets. */
+    /** Marks a notification as read. The first call sets the time and notifies the user's sockets. */
     markRead: (userId: string, seq: number) =>
       transact(async (tx) => {
         const before = await lockCounts(tx, userId)
@@ -121,10 +121,10 @@ export function createNotifications(deps: { db: Db; transact: Transact; now: () 
         return view({ ...row, read_at: at })
       }),
 
-    /** Marks all up to this one as read, in batches, each of which stands by itself. */
+    /** Marks all notifications up to `upTo` as read. Each batch is a transaction. */
     async markReadUpTo(userId: string, upTo: number) {
       for (;;) {
-        const { last: isLast, reached, unread } = await markReadBatch(userId, upTo)
+        const { isLast, reached, unread } = await markReadBatch(userId, upTo)
         if (isLast) return { up_to: String(reached), unread_count: unread }
       }
     },

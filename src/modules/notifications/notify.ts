@@ -12,9 +12,9 @@ interface Values extends Omit<NewNotification, 'causedByUser'> {
 }
 
 /**
- * Takes the user's next number, and with it their row's lock, and writes the notification under it. Whoever wants
- * mail and has an address is noted as having something to be told; those who look for it find it from the first
- * such notification on.
+ * Increments the user's counter, which locks the user's row, and inserts the notification with that number. For a user
+ * who wants mail and has a verified address, it also inserts or updates the digest. `from_seq` stays at the first
+ * notification that is not mailed yet.
  */
 const insertNext = compiled<Values>()((db, param) =>
   db
@@ -43,7 +43,7 @@ const insertNext = compiled<Values>()((db, param) =>
             .select(sql<Date>`${param('mailDueAt')}::timestamptz`.as('due_at'))
             .where('by_mail', '=', true),
         )
-        // Always an update, never nothing: its lock keeps whoever writes the mail from overlooking this one.
+        // Always updates: the row lock ensures that the worker that writes the mail sees this notification.
         .onConflict((conflict) =>
           conflict.column('user_id').doUpdateSet({
             due_at: sql<Date>`least(notification_digests.due_at, excluded.due_at)`,
@@ -67,15 +67,15 @@ const insertNext = compiled<Values>()((db, param) =>
 )
 
 /**
- * Writes notifications in the caller's transaction. Users are locked in the order of their ids, so that two
- * transactions that notify the same two people cannot wait for each other. Pushed to whoever has not said no.
+ * Writes notifications in the caller's transaction. It locks users in the order of their ids, so that two
+ * transactions that notify the same two users cannot deadlock. The hub pushes them unless a user turned push off.
  */
 export const writeNotifications: WriteNotifications = async (tx, at, notifications) => {
   for (const { userId, type, data, causedByUser = false } of notifications.toSorted(byUser)) {
     const values = { userId, type, data, at, mail: !causedByUser, mailDueAt: mailDueAt(type, at) }
     const [written] = await insertNext(tx.db, values)
-    if (!written) throw new Error('a user to notify does not exist')
-    // Who does not want to be disturbed still may have programs that look after it.
+    if (!written) throw new Error('The user to notify does not exist')
+    // A user who turned push off can still have webhooks and event streams.
     tx.record(written.push ? 'notification' : 'notification.quiet', {
       user_id: userId,
       notification: { id: String(written.seq), type, data, created_at: at.toISOString() },

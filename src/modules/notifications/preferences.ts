@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 
-/** For queries of `users`: whether they want mail, and whether they want to be told live. Both until they say no. */
+/** SQL conditions on `users`: whether a user wants mail and whether a user wants push. Both default to true. */
 export const wantsMail = sql<boolean>`coalesce((users.notification_preferences ->> 'email')::boolean, true)`
 export const wantsPush = sql<boolean>`coalesce((users.notification_preferences ->> 'push')::boolean, true)`
 
-/** Whether there is an address to write to that is known to be theirs. */
+/** SQL condition on `users`: whether a user has a verified address. */
 export const hasAddress = sql<boolean>`(users.email is not null and users.email_verified)`

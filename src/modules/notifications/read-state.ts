@@ -3,12 +3,12 @@ import type { Tx } from '../../core/events/transactor.ts'
 
 interface Counts {
   readonly userId: string
-  /** Number of the newest notification. */
+  /** The number of the newest notification. */
   readonly head: number
   readonly unread: number
 }
 
-/** Locks a user's counters: as long as the transaction lasts, nothing of theirs is notified or read elsewhere. */
+/** Locks a user's counters. Until the transaction ends, no other one adds or reads notifications of this user. */
 export async function lockCounts(tx: Tx, userId: string): Promise<Counts> {
   const row = await tx.db
     .selectFrom('users')
@@ -19,7 +19,7 @@ export async function lockCounts(tx: Tx, userId: string): Promise<Counts> {
   return { userId, head: row.notification_seq, unread: row.notification_unread }
 }
 
-/** Takes so many off the unread ones, and lets all sockets of the user know; nothing for none. */
+/** Subtracts `read` from the unread counter and notifies all sockets of the user. Does nothing if `read` is 0. */
 export async function countRead(
   tx: Tx,
   { userId, head, unread }: Counts,

@@ -6,9 +6,9 @@ import type { RateLimits } from '../../core/http/rate-limits.ts'
 import type { Unsubscribing } from './unsubscribe.ts'
 
 /**
- * `/unsubscribe`: the link in every mail about notifications. Only POST changes anything, with one click of a mail
- * program (RFC 8058) or of the button here: programs that look at links before people do must not unsubscribe them.
- * The token is the whole authority, so neither a cookie nor what the body says matters.
+ * Serves `/unsubscribe`, the link in every mail about notifications. Only POST changes a preference: a mail program
+ * sends it with one click (RFC 8058), or the button on the page does. Link scanners send GET and must not unsubscribe
+ * the recipient. The token is the only authority; the page ignores cookies and the body.
  */
 export function unsubscribePage(deps: { unsubscribing: Unsubscribing; rateLimits: RateLimits }): Middleware {
   const { unsubscribing, rateLimits } = deps
@@ -18,9 +18,14 @@ export function unsubscribePage(deps: { unsubscribing: Unsubscribing; rateLimits
     await rateLimits.consume(http, 'public', clientNetwork(http))
     const { token } = http.query
     const userId = typeof token === 'string' ? unsubscribing.readToken(token) : undefined
-    if (userId === undefined) return page(http, 400, html`<p class="problem">This link is not valid.</p>`)
+    if (userId === undefined)
+      return page(
+        http,
+        400,
+        html`<p class="problem">This link is not valid. Use the link in the mail unchanged.</p>`,
+      )
     if (http.method !== 'POST') {
-      const body = html`<p>No more mails about your notifications?</p>
+      const body = html`<p>Stop mails about your notifications?</p>
 <form method="post"><button>Unsubscribe</button></form>`
       return page(http, 200, body)
     }
@@ -28,7 +33,7 @@ export function unsubscribePage(deps: { unsubscribing: Unsubscribing; rateLimits
     page(
       http,
       200,
-      html`<p>Done. You get no more mails about your notifications; at Wheelhouse they are kept.</p>`,
+      html`<p>You will not receive mails about notifications any more. Wheelhouse still lists your notifications.</p>`,
     )
   }
 }

@@ -7,8 +7,8 @@ const PURPOSE = 'unsubscribe'
 const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/
 
 /**
- * Links that turn off mails about notifications, and can do nothing else. They do not expire: a mail that was kept
- * for years must still be a way out.
+ * Creates and verifies links that turn off mails about notifications. A link has no other effect. Links do not expire:
+ * the link in an old mail must still work.
  */
 export function createUnsubscribing(deps: { db: Db; secrets: Secrets; baseUrl: string }) {
   const { db, secrets, baseUrl } = deps
@@ -16,13 +16,13 @@ export function createUnsubscribing(deps: { db: Db; secrets: Secrets; baseUrl: s
     urlFor: (userId: string): string =>
       `${baseUrl}/unsubscribe?token=${userId}.${secrets.sign(PURPOSE, userId)}`,
 
-    /** Whose link it is; undefined for one that was not made here. */
+    /** Returns the user of a link's token, or undefined if the signature is not valid. */
     readToken(token: string): string | undefined {
       const [, userId = '', signature = ''] = TOKEN.exec(token) ?? []
       return secrets.verify(PURPOSE, userId, signature) ? userId : undefined
     },
 
-    /** Turns mails off. Again is harmless. */
+    /** Turns mails off. A repeated call has no effect. */
     async unsubscribe(userId: string): Promise<void> {
       await db
         .updateTable('users')

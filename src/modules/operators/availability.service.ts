@@ -6,7 +6,7 @@ import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
 import { openingAt } from './availability.ts'
 import type { AvailabilityView, UnavailableReason } from './schedule.schema.ts'
 
-/** Whether an operator could take a robot now: schedule, open session, presence at the hub. */
+/** Creates the service that decides whether an operator is available: schedule, open session, connection to the hub. */
 export function createAvailability(deps: { db: Db; now: () => Date }) {
   const { db, now } = deps
   return async (operatorId: string): Promise<AvailabilityView> => {

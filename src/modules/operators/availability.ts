@@ -5,27 +5,27 @@ const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 /** The weekday of 1 January 1970, a Thursday. */
 const EPOCH_WEEKDAY = 4
-/** Two weeks: a slot that the change to summer time swallows comes again in the next. */
+/** Two weeks, because the change to summer time can remove a slot from one week. */
 const DAYS_AHEAD = 14
 
-/** What a schedule says about an instant. */
+/** The state of a schedule at an instant. */
 export interface Opening {
   readonly open: boolean
-  /** When it opens next; null while it is open, and when it never opens. */
+  /** When the schedule opens next; null while it is open, and when it never opens. */
   readonly opensAt: Date | null
 }
 
 /**
- * Reads a weekly schedule at an instant. Slots are times on the wall of the zone, so their lengths follow the
- * clocks: a start or end that clocks skip moves to the change; of one that they show twice, a slot begins with
- * the first and ends with the second.
+ * Returns the state of a weekly schedule at an instant. Slots are local times of the zone, so their lengths change with
+ * the clocks. A start or end that the clocks skip moves to the change. For a local time that occurs twice, a slot begins
+ * at the first occurrence and ends at the second.
  */
 export function openingAt(schedule: { timezone: string; slots: readonly Slot[] }, at: Date): Opening {
   const clock = createZoneClock(schedule.timezone)
   const atMs = at.getTime()
   const today = Math.floor(clock.wallAt(atMs) / DAY_MS)
   let opensMs = Number.POSITIVE_INFINITY
-  // From yesterday: shortly after midnight, clocks may be put back into it.
+  // From yesterday: shortly after midnight the clocks may be set back to the day before.
   for (let day = today - 1; day <= today + DAYS_AHEAD; day++) {
     for (const slot of schedule.slots) {
       if (slot.weekday !== weekdayOf(day)) continue
@@ -38,7 +38,7 @@ export function openingAt(schedule: { timezone: string; slots: readonly Slot[] }
   return { open: false, opensAt: Number.isFinite(opensMs) ? new Date(opensMs) : null }
 }
 
-/** ISO weekday, 1 is Monday, of a day counted from 1 January 1970. */
+/** Returns the ISO weekday (1 is Monday) of a day counted from 1 January 1970. */
 function weekdayOf(day: number): number {
   return ((((day + EPOCH_WEEKDAY - 1) % 7) + 7) % 7) + 1
 }

@@ -3,7 +3,7 @@ import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { CertificationStatus } from './certification.schema.ts'
 
-/** An operator's request to be trusted with a robot type, and what an admin decided. */
+/** An operator's request for a certification for a robot type, and the decision. */
 export const Certification = defineEntity({
   name: 'Certification',
   tableName: 'certifications',

@@ -36,7 +36,7 @@ const requestView = (row: Row & { operator_name: string }): z.infer<typeof Certi
   operator_name: row.operator_name,
 })
 
-/** Certifications: operators ask, admins decide. */
+/** Returns the routes of certifications: operators request them, admins decide. */
 export function certificationEndpoints(deps: { certifications: Certifications }): Endpoint[] {
   const { certifications } = deps
   return [...operatorEndpoints(certifications), ...adminEndpoints(certifications)]
@@ -92,8 +92,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/admin/certifications',
-      summary:
-        'Lists certification requests, longest waiting first; with a status that is decided, newest first',
+      summary: 'Lists certification requests, oldest first; with the status of a decision, newest first',
       access,
       query: z.strictObject({ status: CertificationStatus.optional() }),
       response: [200, z.object({ certifications: z.array(CertificationRequest) })],
@@ -116,7 +115,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/admin/certifications/{id}/reject',
-      summary: 'Rejects a certification request, with a reason that the operator reads',
+      summary: 'Rejects a certification request, with a reason that is shown to the operator',
       access,
       params,
       body: ReasonBody,
@@ -131,7 +130,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/admin/certifications/{id}/revoke',
-      summary: 'Revokes a certification, with a reason that the operator reads; open sessions go on',
+      summary: 'Revokes a certification, with a reason that is shown to the operator; open sessions continue',
       access,
       params,
       body: ReasonBody,

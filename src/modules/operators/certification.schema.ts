@@ -19,7 +19,7 @@ export type RequestCertification = z.infer<typeof RequestCertification>
 
 const reason = { examples: ['Please repeat the safety course first'] }
 
-/** Body of POST /api/admin/certifications/{id}/reject and …/revoke: the operator reads the reason. */
+/** Body of POST /api/admin/certifications/{id}/reject and …/revoke. The operator sees the reason. */
 export const ReasonBody = z
   .strictObject({ reason: prose(2_000).trim().min(1, 'must not be empty').meta(reason) })
   .meta({ id: 'CertificationReason', description: 'Why a certification is rejected or revoked.' })
@@ -32,18 +32,18 @@ export const CertificationView = z
     note: z
       .string()
       .nullable()
-      .meta({ description: 'What the operator wrote.', examples: ['Two years with this arm'] }),
+      .meta({ description: 'Note of the operator.', examples: ['Two years with this arm'] }),
     reason: z
       .string()
       .nullable()
-      .meta({ description: 'Why an admin has rejected or revoked it.', examples: [null] }),
+      .meta({ description: 'Why an admin rejected or revoked it.', examples: [null] }),
     requested_at: timestamp.meta({ examples: ['2026-09-15T07:45:00.000Z'] }),
     decided_at: timestamp.nullable().meta({ examples: [null] }),
   })
   .meta({ id: 'Certification', description: 'A request to be certified for a robot type, and its outcome.' })
 
-/** An admin also sees whose request it is. */
+/** A certification with its operator, as admins see it. */
 export const CertificationRequest = CertificationView.extend({
   operator_id: idOf('operator'),
   operator_name: z.string().meta({ examples: ['Grace'] }),
-}).meta({ id: 'CertificationRequest', description: 'A certification with whose it is, for admins.' })
+}).meta({ id: 'CertificationRequest', description: 'A certification and its operator, for admins.' })

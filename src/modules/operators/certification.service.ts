@@ -8,10 +8,10 @@ import { ownedByClient } from '../robots/index.ts'
 import { Certification } from './certification.entity.ts'
 import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
 
-/** Most rows one list answers with. */
+/** Most rows of one list. */
 const LIST_LIMIT = 200
 
-/** What an admin makes of a certification. */
+/** The decision of an admin about a certification. */
 type CertificationDecision =
   | { readonly status: 'APPROVED' }
   | { readonly status: 'REJECTED' | 'REVOKED'; readonly reason: string }
@@ -22,7 +22,7 @@ const actions = {
   REVOKED: 'certification.revoked',
 } as const
 
-/** Which robot types an operator is trusted with, and the robots that follow from it. */
+/** Creates the service of certifications: requests, decisions, and the robots that they allow. */
 export function createCertifications(deps: {
   db: Db
   forkEntityManager: () => EntityManager
@@ -99,7 +99,7 @@ export function createCertifications(deps: {
       }
     },
 
-    /** An operator's requests, newest first. */
+    /** Lists an operator's requests, newest first. */
     list: (operatorId: string) =>
       forkEntityManager().find(
         Certification,
@@ -107,7 +107,7 @@ export function createCertifications(deps: {
         { orderBy: { requestedAt: 'desc' }, limit: LIST_LIMIT },
       ),
 
-    /** Everybody's requests, oldest first, so that who waits longest comes first; those decided newest first. */
+    /** Lists the requests of all operators: pending ones oldest first, decided ones newest first. */
     listAll: (status: CertificationStatus | undefined) =>
       db
         .selectFrom('certifications')
@@ -120,21 +120,21 @@ export function createCertifications(deps: {
         .execute(),
 
     /**
-     * Approves or rejects a request; the operator is notified, of a rejection with its reason.
+     * Approves or rejects a request, and notifies the operator.
      * @throws 404 unknown, 409 already decided.
      */
     decide: (adminId: string, id: string, decision: CertificationDecision) =>
       transact((tx) => applyDecision(tx, adminId, id, 'PENDING', decision)),
 
     /**
-     * Takes a certification away. The operator is notified with the reason and starts no further session on robots
-     * that require it; an open session goes on.
+     * Revokes a certification and notifies the operator. The operator can start no further session on robots that
+     * require it. An open session continues.
      * @throws 404 unknown, 409 not approved.
      */
     revoke: (adminId: string, id: string, reason: string) =>
       transact((tx) => applyDecision(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason })),
 
-    /** Types the operator holds an approved certification for. */
+    /** Returns the robot types of the operator's approved certifications. */
     async certifiedTypes(operatorId: string): Promise<string[]> {
       const rows = await db
         .selectFrom('certifications')
@@ -145,7 +145,7 @@ export function createCertifications(deps: {
       return rows.map((row) => row.robot_type)
     },
 
-    /** The robots that the operator could start a session on now: the conditions of `claimRobot` and its certification. */
+    /** Lists the robots that the operator can start a session on now, by the conditions of `claimRobot`. */
     availableRobots: (operatorId: string) =>
       db
         .selectFrom('robots')

@@ -1,1 +1,1 @@
-export { createOperators, type Operators, operatorsEndpoints } from './facade.ts'
+export { createOperators, operatorsEndpoints } from './facade.ts'

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** How an operator introduces themselves; made when it is first saved. */
+/** An operator's public profile. The row is created at the first save. */
 export const OperatorProfile = defineEntity({
   name: 'OperatorProfile',
   tableName: 'operator_profiles',
@@ -13,7 +13,7 @@ export const OperatorProfile = defineEntity({
     country: p.text().nullable(),
     timezone: p.text().nullable(),
     languages: p.array().defaultRaw(`'{}'`),
-    /** Since when the payment provider pays out to the operator's account; null while it does not. */
+    /** When Stripe enabled payouts to the operator's account; null while payouts are disabled. */
     payoutReadyAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },

@@ -6,7 +6,7 @@ import type { OperatorProfiles } from './operator-profile.service.ts'
 
 type Row = Awaited<ReturnType<OperatorProfiles['get']>>
 
-/** The operator's own profile. */
+/** Returns the routes of the caller's operator profile. */
 export function operatorProfileEndpoints(deps: { operatorProfiles: OperatorProfiles }): Endpoint[] {
   const { operatorProfiles } = deps
   const access = { role: 'operator' } as const
@@ -14,7 +14,7 @@ export function operatorProfileEndpoints(deps: { operatorProfiles: OperatorProfi
     endpoint({
       method: 'get',
       path: '/api/operator/profile',
-      summary: 'Returns your operator profile, with how you were rated',
+      summary: 'Returns your operator profile and your ratings',
       access,
       response: [200, OperatorProfileView],
       run: async ({ caller }) => view(await operatorProfiles.get(caller.userId)),
@@ -22,7 +22,7 @@ export function operatorProfileEndpoints(deps: { operatorProfiles: OperatorProfi
     endpoint({
       method: 'post',
       path: '/api/operator/profile',
-      summary: 'Creates or changes your operator profile; what is not named stays',
+      summary: 'Creates or changes your operator profile; omitted fields stay unchanged',
       access,
       body: SaveOperatorProfile,
       response: [200, OperatorProfileView],

@@ -10,7 +10,7 @@ const examples = {
   languages: { description: 'BCP 47 language tags.', examples: [['de']] },
 }
 
-/** Body of POST /api/operator/profile. What is not named stays; null clears. */
+/** Body of POST /api/operator/profile. Fields that are left out stay unchanged; null clears a field. */
 export const SaveOperatorProfile = z
   .strictObject({
     headline: line(120).nullable().meta(examples.headline),
@@ -39,7 +39,7 @@ export const OperatorProfileView = z
       .max(5)
       .nullable()
       .meta({
-        description: 'Mean of the stars given by clients, to a hundredth; null before the first.',
+        description: 'Mean of the ratings by clients, to two decimals; null without ratings.',
         examples: [4.72],
       }),
     rating_count: z
@@ -47,12 +47,12 @@ export const OperatorProfileView = z
       .int()
       .meta({ examples: [47] }),
     payout_ready: z.boolean().meta({
-      description: 'Whether the payout account can be paid to; follows from payments and cannot be set.',
+      description: 'Whether payouts are enabled. Stripe determines this; it cannot be set.',
       examples: [false],
     }),
     created_at: timestamp.meta({ examples: ['2026-09-14T16:03:20.000Z'] }),
   })
   .meta({
     id: 'OperatorProfile',
-    description: 'How an operator introduces themselves, and how they are rated.',
+    description: 'Public profile and ratings of an operator.',
   })

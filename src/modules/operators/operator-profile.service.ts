@@ -7,7 +7,7 @@ import { averageRating, ratingCount } from '../sessions/index.ts'
 import { OperatorProfile } from './operator-profile.entity.ts'
 import type { SaveOperatorProfile } from './operator-profile.schema.ts'
 
-/** Operators' profiles and how clients rated them. */
+/** Creates the service of operator profiles and their ratings. */
 export function createOperatorProfiles(deps: {
   db: Db
   forkEntityManager: () => EntityManager
@@ -15,7 +15,7 @@ export function createOperatorProfiles(deps: {
 }) {
   const { db, forkEntityManager, now } = deps
 
-  /** The profile with its ratings; empty and as old as its user while nothing was saved. */
+  /** Returns the profile with its ratings. It is empty, and as old as its user, until something is saved. */
   async function get(userId: string) {
     const row = await db
       .selectFrom('users')
@@ -26,7 +26,7 @@ export function createOperatorProfiles(deps: {
             .selectFrom('sessions')
             .select([averageRating.as('rating_average'), ratingCount.as('rating_count')])
             .whereRef('operator_id', '=', 'users.id')
-            .where('status', '=', 'COMPLETED') // nothing else is rated
+            .where('status', '=', 'COMPLETED') // only completed sessions are rated
             .as('ratings'),
         (join) => join.onTrue(),
       )
@@ -42,7 +42,7 @@ export function createOperatorProfiles(deps: {
   return {
     get,
 
-    /** Changes what is named and leaves the rest; the first time makes the profile, even an empty one. */
+    /** Changes the named fields. The first call creates the profile, even an empty one. */
     async save(userId: string, change: SaveOperatorProfile) {
       const fields: EntityData<OperatorProfile> = camelKeys(change)
       await forkEntityManager().upsert(

@@ -3,7 +3,7 @@ import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import type { Slot } from './schedule.schema.ts'
 
-/** An operator's week. One row, so that it is replaced as a whole or not at all. */
+/** An operator's weekly schedule. It is one row, so a replacement is atomic. */
 export const OperatorSchedule = defineEntity({
   name: 'OperatorSchedule',
   tableName: 'operator_schedules',

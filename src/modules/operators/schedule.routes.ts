@@ -3,7 +3,7 @@ import type { Availability } from './availability.service.ts'
 import { AvailabilityView, SaveSchedule, ScheduleView } from './schedule.schema.ts'
 import type { Schedules } from './schedule.service.ts'
 
-/** When an operator wants to work, and whether they could right now. */
+/** Returns the routes of the weekly schedule and of availability. */
 export function scheduleEndpoints(deps: { schedules: Schedules; availability: Availability }): Endpoint[] {
   const { schedules, availability } = deps
   const access = { role: 'operator' } as const
@@ -19,7 +19,7 @@ export function scheduleEndpoints(deps: { schedules: Schedules; availability: Av
     endpoint({
       method: 'post',
       path: '/api/operator/schedule',
-      summary: 'Replaces your weekly schedule as a whole',
+      summary: 'Replaces your weekly schedule',
       access,
       body: SaveSchedule,
       response: [200, ScheduleView],
@@ -29,7 +29,7 @@ export function scheduleEndpoints(deps: { schedules: Schedules; availability: Av
     endpoint({
       method: 'get',
       path: '/api/operator/availability',
-      summary: 'Returns whether you could take a robot now, and if not, why and from when on',
+      summary: 'Returns whether you are available now, and if not, why and until when',
       access,
       response: [200, AvailabilityView],
       run: async ({ caller }) => availability(caller.userId),

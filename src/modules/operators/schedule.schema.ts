@@ -17,13 +17,13 @@ const slot = {
   start: clock(/^([01]\d|2[0-3]):[0-5]\d$/, '09:00'),
   end: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '17:00 (or 24:00)'),
 }
-/** Hours of one weekday, by the clock on the wall in the schedule's zone. `end` is not part of it. */
+/** Hours of one weekday, in local time of the schedule's zone. `end` is exclusive. */
 export const Slot = z.strictObject(slot)
 export type Slot = z.infer<typeof Slot>
 
 const formatSlot = (slot: Slot) => `${slot.start}–${slot.end}`
 
-/** Times of one length in digits order themselves like text. */
+/** `HH:MM` times of equal length sort like text. */
 const bySlotStart = (a: Slot, b: Slot) =>
   a.weekday - b.weekday || (a.start < b.start ? -1 : Number(a.start > b.start))
 
@@ -36,7 +36,7 @@ const slots = z
       context.addIssue({
         code: 'custom',
         path: [index],
-        message: `end must be after start (${formatSlot(slot)}); a slot cannot run over midnight: split it in two, up to 24:00 and from 00:00 of the next weekday`,
+        message: `end must be after start (${formatSlot(slot)}); a slot must not cross midnight. Split it in two: until 24:00, and from 00:00 of the next weekday`,
       })
     }
     const sorted = input.filter((slot) => slot.start < slot.end).sort(bySlotStart)
@@ -54,7 +54,7 @@ const slots = z
 
 const zone = { description: 'An IANA time zone.', examples: ['Europe/Berlin'] }
 
-/** Body of POST /api/operator/schedule: the whole week. Without a zone, the profile's is taken. */
+/** Body of POST /api/operator/schedule: the whole week. Without a zone, the zone of the profile applies. */
 export const SaveSchedule = z.strictObject({ timezone: timeZone.meta(zone).optional(), slots })
 export type SaveSchedule = z.infer<typeof SaveSchedule>
 
@@ -64,17 +64,17 @@ export const ScheduleView = z
     slots: z.array(
       z.object(slot).meta({
         id: 'ScheduleSlot',
-        description: "Hours of one weekday, by the clock on the wall in the schedule's zone.",
+        description: "Hours of one weekday, in local time of the schedule's zone.",
       }),
     ),
   })
-  .meta({ id: 'Schedule', description: 'When an operator wants to work, week by week.' })
+  .meta({ id: 'Schedule', description: 'Weekly working hours of an operator.' })
 export type ScheduleView = z.infer<typeof ScheduleView>
 
-/** Why an operator is not available, the first that applies. */
+/** Why an operator is not available: the first reason that applies. */
 export const UnavailableReason = z.enum(['in_session', 'no_schedule', 'outside_schedule', 'offline']).meta({
   id: 'UnavailableReason',
-  description: 'The first that applies: in a session, no schedule at all, outside its hours, not connected.',
+  description: 'The first reason that applies: in a session, no schedule, outside its hours, not connected.',
   examples: ['outside_schedule'],
 })
 export type UnavailableReason = z.infer<typeof UnavailableReason>
@@ -83,7 +83,7 @@ export const AvailabilityView = z
   .object({
     available: z.boolean().meta({ examples: [false] }),
     reason: UnavailableReason.nullable().meta({ description: 'Null when available.' }),
-    // Inside a slot, nothing but the reason stands in the way, and that has no known end.
+    // Within a slot only the reason prevents availability, and its end is unknown.
     next_available_at: timestamp.nullable().meta({
       description: 'When the schedule opens next; null while it is open, and when it never opens.',
       examples: ['2026-11-23T08:00:00.000Z'],
@@ -92,5 +92,5 @@ export const AvailabilityView = z
       .nullable()
       .meta({ description: 'The ACTIVE or PAUSED session.', examples: [null] }),
   })
-  .meta({ id: 'Availability', description: 'Whether an operator could take a robot right now.' })
+  .meta({ id: 'Availability', description: 'Whether an operator is available now.' })
 export type AvailabilityView = z.infer<typeof AvailabilityView>

@@ -3,11 +3,11 @@ import type { Db } from '../../core/database/tables.ts'
 import { badRequest } from '../../core/errors/errors.ts'
 import type { SaveSchedule, ScheduleView } from './schedule.schema.ts'
 
-/** Operators' weekly schedules. */
+/** Creates the service of weekly schedules. */
 export function createSchedules(deps: { db: Db; now: () => Date }) {
   const { db, now } = deps
   return {
-    /** The week; while none was saved, one without slots in the zone of the profile or else UTC. */
+    /** Returns the schedule. Without a saved one it has no slots, and the zone of the profile or UTC. */
     async get(userId: string): Promise<ScheduleView> {
       const row = await db
         .selectFrom('users')
@@ -21,8 +21,8 @@ export function createSchedules(deps: { db: Db; now: () => Date }) {
     },
 
     /**
-     * Puts a new week in the place of the old one.
-     * @throws 400 without a zone when the profile has none either.
+     * Replaces the schedule.
+     * @throws 400 when neither the schedule nor the profile names a zone.
      */
     async replace(userId: string, week: SaveSchedule): Promise<ScheduleView> {
       const zone = sql<string>`coalesce(${week.timezone ?? null}::text, profile.timezone)`

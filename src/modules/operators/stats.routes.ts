@@ -2,7 +2,7 @@ import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { OperatorStats } from './stats.schema.ts'
 import type { OperatorStatistics } from './stats.service.ts'
 
-/** Numbers for the operator's dashboard. */
+/** Returns the routes of the operator's statistics. */
 export function operatorStatsEndpoints({ operatorStats }: { operatorStats: OperatorStatistics }): Endpoint[] {
   return [
     endpoint({

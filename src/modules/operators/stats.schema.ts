@@ -4,23 +4,23 @@ import { countsBy } from '../../core/http/fields.ts'
 
 const count = z.number().int()
 
-/** An operator's dashboard. Amounts are cents of EUR; a month is a month of UTC, by the end of the session. */
+/** An operator's dashboard. Amounts are cents of EUR; months are UTC months, by the end of the session. */
 export const OperatorStats = z
   .object({
     sessions_by_status: countsBy(SessionStatus.options).meta({
       examples: [{ PENDING: 0, ACTIVE: 0, PAUSED: 0, COMPLETED: 64, CANCELLED: 3 }],
     }),
     hours: z.number().meta({
-      description: 'Billed time of completed sessions in hours, to a hundredth.',
+      description: 'Billed hours of completed sessions, to two decimals.',
       examples: [27.35],
     }),
     earnings_this_month_cents: count.meta({
-      description: 'In cents; of sessions that ended in this month of UTC.',
+      description: 'In cents, of sessions that ended in the current UTC month.',
       examples: [18_480],
     }),
     earnings_total_cents: count.meta({ description: 'In cents.', examples: [57_435] }),
     available_for_payout_cents: count.meta({
-      description: 'In cents; earned, not pending, and not yet asked to be paid out.',
+      description: 'In cents: earned, no longer pending, and not yet requested for payout.',
       examples: [55_335],
     }),
     pending_earnings_cents: count.meta({
@@ -37,10 +37,10 @@ export const OperatorStats = z
       .number()
       .nullable()
       .meta({
-        description: 'Of the ratings you were given, to a hundredth; null without any.',
+        description: 'Mean of your ratings, to two decimals; null without ratings.',
         examples: [4.72],
       }),
     rating_count: count.meta({ examples: [47] }),
   })
-  .meta({ id: 'OperatorStats', description: 'Numbers for the dashboard of an operator.' })
+  .meta({ id: 'OperatorStats', description: 'Statistics of an operator.' })
 export type OperatorStats = z.infer<typeof OperatorStats>

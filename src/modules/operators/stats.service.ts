@@ -7,9 +7,9 @@ import type { OperatorStats } from './stats.schema.ts'
 
 const MINUTES_PER_HOUR = 60
 
-/** Earnings and session statistics of operators, counted when asked for. */
+/** Creates the service of operator statistics. They are computed at each request. */
 export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
-  /** Sums over completed sessions. The index that holds all of it makes this a walk along one index. */
+  /** Sums over completed sessions. One covering index contains every column it reads. */
   const totals = (operatorId: string) =>
     db
       .selectFrom('sessions')
@@ -26,7 +26,7 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
       .where('status', '=', 'COMPLETED')
       .executeTakeFirstOrThrow()
 
-  /** Outages of this month, begun seconds counted whole; a month of one operator is few rows. */
+  /** Sums the outages of the current month, each rounded up to a second. */
   async function outageSeconds(operatorId: string): Promise<number> {
     const { ms } = await db
       .selectFrom('sessions')

@@ -1,23 +1,23 @@
 const DAY_MS = 86_400_000
 
 /**
- * The clock on the wall of a time zone. Wall times are numbers too: milliseconds as `Date.UTC` makes them of
- * what the clock shows, so that calendar arithmetic on them knows no summer.
+ * The local clock of a time zone. Local times are numbers: the milliseconds that `Date.UTC` returns for the displayed
+ * date and time, so that calendar arithmetic on them is free of daylight saving time.
  */
 export interface ZoneClock {
-  /** What the clock shows at an instant, to the second. */
+  /** Returns the local time at an instant, to the second. */
   wallAt(instantMs: number): number
-  /** The first instant at which the clock shows this time or a later one. */
+  /** Returns the first instant with this local time or a later one. */
   firstAtOrAfter(wallMs: number): number
-  /** The instant from which on the clock never shows an earlier time again. */
+  /** Returns the instant after which no earlier local time occurs again. */
   endOfEarlier(wallMs: number): number
 }
 
 /**
  * @param zone an IANA time zone
  *
- * Clocks that are put forward skip times: what would begin or end at a skipped time does so at the change.
- * Clocks that are put back show times twice: `firstAtOrAfter` finds the first showing, `endOfEarlier` the second.
+ * Clocks set forward skip local times: a skipped time maps to the change. Clocks set back repeat local times:
+ * `firstAtOrAfter` returns the first occurrence, `endOfEarlier` the second.
  */
 export function createZoneClock(zone: string): ZoneClock {
   const format = new Intl.DateTimeFormat('en-US', {
@@ -44,14 +44,14 @@ export function createZoneClock(zone: string): ZoneClock {
   }
   const offsetAt = (instantMs: number): number => wallAt(instantMs) - Math.floor(instantMs / 1_000) * 1_000
 
-  /** The offsets a day before and after; no zone changes twice within so short a time. */
+  /** The offsets one day before and after. No zone changes twice within that time. */
   const offsetWindowAt = (wallMs: number) => {
     const [fromMs, toMs] = [wallMs - DAY_MS, wallMs + DAY_MS]
     return { fromMs, toMs, before: offsetAt(fromMs), after: offsetAt(toMs) }
   }
   type OffsetWindow = ReturnType<typeof offsetWindowAt>
 
-  /** The first instant with the later offset. */
+  /** Returns the first instant with the later offset. */
   const findOffsetChange = ({ fromMs, toMs, before }: OffsetWindow): number => {
     let [earlier, later] = [Math.floor(fromMs / 1_000), Math.floor(toMs / 1_000)]
     while (later - earlier > 1) {

@@ -3,7 +3,7 @@ import { audit } from '../../core/audit/audit.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { type InvoiceStatus, post, releaseEarnings } from '../billing/index.ts'
 
-/** What of an invoice at the provider concerns us. `payments` is asked for with their payment intents. */
+/** The properties of a Stripe invoice that the platform uses. Requests expand `payments` with their payment intents. */
 export type StripeInvoice = Pick<
   Stripe.Invoice,
   | 'id'
@@ -16,7 +16,7 @@ export type StripeInvoice = Pick<
 >
 export const EXPAND = ['payments.data.payment.payment_intent']
 
-/** Takes over how an invoice stands at the provider, in the caller's transaction. What is PAID or VOID stays so. */
+/** Updates an invoice from Stripe's state in the caller's transaction. PAID and VOID are final. */
 export async function bookInvoice(tx: Tx, stripeInvoice: StripeInvoice, at: Date): Promise<void> {
   const status = statusOf(stripeInvoice)
   const known = await tx.db
@@ -48,7 +48,7 @@ export async function bookInvoice(tx: Tx, stripeInvoice: StripeInvoice, at: Date
   if (status !== known.status && status !== 'OPEN') await recordInvoiceStatus(tx, known, status, at)
 }
 
-/** Undefined while it is a draft. */
+/** Returns the invoice's status, or undefined while it is a draft. */
 function statusOf({ status, payments }: StripeInvoice): Exclude<InvoiceStatus, 'DRAFT'> | undefined {
   if (status === 'paid') return 'PAID'
   if (status === 'void') return 'VOID'
@@ -57,7 +57,7 @@ function statusOf({ status, payments }: StripeInvoice): Exclude<InvoiceStatus, '
   return payments?.data.some(hasFailed) ? 'FAILED' : 'OPEN'
 }
 
-/** An attempt that is still under way, as bank debits are for days, has not failed. */
+/** Returns whether a payment attempt failed. A pending attempt, such as a bank debit of several days, has not failed. */
 function hasFailed({ status, payment }: Stripe.InvoicePayment): boolean {
   const intent = payment.payment_intent
   if (status !== 'open' || typeof intent !== 'object') return false
@@ -69,7 +69,7 @@ function paidAt({ status_transitions: { paid_at } }: StripeInvoice): Date | unde
   return paid_at === null ? undefined : new Date(paid_at * 1_000)
 }
 
-/** What arrived at the provider. The rest was put off to a later invoice, or paid past the provider. */
+/** Returns the amount that Stripe received. The rest was moved to the customer balance or paid outside Stripe. */
 const receivedCents = ({ amount_paid, amount_paid_off_stripe = 0 }: StripeInvoice): number =>
   amount_paid - amount_paid_off_stripe
 
@@ -81,7 +81,7 @@ interface SettledInvoice {
   readonly currency: string
 }
 
-/** The claim on the client ends: with money, or, when it was withdrawn, at the platform's cost. */
+/** Posts the end of the client's receivable: paid with money, or voided at the platform's cost. */
 const postSettlement = (
   tx: Tx,
   invoice: SettledInvoice,

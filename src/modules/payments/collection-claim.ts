@@ -1,11 +1,11 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tables } from '../../core/database/tables.ts'
 
-/** After a step that did not work; then later and later, at last hourly. */
+/** Delay after a failed step. It doubles with each failure, up to an hour. */
 const RETRY_MS = 60_000
-const LONGEST_RETRY_MS = 3_600_000
+const MAX_RETRY_MS = 3_600_000
 
-/** An invoice that somebody has claimed to work on. */
+/** An invoice that a worker has claimed. */
 export type CollectionRow = Pick<
   Selectable<Tables['invoices']>,
   'id' | 'client_id' | 'month' | 'total_cents' | 'session_count' | 'created_at'
@@ -15,7 +15,7 @@ export type CollectionRow = Pick<
     readonly chargeable: boolean
   }
 
-/** Takes up invoices that the monthly close has made since; also those of the time before there was a provider. */
+/** Enqueues open invoices that are not enqueued yet, including those from before payments were configured. */
 export async function enqueueOpenInvoices(db: Db, at: Date, limit: number): Promise<void> {
   await sql`
     insert into invoice_collections (invoice_id, request_key, try_at, created_at)
@@ -26,7 +26,7 @@ export async function enqueueOpenInvoices(db: Db, at: Date, limit: number): Prom
     on conflict (invoice_id) do nothing`.execute(db)
 }
 
-/** Takes the invoice that has waited longest. Of several workers one gets it. */
+/** Claims the invoice that has been due longest. Concurrent workers claim different invoices. */
 export async function claimNext(db: Db, at: Date): Promise<CollectionRow | undefined> {
   return await db
     .with('due', (cte) =>
@@ -45,7 +45,7 @@ export async function claimNext(db: Db, at: Date): Promise<CollectionRow | undef
         .from('due')
         .set({
           attempts: sql`invoice_collections.attempts + 1`,
-          try_at: sql`${at}::timestamptz + least(${RETRY_MS} * 2 ^ least(invoice_collections.attempts, 6), ${LONGEST_RETRY_MS}) * interval '1 millisecond'`,
+          try_at: sql`${at}::timestamptz + least(${RETRY_MS} * 2 ^ least(invoice_collections.attempts, 6), ${MAX_RETRY_MS}) * interval '1 millisecond'`,
         })
         .whereRef('invoice_collections.invoice_id', '=', 'due.invoice_id')
         .returning([

@@ -5,18 +5,18 @@ import { linesOf, type NewLine } from './collection-lines.ts'
 import type { Customers } from './customer.service.ts'
 import { requireText, type StripeClient } from './stripe-client.ts'
 
-/** Who has no payment method is sent the invoice, and has this long to pay it. */
+/** Payment term of clients without a payment method. Stripe sends them the invoice. */
 const DAYS_UNTIL_DUE = 14
 const LINES_PER_REQUEST = 100
-/** Invoices of a customer looked through for one that an earlier attempt made. */
+/** Maximum number of a customer's invoices that are searched for the draft of an earlier attempt. */
 const SEARCH_LIMIT = 100
 
-/** The draft at the provider does not hold what the invoice says. */
+/** Reports that the draft's total differs from the invoice's total. */
 class DraftMismatchError extends Error {}
 
 /**
- * Makes an invoice at the provider, step by step. Each step finds out what is there already, so that whoever comes
- * after a crash, or after the idempotency keys have expired, goes on where it was left.
+ * Creates a Stripe invoice step by step. Each step first reads what exists, so that a retry after a crash, or after the
+ * idempotency keys have expired, continues with the next step.
  */
 export function createDrafts({
   stripe,
@@ -51,7 +51,7 @@ export function createDrafts({
     return requireText(id, 'id')
   }
 
-  /** Adds what is not on the draft yet. */
+  /** Adds the missing lines to a draft. */
   async function fill(invoice: CollectionRow, draftId: string): Promise<void> {
     const existingLines = new Set<string | undefined>()
     for await (const line of stripe.invoices.listLineItems(draftId, { limit: 100 })) {
@@ -69,7 +69,7 @@ export function createDrafts({
   }
 
   return {
-    /** Has the draft made, unless an earlier attempt has; answers its id at the provider. */
+    /** Creates the draft, unless an earlier attempt created it. Returns its Stripe id. */
     open: (invoice: CollectionRow): Promise<string> =>
       customers.forCustomer(invoice.client_id, async (customer) => {
         const existing = invoice.attempts > 1 ? await find(invoice, customer) : undefined
@@ -77,8 +77,8 @@ export function createDrafts({
       }),
 
     /**
-     * Completes a draft and lets the provider collect it. One that was finalized before is left as it is.
-     * @throws DraftDiffers when it does not add up to the invoice; the provider's own errors
+     * Completes and finalizes a draft, so that Stripe collects it. Ignores an invoice that is already finalized.
+     * @throws DraftMismatchError if the draft's total differs from the invoice's; Stripe's errors
      */
     async issue(invoice: CollectionRow, draftId: string): Promise<void> {
       const { status } = await stripe.invoices.retrieve(draftId)
@@ -87,7 +87,7 @@ export function createDrafts({
       const { subtotal } = await stripe.invoices.retrieve(draftId)
       if (subtotal !== invoice.total_cents) {
         throw new DraftMismatchError(
-          `the draft at the provider says ${subtotal}, the invoice ${invoice.total_cents} cents`,
+          `The Stripe draft totals ${subtotal} cents, but the invoice totals ${invoice.total_cents} cents`,
         )
       }
       await stripe.invoices.finalizeInvoice(

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** An invoice at the payment provider, and how far collecting its money has come. */
+/** Stores the state of an invoice's collection through Stripe. */
 export const InvoiceCollection = defineEntity({
   name: 'InvoiceCollection',
   tableName: 'invoice_collections',
@@ -16,15 +16,15 @@ export const InvoiceCollection = defineEntity({
   uniques: [{ name: 'invoice_collections_stripe_id', properties: ['stripeId'] }],
   properties: {
     invoice: () => referenceTo('Invoice').primary().deleteRule('restrict'),
-    /** Part of the idempotency keys of all that is asked for it. */
+    /** Part of the idempotency keys of all requests about this invoice. */
     requestKey: p.uuid(),
-    /** What the provider calls it; null until it is made there. */
+    /** The Stripe id; null until Stripe has created the invoice. */
     stripeId: p.text().nullable(),
-    /** How often the next step was tried since the last one that worked. */
+    /** Number of attempts since the last successful step. */
     attempts: p.integer().default(0),
-    /** When it is to be worked on, or asked about, again; null when it is paid or withdrawn. */
+    /** When a worker next processes or refreshes it; null if it is paid or voided. */
     tryAt: p.datetime(3).nullable(),
-    /** Why the last attempt did not work; null when it did. */
+    /** Why the last attempt failed; null if it succeeded. */
     failure: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },

@@ -8,14 +8,14 @@ import type { Drafts } from './collection-draft.ts'
 import { isCachedResponse, isMissing, type StripeClient } from './stripe-client.ts'
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
-/** Between two looks at an invoice whose events tell how it stands: they may be lost. */
+/** Interval for reading an invoice from Stripe, because events can be lost. */
 const REFRESH_INTERVAL_MS = 6 * 3_600_000
-/** Invoices worked on by one run of the worker. */
+/** Maximum number of invoices that one run of the worker processes. */
 const INVOICES_PER_RUN = 100
 
 /**
- * Has the provider collect the invoices of the monthly close. Who works on one has claimed it by moving its `try_at`;
- * whoever comes after a crash goes on from what is written here and at the provider.
+ * Collects the invoices of the monthly close through Stripe. A worker claims an invoice by advancing its `try_at`. After
+ * a crash, the next worker continues from the state in the database and at Stripe.
  */
 export function createCollections(deps: {
   stripe: StripeClient
@@ -35,7 +35,7 @@ export function createCollections(deps: {
       event,
     )
 
-  /** Of several drafts, were there ever two, the one that is written down first is the invoice. */
+  /** Saves the draft's id unless one is saved. Returns the saved id, so that a second draft is never used. */
   async function saveDraftId(invoice: CollectionRow, draftId: string): Promise<string> {
     const { stripe_id } = await db
       .updateTable('invoice_collections')
@@ -46,7 +46,7 @@ export function createCollections(deps: {
     return stripe_id as string
   }
 
-  /** Whatever is asked with the same keys would be answered the same, for a day. What is there is found without them. */
+  /** Changes the idempotency keys, because Stripe repeats a cached response for a day. Existing objects are found without keys. */
   const rotateRequestKey = ({ id, request_key }: CollectionRow) =>
     db
       .updateTable('invoice_collections')
@@ -55,7 +55,7 @@ export function createCollections(deps: {
       .where('request_key', '=', request_key)
       .execute()
 
-  /** Somebody deleted the draft at the provider: it is made anew. */
+  /** Forgets a draft that was deleted at Stripe. The next attempt creates another one. */
   const discardDraft = (invoice: CollectionRow, draftId: string) =>
     db
       .updateTable('invoice_collections')
@@ -87,7 +87,7 @@ export function createCollections(deps: {
     } catch (cause) {
       if (isDatabaseUnreachable(cause)) throw cause
       if (isCachedResponse(cause)) await rotateRequestKey(invoice)
-      log.warn({ err: cause, invoiceId: invoice.id }, 'invoice not collected, will be tried again')
+      log.warn({ err: cause, invoiceId: invoice.id }, 'collecting an invoice failed, will retry')
       const failure = (cause instanceof Error ? cause.message : String(cause)).slice(0, 500)
       await db
         .updateTable('invoice_collections')
@@ -98,12 +98,12 @@ export function createCollections(deps: {
   }
 
   return {
-    /** An event of the provider says that something about this invoice has changed. */
+    /** Handles a Stripe event about an invoice. */
     async refreshFromStripe(providerId: string, event: StripeEventRef): Promise<void> {
       await refreshFromStripe(providerId, event)
     },
 
-    /** Works on what is due, within bounds; call it again and again. Throws when the database is away. */
+    /** Processes due invoices, up to the limit of one run. @throws if the database is unreachable */
     async runDue(): Promise<void> {
       await enqueueOpenInvoices(db, now(), INVOICES_PER_RUN)
       for (let attempted = 0; attempted < INVOICES_PER_RUN; attempted++) {

@@ -5,12 +5,12 @@ import type { StripeAccounts } from './stripe-accounts.ts'
 import { isMissing, requireText, type StripeClient, withStripeErrors } from './stripe-client.ts'
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
-/** The company profiles of clients, which the clients module keeps. */
+/** Reads client profiles, which the clients module owns. */
 export interface ClientProfileReader {
   get(userId: string): Promise<{ company_name: string | null; contact_email: string | null }>
 }
 
-/** Clients at the payment provider: who is charged, and with what. */
+/** Creates the service for clients as Stripe customers. */
 export function createCustomers(deps: {
   stripe: StripeClient
   accounts: StripeAccounts
@@ -25,7 +25,7 @@ export function createCustomers(deps: {
   async function buildCustomerParams(userId: string) {
     const [user, profile] = await Promise.all([users.byId(userId), clientProfiles.get(userId)])
     const contact = profile.contact_email ?? user.email
-    // Stripe takes no address that has no form in ASCII.
+    // Stripe rejects addresses without an ASCII form.
     const email = contact ? asciiAddress(contact) : undefined
     return {
       name: profile.company_name ?? user.display_name,
@@ -44,7 +44,7 @@ export function createCustomers(deps: {
       ),
     )
 
-  /** Does something for a customer; if somebody deleted that one at the provider, for a new one. */
+  /** Runs `work` with the user's customer. If the customer was deleted at Stripe, runs it again with a new one. */
   async function forCustomer<T>(userId: string, work: (customerId: string) => Promise<T>): Promise<T> {
     const customerId = await ensure(userId)
     try {
@@ -56,7 +56,7 @@ export function createCustomers(deps: {
     }
   }
 
-  /** Whether there is something to charge. The first payment method that was saved becomes the one that is charged. */
+  /** Returns whether a customer has a payment method. Makes the first saved one the default. */
   async function isChargeable(customerId: string): Promise<boolean> {
     try {
       const customer = await stripe.customers.retrieve(customerId)
@@ -71,20 +71,20 @@ export function createCustomers(deps: {
       }
       return true
     } catch (cause) {
-      if (isMissing(cause)) return false // deleted, or removed between two questions, which has an event of its own
+      if (isMissing(cause)) return false // deleted, possibly between the two requests; Stripe sends another event for that
       throw cause
     }
   }
 
-  /** Takes over whether a client can be charged, as their profile tells. */
-  async function saveChargeable(tx: Tx, userId: string, chargeable: boolean): Promise<void> {
-    const since = chargeable ? now() : null
+  /** Saves in the client's profile whether the client can be charged. */
+  async function saveChargeable(tx: Tx, userId: string, isChargeable: boolean): Promise<void> {
+    const since = isChargeable ? now() : null
     await tx.db
       .insertInto('client_profiles')
       .values({ user_id: userId, payment_method_at: since, created_at: now() })
-      .onConflict((clash) =>
-        clash.column('user_id').doUpdateSet((eb) => ({
-          payment_method_at: chargeable
+      .onConflict((conflict) =>
+        conflict.column('user_id').doUpdateSet((eb) => ({
+          payment_method_at: isChargeable
             ? eb.fn.coalesce('client_profiles.payment_method_at', eb.val(since))
             : null,
         })),
@@ -93,7 +93,7 @@ export function createCustomers(deps: {
   }
 
   return {
-    /** An event of the provider says that something about this customer has changed. */
+    /** Handles a Stripe event about a customer. */
     async refreshFromStripe(customerId: string, event: StripeEventRef): Promise<void> {
       await stripeSync.refreshFromStripe(
         customerId,
@@ -106,13 +106,13 @@ export function createCustomers(deps: {
       )
     },
 
-    /** The client's customer, made at first. @throws 502, 503 */
+    /** Returns the client's customer id. The first call creates the customer. @throws 502, 503 */
     ensure,
 
-    /** Does something for the client's customer, made at first or anew. @throws what the provider says */
+    /** Runs `work` with the client's customer, created if necessary. @throws Stripe's errors */
     forCustomer,
 
-    /** With its secret the client's browser saves a payment method with the provider; we never see it. */
+    /** Creates a setup intent. With its secret, the browser saves a payment method at Stripe; the platform never sees it. */
     async setUp(userId: string): Promise<{ clientSecret: string }> {
       const clientSecret = await withStripeErrors(
         forCustomer(userId, async (customer) => {
@@ -127,7 +127,7 @@ export function createCustomers(deps: {
       return { clientSecret }
     },
 
-    /** A page of the provider on which the client manages payment methods and invoices; good for a while. */
+    /** Returns a temporary Stripe page on which the client manages payment methods and invoices. */
     async portal(userId: string): Promise<{ url: string }> {
       const return_url = `${baseUrl}/dashboard/invoices`
       const url = await withStripeErrors(

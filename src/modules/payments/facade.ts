@@ -13,7 +13,7 @@ import { createStripeClient, type StripeClient } from './stripe-client.ts'
 import { createStripeSync } from './stripe-sync.ts'
 import { createStripeWebhook, type StripeWebhookOptions } from './stripe-webhook.service.ts'
 
-/** Who pays and who is paid. Undefined on a platform without a key of the payment provider: nothing else minds. */
+/** Creates the payment services. Returns undefined if no Stripe key is configured; the rest of the platform works without. */
 export function createPayments(deps: {
   settings: StripeWebhookOptions['settings'] | undefined
   users: Users
@@ -25,7 +25,7 @@ export function createPayments(deps: {
   log: Log
   metrics: StripeWebhookOptions['metrics']
   baseUrl: string
-  /** The provider's library; made from the settings unless given. */
+  /** The Stripe client. Default: created from the settings. */
   paymentProvider?: StripeClient
 }) {
   const { settings } = deps
@@ -37,13 +37,13 @@ export function createPayments(deps: {
   const transfers = createPayoutTransfers({ ...deps, stripe, stripeSync })
   const customers = createCustomers({ ...deps, stripe, accounts, stripeSync })
   const drafts = createDrafts({ ...deps, stripe, customers })
-  const invoices = createCollections({ ...deps, stripe, drafts, stripeSync })
+  const collections = createCollections({ ...deps, stripe, drafts, stripeSync })
   return {
     customers,
     recipients,
     stripeSync,
     payoutTransfers: transfers,
-    collections: invoices,
+    collections,
     payouts: createPayouts({ ...deps, recipients, transfers }),
     webhook: createStripeWebhook({
       ...deps,
@@ -53,7 +53,7 @@ export function createPayments(deps: {
       customers,
       recipients,
       transfers,
-      invoices,
+      collections,
     }),
   }
 }

@@ -5,8 +5,8 @@ import type { Payments } from './facade.ts'
 import { ONBOARDING_PATH } from './recipient.service.ts'
 
 /**
- * Leads an operator on to the provider's page with a fresh link. Only whoever is signed in as that operator gets one,
- * since the link lets its holder say where the money goes; who is not signs in first and comes back here.
+ * Redirects an operator to Stripe's onboarding page with a new link. It requires a session of the operator, because the
+ * link allows its holder to change the payout account. Without a session, it redirects to the sign-in first.
  */
 export function onboardingPage(deps: { auth: Auth; payments: Payments }): Middleware {
   const { auth, payments } = deps

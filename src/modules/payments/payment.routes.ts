@@ -15,18 +15,18 @@ import { notConfigured } from './stripe-client.ts'
 
 const clients = { role: 'client', sessionOnly: true } as const
 const operators = { role: 'operator', sessionOnly: true } as const
-const refusals = {
+const providerErrors = {
   502: { payment_provider_error: 'when the payment provider rejects the request' },
   503: {
-    payments_not_configured: 'when payments are not set up here',
+    payments_not_configured: 'when payments are not set up on this platform',
     payment_provider_unavailable: 'when the payment provider does not answer',
     payment_request_running: 'when the same request is still running at the payment provider',
   },
 } as const satisfies ErrorResponses
 
-/** Who pays and who is paid. Card and bank data go from the browser to the provider, and never through here. */
+/** Creates the endpoints of payments. Browsers send card and bank data directly to Stripe, never to the platform. */
 export function paymentEndpoints({ payments }: { payments: Payments | undefined }): Endpoint[] {
-  /** @throws 503 on a platform without payments */
+  /** Returns the payment services. @throws 503 if payments are not configured */
   const configured = (): Payments => {
     if (!payments) throw notConfigured()
     return payments
@@ -35,69 +35,69 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
     endpoint({
       method: 'post',
       path: '/api/payments/customer',
-      summary: 'Returns your customer at the payment provider, made at first',
+      summary: 'Returns your customer at the payment provider. The first request creates it',
       access: clients,
       response: [200, CustomerView],
-      errors: refusals,
+      errors: providerErrors,
       run: async ({ caller }) => ({ customerId: await configured().customers.ensure(caller.userId) }),
     }),
     endpoint({
       method: 'post',
       path: '/api/payments/setup-intent',
-      summary: 'Begins to save a payment method',
+      summary: 'Starts saving a payment method',
       access: clients,
       response: [201, SetupIntentView],
-      errors: refusals,
+      errors: providerErrors,
       run: ({ caller }) => configured().customers.setUp(caller.userId),
     }),
     endpoint({
       method: 'post',
       path: '/api/payments/portal',
-      summary: 'Opens the provider’s page for your payment methods and invoices',
+      summary: 'Returns the payment provider’s page for your payment methods and invoices',
       access: clients,
       response: [201, HostedPage],
-      errors: refusals,
+      errors: providerErrors,
       run: ({ caller }) => configured().customers.portal(caller.userId),
     }),
     endpoint({
       method: 'get',
       path: '/api/payments/connect',
-      summary: 'Returns how your payout account stands',
+      summary: 'Returns the state of your payout account',
       access: operators,
       response: [200, ConnectStatus],
-      errors: refusals,
+      errors: providerErrors,
       run: ({ caller }) => configured().recipients.status(caller.userId),
     }),
     endpoint({
       method: 'post',
       path: '/api/payments/connect',
-      summary: 'Opens the provider’s page on which you set up your payout account',
+      summary: 'Returns the payment provider’s page on which you set up your payout account',
       access: operators,
       response: [200, HostedPage],
-      errors: { ...refusals, 409: { country_missing: 'when your operator profile has no country' } },
+      errors: { ...providerErrors, 409: { country_missing: 'when your operator profile has no country' } },
       run: ({ caller }) => configured().recipients.onboard(caller.userId),
     }),
     endpoint({
       method: 'get',
       path: '/api/payments/payout',
-      summary: 'Returns what you can be paid, and your payouts',
+      summary: 'Returns the amount available for payout, and your payouts',
       access: operators,
       response: [200, PayoutOverview],
-      errors: { 503: refusals[503] },
+      errors: { 503: providerErrors[503] },
       run: ({ caller }) => configured().payouts.overview(caller.userId),
     }),
     endpoint({
       method: 'post',
       path: '/api/payments/payout',
-      summary: 'Pays out your earnings, all of them or an amount; at least 10.00 EUR',
+      summary: 'Pays out an amount of your earnings, or all of them; at least 10.00 EUR',
       access: operators,
       body: RequestPayout,
       response: [201, PayoutView],
       errors: {
-        ...refusals,
+        ...providerErrors,
         409: {
           payout_below_minimum: 'when the amount is below the minimum',
-          insufficient_balance: 'when the amount is above what is available',
+          insufficient_balance: 'when the amount exceeds the available earnings',
           payout_account_missing: 'when you have no payout account',
           payout_account_not_ready: 'when your payout account is not ready',
         },
@@ -107,16 +107,16 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
     endpoint({
       method: 'post',
       path: '/api/payments/webhook',
-      summary: 'Receives the events of the payment provider, which signs them',
+      summary: 'Receives signed events of the payment provider',
       access: 'public',
       body: StripeEventBody,
       response: [200, EventReceived],
       errors: {
         400: { signature_invalid: 'when the signature is missing, too old or made with another secret' },
-        503: { payments_not_configured: 'when payments are not set up here' },
+        503: { payments_not_configured: 'when payments are not set up on this platform' },
       },
       run: async ({ http }) => {
-        const { rawBody = '' } = http.request // as it was signed, byte for byte
+        const { rawBody = '' } = http.request // the exact bytes that Stripe signed
         await configured().webhook.receive(rawBody, http.get('Stripe-Signature'))
         return { received: true as const }
       },

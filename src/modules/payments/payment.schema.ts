@@ -3,41 +3,41 @@ import { timestamp } from '../../core/http/fields.ts'
 import { CURRENCY } from '../billing/index.ts'
 import { PayoutStatus } from './payout.entity.ts'
 
-const hosted = z.url().meta({ description: 'A page of the payment provider: send the browser there.' })
+const hosted = z.url().meta({ description: 'A page of the payment provider. Redirect the browser to it.' })
 
 export const CustomerView = z
   .object({ customerId: z.string().meta({ examples: ['cus_T2qm8f3nVb1xYk'] }) })
-  .meta({ id: 'PaymentCustomer', description: 'You at the payment provider, as who pays.' })
+  .meta({ id: 'PaymentCustomer', description: 'Your customer account at the payment provider.' })
 
 export const SetupIntentView = z
   .object({
     clientSecret: z.string().meta({
-      description: 'For the provider’s own form in the browser, which saves a payment method with it.',
+      description: 'The secret with which the payment provider’s form in the browser saves a payment method.',
       examples: ['seti_1S_secret_2x'],
     }),
   })
-  .meta({ id: 'PaymentSetupIntent', description: 'Leave to save a payment method.' })
+  .meta({ id: 'PaymentSetupIntent', description: 'The permission to save a payment method.' })
 
 export const HostedPage = z
   .object({ url: hosted.meta({ examples: ['https://billing.stripe.com/p/session/test_abc'] }) })
   .meta({
     id: 'PaymentPage',
-    description: 'Where to go on at the payment provider. It works once, for minutes.',
+    description: 'A page of the payment provider. The link works once and expires after a few minutes.',
   })
 
 export const ConnectStatus = z
   .object({
-    connected: z.boolean().meta({ description: 'Whether there is a payout account.' }),
+    connected: z.boolean().meta({ description: 'Whether you have a payout account.' }),
     accountId: z
       .string()
       .nullable()
       .meta({ examples: ['acct_1S9xQkT2qm8f3nVb'] }),
-    payoutsEnabled: z.boolean().meta({ description: 'Whether earnings can be transferred to it.' }),
+    payoutsEnabled: z.boolean().meta({ description: 'Whether earnings can be transferred to the account.' }),
     requirements: z
       .array(z.string())
-      .meta({ description: 'What the provider still wants to know, in its words.', examples: [[]] }),
+      .meta({ description: 'The information that the payment provider requires, in its words.', examples: [[]] }),
   })
-  .meta({ id: 'PayoutAccount', description: 'Your payout account, as the provider says now.' })
+  .meta({ id: 'PayoutAccount', description: 'Your payout account, as the payment provider currently reports it.' })
 
 const cents = z.int()
 const currency = z.literal(CURRENCY)
@@ -48,38 +48,38 @@ export const PayoutView = z
     amountCents: cents.meta({ examples: [4_250] }),
     currency,
     status: PayoutStatus.meta({
-      description: 'PENDING until the provider’s word is known; PAID: transferred; FAILED: available again.',
+      description: 'PENDING: the result is not known yet. PAID: transferred. FAILED: the amount is available again.',
     }),
     failure: z
       .string()
       .nullable()
-      .meta({ description: 'Why it failed.', examples: [null] }),
+      .meta({ description: 'Why the payout failed.', examples: [null] }),
     createdAt: timestamp,
-    settledAt: timestamp.nullable().meta({ description: 'Null while it is PENDING.' }),
+    settledAt: timestamp.nullable().meta({ description: 'Null while the payout is PENDING.' }),
   })
-  .meta({ id: 'Payout', description: 'Earnings on their way to an operator.' })
+  .meta({ id: 'Payout', description: 'A transfer of earnings to an operator.' })
 
 export const PayoutOverview = z
   .object({
     availableCents: cents.meta({
-      description: 'What a payout can be of: earned, not pending, and not asked for yet.',
+      description: 'The amount available for payout: earned, not pending, and not in a payout.',
       examples: [1_730],
     }),
     pendingEarningsCents: cents.meta({
       description:
-        'Earned, and available once the clients’ invoices are paid, or after the hold of the platform.',
+        'Earned, and available once the clients have paid their invoices, or after the platform’s hold period.',
       examples: [2_100],
     }),
     nextAvailableAt: timestamp.nullable().meta({
-      description: 'By when at the latest the first of the pending earnings are available; null without any.',
+      description: 'The latest time at which the first pending earnings become available; null without pending earnings.',
       examples: ['2027-01-04T09:54:20.000Z'],
     }),
-    pendingCents: cents.meta({ description: 'In payouts that are PENDING.', examples: [4_250] }),
-    minimumCents: cents.meta({ description: 'The least one payout may be.', examples: [1_000] }),
+    pendingCents: cents.meta({ description: 'The sum of PENDING payouts.', examples: [4_250] }),
+    minimumCents: cents.meta({ description: 'The minimum amount of a payout.', examples: [1_000] }),
     currency,
-    payouts: z.array(PayoutView).meta({ description: 'The newest hundred, newest first.' }),
+    payouts: z.array(PayoutView).meta({ description: 'The newest 100 payouts, newest first.' }),
   })
-  .meta({ id: 'PayoutOverview', description: 'What you can be paid, and what you were.' })
+  .meta({ id: 'PayoutOverview', description: 'The amounts available for payout, and your payouts.' })
 
 export const RequestPayout = z
   .strictObject({
@@ -88,16 +88,16 @@ export const RequestPayout = z
       .positive()
       .max(Number.MAX_SAFE_INTEGER)
       .optional()
-      .meta({ description: 'Default: all that is available.', examples: [4_250] }),
+      .meta({ description: 'Default: the available amount.', examples: [4_250] }),
   })
   .default({})
 
 export const StripeEventBody = z.looseObject({}).meta({
   id: 'PaymentEvent',
-  description: 'As the provider sends it, with `Stripe-Signature`.',
+  description: 'An event as the payment provider sends it, with the header `Stripe-Signature`.',
   examples: [{}],
 })
 
 export const EventReceived = z
   .object({ received: z.literal(true) })
-  .meta({ id: 'PaymentEventReceived', description: 'The event was carried out, or needs nothing done.' })
+  .meta({ id: 'PaymentEventReceived', description: 'The event was processed or requires no action.' })

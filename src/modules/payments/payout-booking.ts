@@ -7,13 +7,13 @@ import { post } from '../billing/index.ts'
 
 export type PayoutRow = Selectable<Tables['payouts']>
 
-/** What is known of a payout's transfer now. */
+/** The known outcome of a payout's transfer. */
 export type TransferOutcome =
   | { readonly status: 'PAID'; readonly transferId: string }
   | { readonly status: 'FAILED'; readonly failure: string }
   | { readonly status: 'PENDING' }
 
-/** What became of a payout, in the caller's transaction; whoever finds out first writes it. */
+/** Settles a PENDING payout in the caller's transaction. Only the first caller has an effect. */
 export async function settlePayout(
   tx: Tx,
   id: string,
@@ -43,7 +43,7 @@ export async function settlePayout(
   )
 }
 
-/** Whether a group of transfers is one of our payouts: transfers that were made by hand, or by other programs, have groups of their own. */
+/** Returns whether a transfer group is a payout of the platform. Transfers from other sources have other groups. */
 export async function isPayout(tx: Tx, transferGroup: string): Promise<boolean> {
   if (!z.uuid().safeParse(transferGroup).success) return false
   const payout = await tx.db
@@ -54,7 +54,7 @@ export async function isPayout(tx: Tx, transferGroup: string): Promise<boolean> 
   return payout !== undefined
 }
 
-/** Gives the operator back what the provider took back since it was last looked at. */
+/** Credits the operator with the amount that Stripe has reversed since the last call. */
 export async function reversePayout(
   tx: Tx,
   { payoutId, transferId, reversedCents }: { payoutId: string; transferId: string; reversedCents: number },
@@ -96,17 +96,17 @@ export async function reversePayout(
   await tx.notify(at, [{ userId, type: 'payout.reversed', data }])
 }
 
-/** Moves the reserved amount to where it belongs now, and tells the operator. */
+/** Posts the reserved amount to the account for the payout's status, and notifies the operator. */
 async function postPayout(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
   const { id, operator_id: userId, amount_cents: amountCents, status } = payout
-  const paid = status === 'PAID'
+  const isPaid = status === 'PAID'
   await post(tx, {
-    kind: paid ? 'payout_paid' : 'payout_released',
+    kind: isPaid ? 'payout_paid' : 'payout_released',
     at,
     payoutId: id,
     lines: [
       { account: 'payout_reserved', userId, amountCents },
-      paid
+      isPaid
         ? { account: 'provider_cash', amountCents: -amountCents }
         : { account: 'operator_payable', userId, amountCents: -amountCents },
     ],
@@ -117,8 +117,8 @@ async function postPayout(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
     at,
     actorId: undefined,
     subject: ['payout', id],
-    action: paid ? 'payout.paid' : 'payout.failed',
+    action: isPaid ? 'payout.paid' : 'payout.failed',
     data: { operator_id: userId, ...payload },
   })
-  await tx.notify(at, [{ userId, type: paid ? 'payout.paid' : 'payout.failed', data: payload }])
+  await tx.notify(at, [{ userId, type: isPaid ? 'payout.paid' : 'payout.failed', data: payload }])
 }

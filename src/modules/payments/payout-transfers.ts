@@ -14,17 +14,17 @@ import {
 import { isRefusal, refusalText, requireText, type StripeClient } from './stripe-client.ts'
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
-/** A process that asked for a transfer has this long to say what came of it; then somebody else looks. */
+/** A process that requests a transfer must settle it within this time. Then a worker retries. */
 export const ATTEMPT_MS = 60_000
-const LONGEST_WAIT_MS = 3_600_000
-/** Payouts tried by one run of the worker. */
+const MAX_RETRY_MS = 3_600_000
+/** Maximum number of payouts that one run of the worker processes. */
 const PAYOUTS_PER_RUN = 50
 
 /**
- * Has the provider make the transfers of payouts, each once.
+ * Requests the Stripe transfers of payouts, each exactly once.
  *
- * Who works on a payout has claimed it by moving its `try_at`. From the second attempt on the provider is first asked
- * whether the transfer is there already: its list is the truth, and holds where an idempotency key has expired.
+ * A process claims a payout by advancing its `try_at`. From the second attempt on, it first searches Stripe for the
+ * transfer, because an idempotency key may have expired.
  */
 export function createPayoutTransfers(deps: {
   stripe: StripeClient
@@ -61,24 +61,24 @@ export function createPayoutTransfers(deps: {
       const { id } = known ?? (await createTransfer(payout))
       return { status: 'PAID', transferId: requireText(id, 'id') }
     } catch (cause) {
-      // A question that is refused says nothing of the transfer, which an earlier attempt may have made.
+      // A rejected search does not say whether an earlier attempt created the transfer.
       if (isCreating && isRefusal(cause)) return { status: 'FAILED', failure: refusalText(cause) }
-      log.warn({ err: cause, payoutId: payout.id }, 'outcome of a transfer unknown, will be asked again')
+      log.warn({ err: cause, payoutId: payout.id }, 'the outcome of a transfer is unknown, will retry')
       return { status: 'PENDING' }
     }
   }
 
-  /** Writes down what became of a payout, once. */
+  /** Records the outcome of a payout, once. */
   const settle = (payout: PayoutRow, outcome: TransferOutcome): Promise<PayoutRow> =>
     transact((tx) => settlePayout(tx, payout.id, outcome, now()))
 
   return {
-    /** Asks for the transfer of a payout that the caller has claimed. */
+    /** Requests the transfer of a payout that the caller has claimed. */
     attempt: async (payout: PayoutRow): Promise<PayoutRow> => settle(payout, await transfer(payout)),
 
     /**
-     * An event of the provider says that something about this transfer has changed: it is there, or it was taken
-     * back, which makes the amount the operator's again.
+     * Handles a Stripe event about a transfer: the transfer exists, or Stripe reversed it. A reversed amount is available
+     * to the operator again.
      */
     async refreshFromStripe(transferId: string, event: StripeEventRef): Promise<void> {
       await stripeSync.refreshFromStripe(
@@ -97,7 +97,7 @@ export function createPayoutTransfers(deps: {
       )
     },
 
-    /** Tries what is due, within bounds; call it again and again. Throws when the database is away. */
+    /** Processes due payouts, up to the limit of one run. @throws if the database is unreachable */
     async runDue(): Promise<void> {
       for (let attempted = 0; attempted < PAYOUTS_PER_RUN; attempted++) {
         const payout = await claim(db, now())
@@ -109,7 +109,7 @@ export function createPayoutTransfers(deps: {
 }
 export type PayoutTransfers = ReturnType<typeof createPayoutTransfers>
 
-/** Takes the payout that has waited longest. Of several workers one gets it. */
+/** Claims the payout that has been due longest. Concurrent workers claim different payouts. */
 async function claim(db: Db, at: Date): Promise<PayoutRow | undefined> {
   return await db
     .with('due', (cte) =>
@@ -127,8 +127,8 @@ async function claim(db: Db, at: Date): Promise<PayoutRow | undefined> {
     .from('due')
     .set({
       attempts: sql`payouts.attempts + 1`,
-      // Should this attempt stay without an answer as well, it is asked again later and later, at last hourly.
-      try_at: sql`${at}::timestamptz + least(${ATTEMPT_MS} * 2 ^ least(payouts.attempts, 6), ${LONGEST_WAIT_MS}) * interval '1 millisecond'`,
+      // The delay doubles with each attempt without a response, up to an hour.
+      try_at: sql`${at}::timestamptz + least(${ATTEMPT_MS} * 2 ^ least(payouts.attempts, 6), ${MAX_RETRY_MS}) * interval '1 millisecond'`,
     })
     .whereRef('payouts.id', '=', 'due.id')
     .returningAll('payouts')

@@ -33,17 +33,17 @@ export const Payout = defineEntity({
     operator: () => referenceTo('User').deleteRule('restrict'),
     amountCents: p.bigint('number'),
     currency: p.text(),
-    /** The connected account it goes to, as it was when the payout was asked for. */
+    /** The connected account that receives the transfer, as of the request. */
     destination: p.text(),
     status: p.enum(PayoutStatus.options).default('PENDING'),
-    /** How often the provider was asked for the transfer. */
+    /** Number of attempts to request the transfer. */
     attempts: p.integer().default(0),
-    /** When it is to be asked (again). */
+    /** When a worker next requests the transfer. */
     tryAt: p.datetime(3).nullable(),
     transferId: p.text().nullable(),
-    /** What the provider took back later. */
+    /** The amount that Stripe reversed later. */
     reversedCents: p.bigint('number').default(0),
-    /** Why it failed, in the provider's words. */
+    /** Why it failed, in Stripe's words. */
     failure: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     settledAt: p.datetime(3).nullable(),

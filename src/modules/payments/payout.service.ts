@@ -9,11 +9,11 @@ import type { PayoutRow } from './payout-booking.ts'
 import { ATTEMPT_MS, type PayoutTransfers } from './payout-transfers.ts'
 import type { Recipients } from './recipient.service.ts'
 
-/** The least one payout may be. */
+/** Minimum amount of a payout. */
 const MINIMUM_CENTS = 1_000
 const LIST_LIMIT = 100
 
-/** Operators' earnings, paid out when they ask for it. */
+/** Creates the service that pays out earnings on an operator's request. */
 export function createPayouts(deps: {
   recipients: Recipients
   transfers: PayoutTransfers
@@ -23,7 +23,7 @@ export function createPayouts(deps: {
 }) {
   const { recipients, transfers, db, transact, now } = deps
 
-  /** @throws 409 while the provider makes no transfers to this operator; 502, 503 */
+  /** Returns the operator's connected account. @throws 409 if it does not exist or cannot receive transfers; 502, 503 */
   async function destination(operatorId: string): Promise<string> {
     const { accountId, payoutsEnabled } = await recipients.status(operatorId)
     if (accountId === null)
@@ -36,9 +36,9 @@ export function createPayouts(deps: {
     return accountId
   }
 
-  /** Reserves the amount: from here on it is in this payout and nowhere else. */
+  /** Reserves the amount for a new payout. */
   async function reserve(tx: Tx, operatorId: string, to: string, requestedCents: number | undefined) {
-    // Whoever else asks at the same time waits here, and then finds the balance that is left.
+    // A concurrent request waits for this lock and then reads the remaining balance.
     await tx.db.selectFrom('users').select('id').where('id', '=', operatorId).forNoKeyUpdate().execute()
     const availableCents = await availableForPayout(tx.db, operatorId)
     const amountCents = requestedCents ?? availableCents
@@ -52,7 +52,7 @@ export function createPayouts(deps: {
           )
         : conflict(
             'insufficient_balance',
-            `Only ${euros(availableCents)} are available. Ask for less.${pending}`,
+            `Only ${euros(availableCents)} are available. Request a smaller amount.${pending}`,
           )
     }
     const at = now()
@@ -92,7 +92,7 @@ export function createPayouts(deps: {
   }
 
   return {
-    /** What can be paid out, what is not available yet, what is on its way, and what has been. */
+    /** Returns the available, pending and reserved amounts, and the operator's payouts. */
     async overview(operatorId: string) {
       const [availableCents, pending, reservedCents, payouts] = await Promise.all([
         availableForPayout(db, operatorId),
@@ -118,9 +118,9 @@ export function createPayouts(deps: {
     },
 
     /**
-     * Reserves an amount in cents (all there is if none is given) and has it transferred. The payout is PENDING in
-     * the answer when the provider has not said what came of it.
-     * @throws 409 below the minimum, above what is available, no payout account; 502, 503
+     * Reserves an amount in cents (default: the available amount) and requests its transfer. The returned payout is PENDING
+     * if the outcome is not known yet.
+     * @throws 409 if the amount is below the minimum or not available, or the payout account is not ready; 502, 503
      */
     async request(operatorId: string, amountCents: number | undefined) {
       const to = await destination(operatorId)

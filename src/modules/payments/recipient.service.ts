@@ -8,16 +8,16 @@ import { isMissing, requireText, type StripeClient, withStripeErrors } from './s
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 const CURRENCY = 'eur'
-/** Where the payment provider sends a browser whose link has expired or was used; under `baseUrl`. */
+/** The path to which Stripe redirects a browser whose link has expired or was used. */
 export const ONBOARDING_PATH = '/auth/payouts'
 
-/** How an operator's connected account stands, as the provider says now. */
+/** The state of an operator's connected account, as Stripe currently reports it. */
 export interface RecipientStatus {
   readonly connected: boolean
   readonly accountId: string | null
-  /** Whether transfers to it are possible. */
+  /** Whether the account can receive transfers. */
   readonly payoutsEnabled: boolean
-  /** What the provider still wants to know, in its own words; nothing while it only checks by itself. */
+  /** The information that Stripe requires from the operator, in Stripe's words; empty while Stripe verifies the account. */
   readonly requirements: string[]
 }
 
@@ -28,12 +28,12 @@ const notConnected: RecipientStatus = {
   requirements: [],
 }
 
-/** The profiles of operators, which the operators module keeps. */
+/** Reads operator profiles, which the operators module owns. */
 export interface OperatorProfileReader {
   get(userId: string): Promise<{ country: string | null }>
 }
 
-/** Operators at the payment provider: connected accounts that earnings are transferred to. */
+/** Creates the service for operators' connected Stripe accounts, which receive earnings. */
 export function createRecipients(deps: {
   stripe: StripeClient
   accounts: StripeAccounts
@@ -50,7 +50,7 @@ export function createRecipients(deps: {
     if (profile.country === null) {
       throw conflict(
         'country_missing',
-        'Your operator profile names no country, which decides how you can be paid. Choose it in your profile first.',
+        'Your operator profile has no country, which payouts require. Set it in your profile first.',
       )
     }
     const email = user.email ? asciiAddress(user.email) : undefined
@@ -95,7 +95,7 @@ export function createRecipients(deps: {
     return requireText(url, 'url')
   }
 
-  /** What the provider says of an account now; undefined when it has none of that id. */
+  /** Returns an account from Stripe, or undefined if it does not exist. */
   async function fetchAccount(accountId: string): Promise<Stripe.V2.Core.Account | undefined> {
     const include = ['configuration.recipient', 'requirements'] as const
     try {
@@ -108,31 +108,31 @@ export function createRecipients(deps: {
     }
   }
 
-  /** Takes over how an account stands, whether or not an event of the provider says that it changed. */
+  /** Reads an account from Stripe and saves its state, with or without an event. */
   async function refreshFromStripe(accountId: string, event?: StripeEventRef): Promise<RecipientStatus> {
     const account = await stripeSync.refreshFromStripe(
       accountId,
       () => withStripeErrors(fetchAccount(accountId)),
-      async (tx, now) => {
+      async (tx, current) => {
         const userId = await accounts.userOf('recipient', accountId, tx.db)
         if (userId === undefined) return
-        if (now === undefined) await accounts.forget('recipient', userId, accountId, tx.db)
-        await savePayoutReadiness(tx, userId, now !== undefined && statusOf(now).payoutsEnabled)
+        if (current === undefined) await accounts.forget('recipient', userId, accountId, tx.db)
+        await savePayoutReadiness(tx, userId, current !== undefined && statusOf(current).payoutsEnabled)
       },
       event,
     )
     return account ? statusOf(account) : notConnected
   }
 
-  /** Notes whether an operator can be paid, as their profile tells. */
-  async function savePayoutReadiness(tx: Tx, userId: string, ready: boolean): Promise<void> {
-    const readyAt = ready ? now() : null
+  /** Saves in the operator's profile whether the operator can be paid. */
+  async function savePayoutReadiness(tx: Tx, userId: string, isReady: boolean): Promise<void> {
+    const readyAt = isReady ? now() : null
     await tx.db
       .insertInto('operator_profiles')
       .values({ user_id: userId, payout_ready_at: readyAt, created_at: now() })
-      .onConflict((clash) =>
-        clash.column('user_id').doUpdateSet((eb) => ({
-          payout_ready_at: ready
+      .onConflict((conflict) =>
+        conflict.column('user_id').doUpdateSet((eb) => ({
+          payout_ready_at: isReady
             ? eb.fn.coalesce('operator_profiles.payout_ready_at', eb.val(readyAt))
             : null,
         })),
@@ -143,15 +143,16 @@ export function createRecipients(deps: {
   return {
     refreshFromStripe,
 
-    /** As the provider says now; noted for the profile. @throws 502, 503 */
+    /** Reads the account's state from Stripe and saves it in the profile. @throws 502, 503 */
     async status(userId: string): Promise<RecipientStatus> {
       const accountId = await accounts.find('recipient', userId)
       return accountId === undefined ? notConnected : await refreshFromStripe(accountId)
     },
 
     /**
-     * A page of the provider on which the operator tells it what it has to know. It works once and for minutes.
-     * @throws 409 the profile has no country; 502, 503
+     * Returns a Stripe page on which the operator enters the required information. The link works once and expires after
+     * a few minutes.
+     * @throws 409 if the profile has no country; 502, 503
      */
     async onboard(userId: string): Promise<{ url: string }> {
       const accountId = await withStripeErrors(ensure(userId))
@@ -170,13 +171,13 @@ export type Recipients = ReturnType<typeof createRecipients>
 
 function statusOf(account: Stripe.V2.Core.Account): RecipientStatus {
   const transfers = account.configuration?.recipient?.capabilities?.stripe_balance?.stripe_transfers
-  const wanted = (account.requirements?.entries ?? []).filter(
+  const required = (account.requirements?.entries ?? []).filter(
     (entry) => entry.awaiting_action_from === 'user' && entry.minimum_deadline.status !== 'eventually_due',
   )
   return {
     connected: true,
     accountId: account.id,
     payoutsEnabled: account.closed !== true && transfers?.status === 'active',
-    requirements: [...new Set(wanted.map((entry) => entry.description))],
+    requirements: [...new Set(required.map((entry) => entry.description))],
   }
 }

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** Who somebody is at the payment provider: who pays, or who is paid. */
+/** The role of a user at Stripe: a customer pays, a recipient is paid. */
 export const StripeAccountKind = z.enum(['customer', 'recipient'])
 export type StripeAccountKind = z.infer<typeof StripeAccountKind>
 
 /**
- * Somebody's account at the payment provider. The row is there before the account: it carries the request and its
- * idempotency key, so that whoever repeats the request, and however often, makes one account.
+ * A user's account at Stripe. The row is inserted before the account is created. It contains the request and its
+ * idempotency key, so that repeated requests create only one account.
  */
 export const StripeAccount = defineEntity({
   name: 'StripeAccount',
@@ -19,9 +19,9 @@ export const StripeAccount = defineEntity({
     user: () => referenceTo('User').primary().deleteRule('restrict'),
     kind: p.enum(StripeAccountKind.options).primary(),
     requestKey: p.uuid(),
-    /** What the provider is asked with, word for word: the same key with other words is refused. */
+    /** The exact request body: Stripe rejects the same key with another body. */
     request: p.json<unknown>(),
-    /** Null until the provider has answered. */
+    /** Null until Stripe has responded. */
     stripeId: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },

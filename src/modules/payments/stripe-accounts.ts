@@ -5,10 +5,10 @@ import type { StripeAccountKind } from './stripe-account.entity.ts'
 import { isCachedResponse, requireText } from './stripe-client.ts'
 
 /**
- * Makes each person's account at the payment provider once, whoever asks and however often at the same time.
+ * Creates each user's Stripe account once, also with concurrent calls.
  *
- * The request and its idempotency key are written down first, so a process that dies between the provider's answer
- * and our own row leaves nothing open: the next one sends the same request and is given the same account.
+ * It first saves the request and its idempotency key. If a process crashes after Stripe's response, the next call sends
+ * the same request and receives the same account.
  */
 export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
   const find = (kind: StripeAccountKind, userId: string) =>
@@ -34,7 +34,7 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
     return await find(kind, userId)
   }
 
-  /** What cannot succeed with this key is asked anew, with a new one. */
+  /** Deletes a request that cannot succeed with its key. The next call uses a new key. */
   const discardRequest = (kind: StripeAccountKind, userId: string, requestKey: string) =>
     db
       .deleteFrom('stripe_accounts')
@@ -45,11 +45,11 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
       .execute()
 
   return {
-    /** The account's id at the provider; undefined while there is none. */
+    /** Returns the account's Stripe id, or undefined if the account does not exist. */
     find: async (kind: StripeAccountKind, userId: string): Promise<string | undefined> =>
       (await find(kind, userId))?.stripe_id ?? undefined,
 
-    /** Whose account this is. */
+    /** Returns the user of an account. */
     async userOf(kind: StripeAccountKind, providerId: string, from: Db = db): Promise<string | undefined> {
       const row = await from
         .selectFrom('stripe_accounts')
@@ -61,8 +61,8 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
     },
 
     /**
-     * The account's id; made by `create` if there is none yet, with the request of whoever came first.
-     * @throws what `create` throws
+     * Returns the account's id. If necessary, creates the account with the request that was saved first.
+     * @throws 503 if another call discarded the request; the errors of `create`
      */
     async ensure<R extends object>(
       kind: StripeAccountKind,
@@ -79,8 +79,8 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
       try {
         id = requireText((await create(known.request as R, key)).id, 'id')
       } catch (cause) {
-        // Without an answer the same request may still come to something, so its key is kept. An account that a
-        // failing provider has made all the same has nobody's money in it, and is never used.
+        // After an unknown outcome the key stays, because the request may still succeed. After a cached response the key
+        // is discarded. If Stripe created an account nevertheless, it is empty and never used.
         if (isCachedResponse(cause)) await discardRequest(kind, userId, key)
         throw cause
       }
@@ -94,7 +94,7 @@ export function createStripeAccounts({ db, now }: { db: Db; now: () => Date }) {
       return id
     },
 
-    /** The account is gone at the provider: the next `ensure` makes another one. */
+    /** Deletes the record of an account that no longer exists at Stripe. The next `ensure` creates another one. */
     async forget(kind: StripeAccountKind, userId: string, providerId: string, from: Db = db): Promise<void> {
       await from
         .deleteFrom('stripe_accounts')

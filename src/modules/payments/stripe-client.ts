@@ -1,18 +1,18 @@
 import Stripe from 'stripe'
 import { AppError, unavailable } from '../../core/errors/errors.ts'
 
-/** The payment provider, spoken to through its own library. */
+/** The client library of Stripe. */
 export type StripeClient = Stripe
 
 export interface StripeSettings {
   readonly secretKey: string
-  /** Where its interface is, if not at its own address: scheme, host and port. */
+  /** Scheme, host and port of the API, if not Stripe's own. */
   readonly apiBase: string | undefined
 }
 
-/** For one attempt. Somebody waits for the answer: with the second one it is ten seconds at the most. */
+/** Timeout of one attempt. Users wait for the response: two attempts take at most ten seconds. */
 const TIMEOUT_MS = 4_000
-/** After the first attempt; a repeated request carries the same idempotency key. */
+/** Number of retries. A retry has the same idempotency key. */
 const RETRIES = 1
 
 export function createStripeClient({ secretKey, apiBase }: StripeSettings): StripeClient {
@@ -31,8 +31,8 @@ export function createStripeClient({ secretKey, apiBase }: StripeSettings): Stri
 }
 
 /**
- * The library takes whatever JSON it is sent for an object, and one that is none ends the process: a rejection that
- * nobody handles. A proxy on the way may answer with anything.
+ * Creates an HTTP client that rejects responses that are not JSON objects. The library assumes an object; another JSON
+ * value, for example from a proxy, causes an unhandled rejection, which ends the process.
  */
 function createHttpClient(): Stripe.HttpClient {
   const client = Stripe.createNodeHttpClient()
@@ -43,7 +43,7 @@ function createHttpClient(): Stripe.HttpClient {
       const toJSON = response.toJSON.bind(response)
       response.toJSON = async () => {
         const json: unknown = await toJSON()
-        if (typeof json !== 'object' || json === null) throw new SyntaxError('The answer is no object')
+        if (typeof json !== 'object' || json === null) throw new SyntaxError('The response is not a JSON object')
         return json
       }
       return response
@@ -52,37 +52,37 @@ function createHttpClient(): Stripe.HttpClient {
 }
 
 /**
- * Takes an answer's text, which must be there.
- * @throws StripeAPIError, as for an answer that cannot be read: what came of the request is unknown
+ * Returns a required text of a response.
+ * @throws StripeAPIError if it is missing: the outcome of the request is unknown
  */
 export function requireText(value: string | null | undefined, name: string): string {
   if (typeof value === 'string' && value !== '') return value
-  throw new Stripe.errors.StripeAPIError({ type: 'api_error', message: `An answer without its ${name}` })
+  throw new Stripe.errors.StripeAPIError({ type: 'api_error', message: `The response has no ${name}` })
 }
 
-/** Nothing that was named is there any more, at the provider. */
+/** Returns whether the requested object does not exist at Stripe. */
 export const isMissing = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && cause.code === 'resource_missing'
 
-/** It is unknown whether the provider did what it was asked for: no answer, or one that says so. */
+/** Returns whether the outcome of the request is unknown: no response, or an internal error of Stripe. */
 const isUnknownOutcome = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeConnectionError || cause instanceof Stripe.errors.StripeAPIError
 
-/** The provider has understood and said no; nothing was done. */
+/** Returns whether Stripe rejected the request without any effect. */
 export const isRefusal = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeError> =>
   (cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode !== 409) ||
   cause instanceof Stripe.errors.StripeCardError
 
-/** Why, for whoever asked. */
+/** Returns the reason of a rejection, for the user. */
 export const refusalText = (cause: InstanceType<typeof Stripe.errors.StripeError>): string =>
   cause.message.slice(0, 500)
 
-/** Answers that say nothing of the request itself: no right to ask, the first one is still being carried out, too many. */
+/** Statuses that Stripe does not cache: no permission, concurrent request, rate limit. */
 const UNCACHED_STATUSES = [401, 403, 409, 429]
 
 /**
- * Whoever asks with the same idempotency key again is given this same answer, for a day: the provider keeps what it
- * refused, and even its own failures. Not so what cannot be read, which was spoilt on the way.
+ * Returns whether Stripe repeats this response for the same idempotency key, which it does for a day. It also caches
+ * rejections and its own errors. It does not cache a response that was damaged on the way.
  */
 export const isCachedResponse = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeError &&
@@ -90,8 +90,8 @@ export const isCachedResponse = (cause: unknown): boolean =>
   !UNCACHED_STATUSES.includes(cause.statusCode)
 
 /**
- * Asks the provider, and answers for it when it fails.
- * @throws 503 when it does not answer or does not let us in; 502 when it refuses what it was asked
+ * Awaits a request to Stripe and converts Stripe's errors.
+ * @throws 503 if Stripe does not respond or rejects the key; 502 if it rejects the request
  */
 export async function withStripeErrors<T>(work: Promise<T>): Promise<T> {
   try {
@@ -103,7 +103,7 @@ export async function withStripeErrors<T>(work: Promise<T>): Promise<T> {
 
 function toAppError(cause: InstanceType<typeof Stripe.errors.StripeError>): AppError {
   const { errors } = Stripe
-  // Two requests with the same idempotency key at the same time: the first one is being carried out.
+  // A concurrent request with the same idempotency key is still running.
   if (cause instanceof errors.StripeIdempotencyError || cause.statusCode === 409) {
     return unavailable(
       'payment_request_running',
@@ -129,12 +129,12 @@ function toAppError(cause: InstanceType<typeof Stripe.errors.StripeError>): AppE
   return new AppError(
     502,
     'payment_provider_error',
-    'The payment provider refused the request. Try again later, or ask an administrator.',
+    'The payment provider rejected the request. Try again later, or ask an administrator.',
     { cause },
   )
 }
 
-/** What every payment route answers on a platform without a key of the provider. */
+/** Returns the error of all payment routes if no Stripe key is configured. */
 export const notConfigured = (): AppError =>
   new AppError(503, 'payments_not_configured', 'Payments are not set up on this platform', {
     byConfiguration: true,

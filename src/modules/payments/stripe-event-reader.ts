@@ -1,10 +1,10 @@
 import { badRequest } from '../../core/errors/errors.ts'
 import type { StripeClient } from './stripe-client.ts'
 
-/** How far the provider's clock may be from ours, either way. */
+/** Maximum difference between Stripe's clock and the platform's, in either direction. */
 const TOLERANCE_S = 300
 
-/** What every event of the provider has, the short ones of its second interface and the long ones of its first. */
+/** The common properties of Stripe's v1 events and v2 thin events. */
 export interface SignedEvent {
   readonly id: string
   readonly object: string
@@ -18,8 +18,8 @@ export interface SignedEvent {
 }
 
 /**
- * Reads events that the provider has signed. Any of several secrets is good, so that one can be replaced without a gap.
- * @throws 400 when it is not the provider's, or was signed too long ago, or in the future
+ * Creates a reader of signed Stripe events. It accepts several secrets, so that a secret can be rotated without downtime.
+ * @throws 400 if the signature is not valid, too old or in the future
  */
 export function createStripeEventReader(deps: {
   stripe: StripeClient
@@ -44,7 +44,7 @@ export function createStripeEventReader(deps: {
         'signature_invalid',
       )
     }
-    // The library looks at the age alone, so what was signed for the future would stay good until then.
+    // The library checks only the age, so it would accept a signature with a future time until then.
     const signedS = Number(/(?:^|,)\s*t=(\d+)/.exec(header)?.[1])
     if (signedS > now().getTime() / 1_000 + TOLERANCE_S)
       throw badRequest(

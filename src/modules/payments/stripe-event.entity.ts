@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** An event of the payment provider that was carried out. It is told of again and again until we have said so. */
+/** A processed Stripe event. Stripe repeats an event until the platform acknowledges it. */
 export const StripeEvent = defineEntity({
   name: 'StripeEvent',
   tableName: 'stripe_events',
@@ -14,13 +14,13 @@ export const StripeEvent = defineEntity({
 })
 export type StripeEvent = InferEntity<typeof StripeEvent>
 
-/** An object at the payment provider, and when it was asked for what we know of it. */
+/** A Stripe object, and when the platform requested the state that it has saved. */
 export const StripeObject = defineEntity({
   name: 'StripeObject',
   tableName: 'stripe_objects',
   properties: {
     id: p.text().primary(),
-    /** By the database's clock: several processes ask. */
+    /** Set by the database's clock, because several processes send requests. */
     askedAt: p.datetime(6),
   },
 })

@@ -2,25 +2,25 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 
-/** An event of the provider: that something has changed, not what. */
+/** Identifies a Stripe event. It says that an object has changed, not how. */
 export interface StripeEventRef {
   readonly id: string
   readonly type: string
 }
 
-/** The provider tells of an event for three days at the most; a replay by hand may come up to a month later. */
-const EVENTS_KEPT = '40 days'
-/** A question is answered within seconds, or never. */
-const OBJECTS_KEPT = '1 day'
+/** Stripe repeats an event for up to three days. A manual replay is possible for a month. */
+const EVENT_RETENTION = '40 days'
+/** A request ends within seconds, so older rows cannot order any response. */
+const OBJECT_RETENTION = '1 day'
 
 /**
- * Takes over what the provider says of its objects. Its events come late, twice and in any order, so nothing they
- * carry is believed: the object is asked for anew, and the answer to the later question stands. Whatever changed
- * last has an event of its own, whose question is later than the change.
+ * Creates the synchronization with Stripe's objects. Events arrive late, repeatedly and in any order, so their content is
+ * ignored: each event causes a new request for the object, and the response to the latest request wins. The last change
+ * has an event too, and its request is later than the change.
  */
 export function createStripeSync({ db, transact }: { db: Db; transact: Transact }) {
   return {
-    /** Whether an event was carried out already. */
+    /** Returns whether an event was already processed. */
     async isKnown(eventId: string): Promise<boolean> {
       const row = await db
         .selectFrom('stripe_events')
@@ -31,8 +31,8 @@ export function createStripeSync({ db, transact }: { db: Db; transact: Transact 
     },
 
     /**
-     * Asks for an object and applies the answer, unless a later question was answered first. With an event, once
-     * for that event. The asking is outside the transaction.
+     * Requests an object and applies the response, unless the response to a later request is already applied. Applies each
+     * event once. The request runs outside the transaction.
      */
     async refreshFromStripe<T>(
       objectId: string,
@@ -51,16 +51,16 @@ export function createStripeSync({ db, transact }: { db: Db; transact: Transact 
       return answer
     },
 
-    /** Forgets events that do not come any more, and objects of which no older answer can still arrive. */
+    /** Deletes events that Stripe no longer repeats, and objects without pending requests. */
     async removeExpired(): Promise<void> {
-      await sql`delete from stripe_events where at < now() - ${EVENTS_KEPT}::interval`.execute(db)
-      await sql`delete from stripe_objects where asked_at < now() - ${OBJECTS_KEPT}::interval`.execute(db)
+      await sql`delete from stripe_events where at < now() - ${EVENT_RETENTION}::interval`.execute(db)
+      await sql`delete from stripe_objects where asked_at < now() - ${OBJECT_RETENTION}::interval`.execute(db)
     },
   }
 }
 export type StripeSync = ReturnType<typeof createStripeSync>
 
-/** False when the event was carried out by somebody else. */
+/** Records an event. Returns false if it was already processed. */
 async function claimEvent(tx: Tx, event: StripeEventRef): Promise<boolean> {
   const claimed = await tx.db
     .insertInto('stripe_events')
@@ -71,7 +71,7 @@ async function claimEvent(tx: Tx, event: StripeEventRef): Promise<boolean> {
   return claimed !== undefined
 }
 
-/** False when what is known of the object is newer. Holds others back until the end of the transaction. */
+/** Records the request time of an object and locks its row. Returns false if a later response is already applied. */
 async function claimObject(tx: Tx, id: string, askedAt: string): Promise<boolean> {
   const { rows } = await sql`
     insert into stripe_objects (id, asked_at) values (${id}, ${askedAt}::timestamptz)

@@ -7,12 +7,12 @@ import type { StripeClient, StripeSettings } from './stripe-client.ts'
 import { createStripeEventReader, type SignedEvent } from './stripe-event-reader.ts'
 import type { StripeSync } from './stripe-sync.ts'
 
-/** What becomes of an event. */
+/** The outcome of an event. */
 export type StripeEventOutcome = 'handled' | 'repeated' | 'ignored' | 'other_mode' | 'failed'
 
 type Kind = 'customer' | 'recipient' | 'transfer' | 'invoice'
 
-/** Events that concern us, and what of ours each is about. */
+/** The event types that the platform handles, and the kind of object of each. */
 const kinds: Readonly<Record<string, Kind>> = {
   'setup_intent.succeeded': 'customer',
   'payment_method.attached': 'customer',
@@ -36,7 +36,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   'v2.core.account[configuration.recipient].updated': 'recipient',
   'v2.core.account[configuration.recipient].capability_status_updated': 'recipient',
 }
-/** Which events to subscribe to at the provider. */
+/** The event types to subscribe to at Stripe. */
 export const eventTypes: readonly string[] = Object.keys(kinds)
 
 export interface StripeWebhookOptions {
@@ -46,12 +46,12 @@ export interface StripeWebhookOptions {
   readonly customers: Pick<Customers, 'refreshFromStripe'>
   readonly recipients: Pick<Recipients, 'refreshFromStripe'>
   readonly transfers: Pick<PayoutTransfers, 'refreshFromStripe'>
-  readonly invoices: Pick<Collections, 'refreshFromStripe'>
+  readonly collections: Pick<Collections, 'refreshFromStripe'>
   readonly metrics: { readonly stripeEvent: (outcome: StripeEventOutcome) => void }
   readonly now: () => Date
 }
 
-/** Takes in what the provider tells. An event only says that something changed; what, is asked for anew. */
+/** Creates the receiver of Stripe events. An event causes a new request for the changed object. */
 export function createStripeWebhook(deps: StripeWebhookOptions) {
   const { stripe, settings, stripeSync, metrics, now } = deps
   const read = createStripeEventReader({ stripe, webhookSecrets: settings.webhookSecrets, now })
@@ -63,11 +63,11 @@ export function createStripeWebhook(deps: StripeWebhookOptions) {
     customer: deps.customers,
     recipient: deps.recipients,
     transfer: deps.transfers,
-    invoice: deps.invoices,
+    invoice: deps.collections,
   }
 
   async function handle(event: SignedEvent): Promise<StripeEventOutcome> {
-    if (event.livemode !== isLive) return 'other_mode' // a platform's endpoints get those of its test mode as well
+    if (event.livemode !== isLive) return 'other_mode' // Stripe sends test-mode events to live endpoints too
     const kind = kinds[event.type]
     const objectId = kind && objectOf(kind, event)
     if (!kind || !objectId) return 'ignored'
@@ -78,8 +78,8 @@ export function createStripeWebhook(deps: StripeWebhookOptions) {
 
   return {
     /**
-     * Carries out one event. Whatever fails is told to the provider, who comes again.
-     * @throws 400 not signed by the provider; 500
+     * Processes an event. After an error, Stripe sends the event again.
+     * @throws 400 if the signature is not valid; 500 if processing fails
      */
     async receive(raw: string, signature: string): Promise<void> {
       const event = read(raw, signature)
@@ -94,7 +94,7 @@ export function createStripeWebhook(deps: StripeWebhookOptions) {
     },
   }
 }
-/** The id of what an event is about. */
+/** Returns the id of the object that an event is about. */
 function objectOf(kind: Kind, { type, data, related_object }: SignedEvent): string | undefined {
   if (kind === 'recipient') return related_object?.id
   const { object = {}, previous_attributes: before = {} } = data ?? {}

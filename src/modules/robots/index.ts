@@ -1,4 +1,4 @@
-export { createRobotServices, type RobotServices, robotsEndpoints } from './facade.ts'
+export { createRobotServices, robotsEndpoints } from './facade.ts'
 export { linkChanged } from './link-changed.ts'
 export { ownedByClient } from './owned-by-client.ts'
 export { Robot } from './robot.entity.ts'

@@ -1,5 +1,5 @@
 export type { ControlPersistence, LatencyIncrement } from './control/control-persistence.service.ts'
-export { createSessions, type Sessions, sessionsEndpoints } from './facade.ts'
+export { createSessions, sessionsEndpoints } from './facade.ts'
 export { BUCKET_COUNT, bucketOf } from './latency/latency-histogram.ts'
 export type { SessionLifecycle } from './lifecycle/session-lifecycle.ts'
 export type { SessionPresence } from './lifecycle/session-presence.ts'

@@ -4,7 +4,7 @@ import type { Mailer } from '../../core/mail/mailer.ts'
 import { contactMail } from './contact-mail.ts'
 import type { ContactQueue } from './contact-queue.ts'
 
-/** Brings contact messages to the people who answer. Nothing is ever given up. */
+/** Creates the delivery of contact messages by mail. It retries without a limit. */
 export function createContactDelivery(deps: {
   contactQueue: ContactQueue
   mailer: Mailer

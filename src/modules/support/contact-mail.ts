@@ -2,13 +2,13 @@ import { needsSmtpUtf8 } from '../../core/http/email-address.ts'
 import type { Mail } from '../../core/mail/mailer.ts'
 import type { ContactRow } from './contact-queue.ts'
 
-/** How a mail server begins its refusal of a whole message. */
+/** Matches the reply of a mail server that rejects a whole message. */
 const SMTP_REJECTION = /\b5\d\d[ -]/
 
 /**
- * Returns the mail that brings a contact message to those who answer. It is the same at every attempt, with one
- * exception: a visitor's address in another script than ASCII stands in the header as it is (RFC 6532). A server that
- * has refused such a mail gets it without that header; the text names the address all the same.
+ * Returns the mail for a contact message. It is the same at every attempt, with one exception: a Reply-To address with
+ * non-ASCII characters is sent as it is (RFC 6532). A server that rejects such a mail receives it without that header;
+ * the text contains the address in any case.
  */
 export function contactMail(message: ContactRow, to: string, domain: string): Mail {
   const { id, name, email, category, subject, last_error } = message

@@ -8,7 +8,7 @@ import type { SendContact } from './contact.schema.ts'
 export type ContactRow = Selectable<Tables['contact_messages']>
 export type ClaimedContact = ClaimedMail<ContactRow>
 
-/** The rows of contact messages as a queue, with the way in. */
+/** Creates the queue of contact messages; its rows are the messages. */
 export function createContactQueue(deps: MailQueueOptions & { transact: Transact }) {
   const { transact, now } = deps
   const { firstClaim, ...queue } = createMailQueue({ ...deps, table: 'contact_messages' })
@@ -16,7 +16,7 @@ export function createContactQueue(deps: MailQueueOptions & { transact: Transact
   return {
     ...queue,
 
-    /** Stores a message; with `claimed`, whoever stored it is the first who may send it. */
+    /** Stores a message. With `claimed`, the caller holds the claim to send it first. */
     store: (input: SendContact, claimed: boolean): Promise<ContactRow> =>
       transact(
         async (tx) =>

@@ -3,7 +3,7 @@ import type { TablesOf } from '../../core/database/tables.ts'
 import { deliveryColumns } from '../../core/mail/mail-columns.ts'
 import { ContactCategory } from './contact.schema.ts'
 
-/** A message of the contact form, and how far its delivery by mail has come. The rows are the queue. */
+/** A message of the contact form and the state of its delivery by mail. The rows are the queue. */
 export const ContactMessage = defineEntity({
   name: 'ContactMessage',
   tableName: 'contact_messages',

@@ -5,13 +5,13 @@ import type { Contact } from './contact.service.ts'
 const DELIVERED = 'Thank you. Your message has reached us.'
 const STORED = 'Thank you. Your message is stored and will be delivered to us shortly.'
 
-/** The contact form. */
+/** Returns the route of the contact form. */
 export function contactEndpoints({ contact }: { contact: Contact }): Endpoint[] {
   return [
     endpoint({
       method: 'post',
       path: '/api/contact',
-      summary: 'Submits a contact form message: it is stored, then delivered by e-mail',
+      summary: 'Submits a contact form message. It is stored, then delivered by e-mail',
       access: 'public',
       body: SendContact,
       response: [201, ContactReceipt],

@@ -20,12 +20,12 @@ export const ContactCategory = z
 
 const examples = {
   name: { examples: ['Ada'] },
-  email: { description: 'Where the reply goes.', examples: ['ada@example.com'] },
+  email: { description: 'Address for the reply.', examples: ['ada@example.com'] },
   subject: { examples: ['Twelve arms in Berlin'] },
   message: { examples: ['We would like to put twelve SO-101 arms on the platform. What would that cost?'] },
 }
 
-/** Body of POST /api/contact. What becomes part of a mail header is one line. */
+/** Body of POST /api/contact. Fields that become part of a mail header are single lines. */
 export const SendContact = z
   .strictObject({
     name: line(100).meta(examples.name),
@@ -34,24 +34,26 @@ export const SendContact = z
     subject: line(200).meta(examples.subject),
     message: nonEmptyProse(10_000).meta(examples.message),
   })
-  .meta({ id: 'ContactMessage', description: 'What a visitor writes in the contact form.' })
+  .meta({ id: 'ContactMessage', description: 'A message of the contact form.' })
 export type SendContact = z.infer<typeof SendContact>
 
-/** `stored` and `delivered` tell what happened until this answer, not what will. */
+/** `stored` and `delivered` describe the state at the time of the response. */
 export const ContactReceipt = z
   .object({
     success: z.boolean(),
     message: z.string().meta({
-      description: 'For the visitor to read.',
+      description: 'Text for the visitor.',
       examples: ['Thank you. Your message has reached us.'],
     }),
     id: idOf('contactMessage'),
-    stored: z.boolean().meta({ description: 'Whether it is kept; it then will be delivered.' }),
-    delivered: z.boolean().meta({ description: 'Whether the mail server has taken it by now.' }),
+    stored: z
+      .boolean()
+      .meta({ description: 'Whether the message is stored. A stored message will be delivered.' }),
+    delivered: z.boolean().meta({ description: 'Whether the mail server has accepted it.' }),
   })
-  .meta({ id: 'ContactReceipt', description: 'What has become of a contact message so far.' })
+  .meta({ id: 'ContactReceipt', description: 'The state of a contact message.' })
 
-/** What an admin sees of a message. */
+/** A contact message, as admins see it. */
 export const ContactMessageView = z
   .object({
     id: idOf('contactMessage'),
@@ -74,8 +76,8 @@ export const ContactMessageView = z
       .string()
       .nullable()
       .meta({
-        description: 'Why the newest attempt failed; null when none did, or after the delivery.',
+        description: 'Why the latest attempt failed; null without a failure, and after the delivery.',
         examples: [null],
       }),
   })
-  .meta({ id: 'StoredContactMessage', description: 'A contact message and how far its delivery has come.' })
+  .meta({ id: 'StoredContactMessage', description: 'A contact message and the state of its delivery.' })

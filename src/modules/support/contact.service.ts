@@ -4,17 +4,17 @@ import type { SendContact } from './contact.schema.ts'
 import type { ContactDelivery } from './contact-delivery.ts'
 import type { ClaimedContact, ContactQueue } from './contact-queue.ts'
 
-/** Longest that an answer waits for the mail server. The attempt itself goes on. */
+/** Longest time that a response waits for the mail server. The attempt itself continues. */
 const ATTEMPT_LIMIT_MS = 3_000
-/** Messages that requests may be sending at a time; more than that wait within the limit, then for the worker. */
+/** Most messages that requests send at a time. Others wait up to the limit, then for the worker. */
 const CONCURRENT_ATTEMPTS = 5
-/** Requests that may stand in line for one of these places. */
+/** Most requests that wait for a slot. */
 const QUEUE_LIMIT = 100
 
-/** Taking in contact messages: stored first, then one attempt to deliver while the sender waits. */
+/** Creates the service of the contact form. It stores a message, then attempts one delivery while the sender waits. */
 export function createContact(deps: {
   contactQueue: ContactQueue
-  /** Undefined where no mail server is configured: messages wait in the database. */
+  /** Undefined without a mail server: messages stay in the database. */
   delivery: ContactDelivery | undefined
   report: (cause: unknown) => void
   attemptLimitMs?: number
@@ -22,7 +22,7 @@ export function createContact(deps: {
   const { contactQueue, delivery, report, attemptLimitMs = ATTEMPT_LIMIT_MS } = deps
   const slots = createTimedSemaphore(CONCURRENT_ATTEMPTS)
 
-  /** Whether the server took the message over within the limit. Never fails: the message is stored already. */
+  /** Returns whether the mail server accepted the message within the limit. Never fails: the message is stored. */
   async function deliverNow(message: ClaimedContact, attempt: ContactDelivery['attempt']): Promise<boolean> {
     const deadline = performance.now() + attemptLimitMs
     if (!(await slots.acquire(attemptLimitMs))) {
@@ -35,13 +35,15 @@ export function createContact(deps: {
     })
       .catch(report)
       .finally(slots.release)
-    await withTimeout(deadline - performance.now(), 'the mail server takes its time', work).catch(() => {})
+    await withTimeout(deadline - performance.now(), 'the mail server did not reply in time', work).catch(
+      () => {},
+    )
     return delivered
   }
 
   return {
     /**
-     * Stores a message and tells whether it could be delivered at once; otherwise that is tried until it works.
+     * Stores a message and returns whether it was delivered immediately. Otherwise the worker retries the delivery.
      * @throws when it cannot be stored.
      */
     async submit(input: SendContact): Promise<{ id: string; delivered: boolean }> {
@@ -58,13 +60,13 @@ export function createContact(deps: {
 }
 export type Contact = ReturnType<typeof createContact>
 
-/** A number of places, given in the order of asking. */
+/** Creates a semaphore that serves callers in order and with a timeout. */
 function createTimedSemaphore(count: number) {
   let free = count
   const waiting = new Set<() => void>()
 
   return {
-    /** True with a place, false when none came free in time. */
+    /** Resolves to true with a slot, or to false when no slot was free in time. */
     async acquire(limitMs: number): Promise<boolean> {
       if (free > 0) {
         free--
@@ -75,7 +77,7 @@ function createTimedSemaphore(count: number) {
       waiting.add(resolve)
       return await withTimeout(limitMs, 'no place', promise).then(
         () => true,
-        () => !waiting.delete(resolve), // who was called in the same moment has a place after all
+        () => !waiting.delete(resolve), // a slot may have become free in the same moment
       )
     },
     release() {

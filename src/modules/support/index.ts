@@ -1,1 +1,1 @@
-export { createSupport, type Support, supportEndpoints } from './facade.ts'
+export { createSupport, supportEndpoints } from './facade.ts'

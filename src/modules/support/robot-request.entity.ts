@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** Somebody's wish for a robot type that is not supported yet. */
+/** A request for a robot type that is not supported yet. */
 export const RobotRequest = defineEntity({
   name: 'RobotRequest',
   tableName: 'robot_requests',

@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { RobotRequest } from './robot-request.entity.ts'
 import { RequestRobot, RobotRequestReceipt } from './robot-request.schema.ts'
 
-/** Wishes for robot types that are not supported yet. */
+/** Returns the route that requests a robot type that is not supported yet. */
 export function robotRequestEndpoints(deps: { transact: Transact; now: () => Date }): Endpoint[] {
   const { transact, now } = deps
   return [
@@ -21,7 +21,7 @@ export function robotRequestEndpoints(deps: { transact: Transact; now: () => Dat
         await transact(async (tx) => {
           tx.em.create(RobotRequest, { id, ...camelKeys(body), createdAt: now() })
         })
-        return { success: true, message: 'Thank you. Your request has been noted.', id }
+        return { success: true, message: 'Thank you. Your request has been recorded.', id }
       },
     }),
   ]

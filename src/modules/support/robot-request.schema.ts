@@ -22,12 +22,12 @@ export type RequestRobot = z.infer<typeof RequestRobot>
 export const RobotRequestReceipt = z
   .object({
     success: z.boolean(),
-    message: z.string().meta({ examples: ['Thank you. Your request has been noted.'] }),
+    message: z.string().meta({ examples: ['Thank you. Your request has been recorded.'] }),
     id: idOf('robotRequest'),
   })
-  .meta({ id: 'RobotRequestReceipt', description: 'The request is noted.' })
+  .meta({ id: 'RobotRequestReceipt', description: 'Receipt of a robot request.' })
 
-/** What an admin sees of a request. */
+/** A robot request, as admins see it. */
 export const RobotRequestView = z
   .object({
     id: idOf('robotRequest'),
@@ -37,4 +37,4 @@ export const RobotRequestView = z
     details: z.string().nullable().meta(examples.details),
     created_at: timestamp,
   })
-  .meta({ id: 'RobotRequest', description: 'A wish for a robot type that is not supported yet.' })
+  .meta({ id: 'RobotRequest', description: 'A request for a robot type that is not supported yet.' })

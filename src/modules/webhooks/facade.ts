@@ -56,4 +56,3 @@ export function createWebhookServices(deps: WebhookServicesOptions) {
     retention: createOutboundRetention(deps),
   }
 }
-export type WebhookServices = ReturnType<typeof createWebhookServices>

@@ -42,14 +42,16 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
     ]),
     ...contentOf(body, spec.media, spec.download),
   }
-  const otherResponses = Object.entries(spec.otherResponses ?? {}).map(([status, [when, body, errorCode]]) => [
-    status,
-    {
-      description: capitalised(when),
-      headers: { ...headerRefs(commonHeaders), ...(errorCode && errorCodeHeader([errorCode])) },
-      ...contentOf(body),
-    },
-  ])
+  const otherResponses = Object.entries(spec.otherResponses ?? {}).map(
+    ([status, [when, body, errorCode]]) => [
+      status,
+      {
+        description: capitalised(when),
+        headers: { ...headerRefs(commonHeaders), ...(errorCode && errorCodeHeader([errorCode])) },
+        ...contentOf(body),
+      },
+    ],
+  )
   const errors = [...errorResponsesOf(spec)].map(([status, cases]) => [
     status,
     isShared(spec, status)

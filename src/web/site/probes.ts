@@ -39,12 +39,17 @@ export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): Re
     if (path === '/metrics') {
       const page = await metricsPage(method, headers.authorization)
       response.writeHead(page.status, page.headers).end(method === 'HEAD' ? undefined : page.body)
-    } else if (path !== '/livez' && path !== '/readyz') respond(404, { error: 'Route not found' }, errorHeader('route_not_found'))
+    } else if (path !== '/livez' && path !== '/readyz')
+      respond(404, { error: 'Route not found' }, errorHeader('route_not_found'))
     else if (method !== 'GET' && method !== 'HEAD') {
-      respond(405, { error: `${method} is not allowed here. Use GET or HEAD.` }, {
-        Allow: 'GET, HEAD',
-        ...errorHeader('method_not_allowed'),
-      })
+      respond(
+        405,
+        { error: `${method} is not allowed here. Use GET or HEAD.` },
+        {
+          Allow: 'GET, HEAD',
+          ...errorHeader('method_not_allowed'),
+        },
+      )
     } else {
       const notReadyReason = path === '/livez' ? undefined : readiness()
       if (notReadyReason === undefined) respond(200, { ready: true })

@@ -60,8 +60,8 @@ async function createFixture(options: WorldOptions = {}) {
     },
     /** One run of the worker, over when this settles; its own runs go on beside it. */
     async run() {
-      await world.platform.notifications.mail?.digests!.run()
-      await world.platform.notifications.mail?.mails!.runDue()
+      await world.platform.notifications.mail!.digests.run()
+      await world.platform.notifications.mail!.mails.runDue()
     },
     prefer: (user: TestUser, preferences: object) =>
       user.post('/api/auth/profile', { notification_preferences: preferences }),
@@ -496,8 +496,8 @@ test('three workers at once, and notifications that go on: each is told once', {
   await Promise.all([
     fixture.run(),
     ...workers.map(async ({ platform }) => {
-      await platform.notifications.mail?.digests!.run()
-      await platform.notifications.mail?.mails!.runDue()
+      await platform.notifications.mail!.digests.run()
+      await platform.notifications.mail!.mails.runDue()
     }),
   ])
   const notified = (user: TestUser) =>

@@ -19,7 +19,7 @@ async function watchedRobot(world: World) {
   const observer = await owner.hub()
   await observer.send('robots:watch')
   const view = async () => (await owner.get(`/api/client/robots/${robot.id}`)).body
-  return { owner, robot, watcher: observer, view, statuses: () => statusesOf(observer, robot.id) }
+  return { owner, robot, observer, view, statuses: () => statusesOf(observer, robot.id) }
 }
 
 /** Returns the statuses of a robot that a subscriber received, in order. */
@@ -157,7 +157,7 @@ describe('silence', () => {
   afterAll(() => world[Symbol.asyncDispose]())
 
   test('a silent robot is OFFLINE after the timeout and not before', async () => {
-    const { robot, watcher: observer, view } = await watchedRobot(world)
+    const { robot, observer, view } = await watchedRobot(world)
     const link = await world.connect(robot)
     await observer.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
     for (let seq = 0; seq < 3; seq++) {

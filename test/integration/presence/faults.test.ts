@@ -63,7 +63,7 @@ const notifiedOf = async (user: TestUser) => {
 }
 
 /** Creates a robot in a session with an operator. The robot sends heartbeats. */
-async function inSession(world: World, gateway = world.gatewayUrl) {
+async function robotInSession(world: World, gateway = world.gatewayUrl) {
   const owner = await world.client()
   const operator = await world.operator()
   const robot = await world.robot(owner)
@@ -75,7 +75,7 @@ async function inSession(world: World, gateway = world.gatewayUrl) {
   const sessionId = started.body.sessionId as string
   await link.next('session')
   const session = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
-  return { owner, operator, robot, watcher: observer, link, sessionId, session }
+  return { owner, operator, robot, observer, link, sessionId, session }
 }
 
 /** Waits for this many acknowledgements of heartbeats. */
@@ -115,7 +115,7 @@ describe.concurrent('an unreachable database', () => {
   }, async () => {
     await using fixture = await createWorldBehindProxy({ env: { HEARTBEAT_TIMEOUT_MS: '2000' } })
     const { world, proxy, ask } = fixture
-    const { owner, robot, watcher: observer, link, sessionId, session } = await inSession(world)
+    const { owner, robot, observer, link, sessionId, session } = await robotInSession(world)
     const other = await world.robot(owner)
     const idle = (await world.connect(other)).beat()
     await observer.saw('robot:status', { robot_id: other.id, status: 'AVAILABLE' })
@@ -244,14 +244,10 @@ describe.concurrent('an unreachable database', () => {
     await using fixture = await createWorldBehindProxy({ bus: 'redis', env, only: 'added nodes' })
     const { world, proxy } = fixture
     const gateway = await world.addNode('gateway', { DATABASE_URL: proxy.url })
-    const {
-      owner,
-      robot,
-      watcher: observer,
-      link,
-      sessionId,
-      session,
-    } = await inSession(world, gateway.gatewayUrl)
+    const { owner, robot, observer, link, sessionId, session } = await robotInSession(
+      world,
+      gateway.gatewayUrl,
+    )
     const other = await world.robot(owner)
     const idle = (await world.connect(other, gateway.gatewayUrl)).beat()
 
@@ -285,7 +281,7 @@ describe.concurrent('a gateway that died without a shutdown', () => {
     async (_name, interval, timeout) => {
       const env = { HEARTBEAT_INTERVAL_MS: interval, HEARTBEAT_TIMEOUT_MS: timeout }
       await using world = await createWorld({ env })
-      const { owner, robot, watcher: observer, sessionId } = await inSession(world)
+      const { owner, robot, observer, sessionId } = await robotInSession(world)
       const living = await world.robot(owner)
       ;(await world.connect(living)).beat(100)
       const orphans = [await world.robot(owner), await world.robot(owner)]
@@ -313,7 +309,7 @@ describe.concurrent('without Redis', () => {
   test('presence, sessions and chat continue at one node', { timeout: 30_000 }, async () => {
     await using redis = await createTcpProxy(inject('redisUrl'))
     await using world = await createWorld({ bus: 'redis', env: { REDIS_URL: redis.url } })
-    const { owner, operator, robot, watcher: observer, link, sessionId } = await inSession(world)
+    const { owner, operator, robot, observer, link, sessionId } = await robotInSession(world)
     await observer.send('session:watch', { session_id: sessionId })
     redis.cut()
 
@@ -435,7 +431,7 @@ describe.concurrent('a robot lost in a session', () => {
     timeout: 30_000,
   }, async () => {
     await using world = await createWorld()
-    const { owner, operator, robot, watcher: observer, link, sessionId, session } = await inSession(world)
+    const { owner, operator, robot, observer, link, sessionId, session } = await robotInSession(world)
     await observer.send('session:watch', { session_id: sessionId })
     link.destroy()
 
@@ -481,7 +477,7 @@ describe.concurrent('a robot lost in a session', () => {
 
   test('a requested pause retains its reason', { timeout: 30_000 }, async () => {
     await using world = await createWorld()
-    const { owner, operator, link, sessionId, session } = await inSession(world)
+    const { owner, operator, link, sessionId, session } = await robotInSession(world)
     await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause', reason: 'lunch' })
     link.destroy()
     await reaches(() => typesOf(owner, sessionId), ['session.started', 'session.paused', 'robot.lost'])
@@ -494,7 +490,7 @@ describe.concurrent('a robot lost in a session', () => {
   }, async () => {
     const graceMs = 1_000
     await using world = await createWorld({ env: { ROBOT_GRACE_MS: String(graceMs) } })
-    const { owner, operator, robot, watcher: observer, link, sessionId, session } = await inSession(world)
+    const { owner, operator, robot, observer, link, sessionId, session } = await robotInSession(world)
     const lostMs = Date.now()
     link.destroy()
     await reaches(session, expect.objectContaining({ status: 'COMPLETED', end_reason: 'robot_lost' }), 10_000)
@@ -517,7 +513,7 @@ describe.concurrent('a robot lost in a session', () => {
     timeout: 30_000,
   }, async () => {
     await using world = await createWorld({ env: { ROBOT_GRACE_MS: '1500' } })
-    const { owner, operator, robot, link, sessionId, session } = await inSession(world)
+    const { owner, operator, robot, link, sessionId, session } = await robotInSession(world)
     link.destroy()
     await reaches(async () => (await session()).status, 'PAUSED')
     const back = (await world.connect(robot)).beat()

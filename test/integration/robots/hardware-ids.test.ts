@@ -24,7 +24,7 @@ describe('a hardware id is unique, regardless of case and surrounding blanks', (
         const again = await user.post(ROBOTS, body(written))
         expect(again, written).toMatchObject({
           status: 409,
-          body: { error: expect.stringContaining('hardware_id: already belongs to a robot') },
+          body: { error: expect.stringContaining('hardware_id: another robot has this id') },
         })
       }
     }

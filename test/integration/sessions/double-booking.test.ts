@@ -95,7 +95,9 @@ describe('an overlapping booking', () => {
     const refused = await book(other, robot, 149)
     expect(refused).toMatchObject({
       status: 409,
-      body: { error: `The robot is already booked from ${utc(60)} to ${utc(150)} UTC` },
+      body: {
+        error: `The robot is already booked from ${utc(60)} to ${utc(150)} UTC. Choose another time or robot.`,
+      },
     })
     expect(JSON.stringify(refused.body)).not.toContain(id)
     booked(await book(other, robot, 150))

@@ -167,7 +167,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
     for (let attempt = 0; attempt < 2; attempt++) {
       expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('stop is in force') },
+        body: { error: expect.stringContaining('stop is latched') },
       })
     }
     const cleared = await clear(fixture, fixture.client, 'cable moved')
@@ -218,7 +218,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
       expect(await clear(fixture, user)).toMatchObject({ status: 200 })
       expect(await clear(fixture, user)).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('No stop') },
+        body: { error: expect.stringContaining('no latched stop') },
       })
     }
   })

@@ -432,7 +432,7 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
     const loggedErrors = world.errors.splice(0)
     expect(loggedErrors).toHaveLength(2)
     for (const line of loggedErrors) {
-      expect(JSON.parse(line)).toMatchObject({ msg: 'export broken off', userId: rich.client.id })
+      expect(JSON.parse(line)).toMatchObject({ msg: 'session export failed', userId: rich.client.id })
     }
     expect(await exported(rich.client, { from: '2026-02-28T23:59:59Z' }), 'and others go on').toHaveLength(14)
   })

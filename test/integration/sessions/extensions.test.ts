@@ -94,7 +94,7 @@ describe('POST /api/sessions/{id}/extend', () => {
     const fixture = await openSessionFixture(world)
     await ask(fixture)
     const second = await ask(fixture, 30)
-    expect(second).toMatchObject({ status: 409, body: { error: expect.stringContaining('already waiting') } })
+    expect(second).toMatchObject({ status: 409, body: { error: expect.stringContaining('already pending') } })
     await fixture.performAction(fixture.operator, 'decline_extension')
     expect(await ask(fixture, 30)).toMatchObject({ status: 200 })
   })

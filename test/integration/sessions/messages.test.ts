@@ -53,8 +53,8 @@ async function newSession(): Promise<string> {
   return reply.body.sessionId
 }
 async function activeSession() {
-  const { client, operator: driver, id } = await openSessionFixture(world)
-  return { client, driver, id }
+  const { client, operator, id } = await openSessionFixture(world)
+  return { client, operator, id }
 }
 
 describe('sending', () => {
@@ -88,12 +88,12 @@ describe('sending', () => {
   })
 
   test('works in every status, also after the end of the session', async () => {
-    const { client, driver, id } = await activeSession()
+    const { client, operator, id } = await activeSession()
     for (const action of ['pause', 'resume', 'end']) {
-      await driver.patch(`/api/sessions/${id}`, { action })
+      await operator.patch(`/api/sessions/${id}`, { action })
       expect(await send(client, id, `after ${action}`)).toMatchObject({ status: 201 })
     }
-    expect(bodies(await list(driver, id))).toEqual(['after pause', 'after resume', 'after end'])
+    expect(bodies(await list(operator, id))).toEqual(['after pause', 'after resume', 'after end'])
   })
 
   test('accepts 1 to 4000 characters and stores them unchanged', async () => {
@@ -222,15 +222,15 @@ describe('a repeated clientMessageId', () => {
 })
 
 test('concurrent messages of both sides, between pauses, make one log without gaps', async () => {
-  const { client, driver, id } = await activeSession()
-  const performAction = (action: string) => driver.patch(`/api/sessions/${id}`, { action })
+  const { client, operator, id } = await activeSession()
+  const performAction = (action: string) => operator.patch(`/api/sessions/${id}`, { action })
   const toggles = async () => {
     const replies: Reply[] = []
     for (let round = 0; round < 5; round++)
       replies.push(await performAction('pause'), await performAction('resume'))
     return statuses(replies)
   }
-  const chatter = numbers(1, 100).map((count) => send(count % 2 ? client : driver, id, `m${count}`))
+  const chatter = numbers(1, 100).map((count) => send(count % 2 ? client : operator, id, `m${count}`))
   const [toggled, sent] = await Promise.all([toggles(), Promise.all(chatter)])
   expect(toggled).toEqual(Array(10).fill(200))
   expect(statuses(sent)).toEqual(Array(100).fill(201))

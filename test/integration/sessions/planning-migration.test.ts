@@ -52,12 +52,12 @@ test('the migration to planned windows keeps the first of overlapping bookings, 
     // An extended open session has a window, too.
     await client.query('begin')
     const busy = await robot('IN_SESSION')
-    const driver = await user()
+    const otherOperator = await user()
     await client.query(
       `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, active_since, planned_minutes,
          plan_id, client_rate_cents_per_minute, operator_share_percent)
        values ($1, $2, $3, $4, 'ACTIVE', $5, $5, 120, 'standard', 50, 70)`,
-      [randomUUID(), busy, driver, owner, at(8)],
+      [randomUUID(), busy, otherOperator, owner, at(8)],
     )
     await client.query('commit')
     const underOpen = await book(busy, await user(), 9)

@@ -304,7 +304,7 @@ test('a session starts when it has claimed its robot, not when the request began
   await vi.waitFor(async () => {
     await database.query('select pg_stat_clear_snapshot()')
     const waiting =
-      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update \"robots\"%'"
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%update \"robots\"%'"
     expect((await database.query(waiting)).rowCount).toBe(1)
   }, waitOptions)
   const freedMs = Date.now()
@@ -326,19 +326,21 @@ describe('two workers', () => {
     })
     await shared.addNode('worker')
     const client = await shared.client()
-    const drivers = await Promise.all(times(8).map(() => shared.operator()))
+    const operators = await Promise.all(times(8).map(() => shared.operator()))
     const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
     const ids: string[] = []
-    for (const driver of drivers) {
+    for (const operator of operators) {
       const robot = await shared.robot(client)
       ;(await shared.connect(robot)).beat()
-      ids.push((await driver.post(SESSIONS, { robotId: robot.id, scheduledFor })).body.sessionId)
+      ids.push((await operator.post(SESSIONS, { robotId: robot.id, scheduledFor })).body.sessionId)
     }
     aheadMs = 3_600_000
     const statuses = async () => {
       // Half of the operators also start their session; the second start receives 409, because it is no longer PENDING.
       const asked = await Promise.all(
-        drivers.slice(4).map((driver, index) => performAction(driver, ids[index + 4] as string, 'start')),
+        operators
+          .slice(4)
+          .map((operator, index) => performAction(operator, ids[index + 4] as string, 'start')),
       )
       for (const { status } of asked) expect([200, 409]).toContain(status)
       const reads = await Promise.all(ids.map((id) => client.get(`${SESSIONS}/${id}`)))
@@ -352,7 +354,7 @@ describe('two workers', () => {
         { seq: 1, type: 'session.scheduled' },
         { seq: 2, type: 'session.started' },
       ])
-      const { notifications } = (await drivers[index]?.get('/api/notifications'))?.body ?? {}
+      const { notifications } = (await operators[index]?.get('/api/notifications'))?.body ?? {}
       expect(notifications).toMatchObject([{ id: '1', type: 'session.started' }])
     }
     const started = (await client.get('/api/notifications?limit=100')).body.notifications

@@ -100,10 +100,10 @@ describe('scheduling', () => {
       const reply = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor: at(MINUTE_MS) })
       expect(reply).toMatchObject({ status: 409, body: { error: expect.stringContaining('not available') } })
     }
-    const driver = await world.operator()
-    const { sessionId } = (await driver.post(SESSIONS, { robotId: robot.id })).body
+    const otherOperator = await world.operator()
+    const { sessionId } = (await otherOperator.post(SESSIONS, { robotId: robot.id })).body
     await refused()
-    await driver.patch(`${SESSIONS}/${sessionId}`, { action: 'end' })
+    await otherOperator.patch(`${SESSIONS}/${sessionId}`, { action: 'end' })
     await link.close()
     await expect.poll(() => robotStatus(owner, robot.id), waitOptions).toBe('OFFLINE')
     await refused()
@@ -170,8 +170,8 @@ describe('at the scheduled time', () => {
       const users = await actors(world)
       const id = await schedule(users, MINUTE_MS)
       const elsewhere = busy === 'operator' ? await actors(world) : users
-      const driver = busy === 'robot' ? await world.operator() : users.operator
-      const open = await driver.post(SESSIONS, { robotId: elsewhere.robot.id })
+      const otherOperator = busy === 'robot' ? await world.operator() : users.operator
+      const open = await otherOperator.post(SESSIONS, { robotId: elsewhere.robot.id })
       expect(open.status).toBe(201)
 
       clockMs += MINUTE_MS
@@ -187,8 +187,8 @@ describe('at the scheduled time', () => {
       expect(await log(users.owner, id)).toEqual(['session.scheduled', 'session.cancelled'])
       expect((await notified(users.owner))[0]).toBe('session.cancelled')
       expect((await notified(users.operator))[0]).toBe('session.cancelled')
-      expect(await statusOf(driver, open.body.sessionId)).toBe('ACTIVE') // the blocking session continues
-      await driver.patch(`${SESSIONS}/${open.body.sessionId}`, { action: 'end' })
+      expect(await statusOf(otherOperator, open.body.sessionId)).toBe('ACTIVE') // the blocking session continues
+      await otherOperator.patch(`${SESSIONS}/${open.body.sessionId}`, { action: 'end' })
     },
   )
 

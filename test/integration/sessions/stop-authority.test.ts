@@ -88,7 +88,7 @@ describe('a stop that the owner or an admin requested', () => {
 
     const refused = await clear(fixture, fixture.operator)
     expect(refused).toMatchObject(onlyOwner)
-    expect(refused.body.error).toContain('Ask to clear')
+    expect(refused.body.error).toContain('Only the owner or an admin can clear this stop')
     const hub = await fixture.operator.hub()
     expect(await hub.send('session:action', { session_id: fixture.id, action: 'clear_stop' })).toMatchObject({
       ok: false,
@@ -246,7 +246,7 @@ describe('a request of the operator to clear a stop', () => {
     await stop(fixture, fixture.operator)
     expect(await ask(fixture, fixture.operator)).toMatchObject({
       status: 409,
-      body: { error: 'You can clear this stop yourself.' },
+      body: { error: 'You may clear this stop yourself.' },
     })
     for (const user of [fixture.client, await world.admin()]) {
       expect(await ask(fixture, user)).toMatchObject({ status: 403 })

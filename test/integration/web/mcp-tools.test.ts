@@ -67,10 +67,10 @@ describe('the list of tools', () => {
     const rows = (await listed()).map(({ tool, who }) => {
       // The defaults of the protocol: a tool that says nothing changes things and takes them away.
       const { readOnlyHint = false, destructiveHint = true } = tool.annotations ?? {}
-      const effect = readOnlyHint ? 'reads' : destructiveHint ? '**takes away**' : 'does'
+      const effect = readOnlyHint ? 'reads' : destructiveHint ? '**destructive**' : 'writes'
       return `| \`${tool.name}\` | ${tool.title} | ${who} | ${effect} |`
     })
-    const table = ['| Tool | | Who | |', '|---|---|---|---|', ...rows].join('\n')
+    const table = ['| Tool | Title | Roles | Effect |', '|---|---|---|---|', ...rows].join('\n')
     expect(readFileSync(new URL('../../../docs/mcp.md', import.meta.url), 'utf8')).toContain(`\n${table}\n\n`)
   })
 
@@ -133,7 +133,7 @@ describe('the list of tools', () => {
       client: await world.client(),
       operator: await world.operator(),
       admin: await world.admin(),
-      everybody: await world.newUser(),
+      'all users': await world.newUser(),
     }
     const seen = new Map<string, { tool: Tool; by: string[] }>()
     for (const [role, { token }] of Object.entries(users)) {
@@ -146,7 +146,7 @@ describe('the list of tools', () => {
     return tools.map(({ name }) => {
       const { tool, by } = seen.get(name) ?? {}
       if (!tool || !by) throw new Error(`Nobody is shown ${name}`)
-      return { tool, who: by.includes('everybody') ? 'everybody' : by.join(', ') }
+      return { tool, who: by.includes('all users') ? 'all users' : by.join(', ') }
     })
   }
 })

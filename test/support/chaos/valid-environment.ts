@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import type { Ground } from '../../../tools/chaos/checks/index.ts'
+import type { Environment } from '../../../tools/chaos/checks/index.ts'
 import { createEvidence, lineOf } from '../../../tools/chaos/evidence.ts'
 
 const ids = () => ({ owner: randomUUID(), operator: randomUUID(), robot: randomUUID(), node: randomUUID() })
 
 /**
- * A small environment in which every invariant of the fault bench holds: one completed session with a chat message in
+ * Creates a small environment in which every invariant of the fault bench holds: one completed session with a chat message in
  * its log, billed; one connected robot; one notification. In the database, and as evidence.
  */
 export async function createValidEnvironment(db: Client) {
@@ -71,7 +71,7 @@ export async function createValidEnvironment(db: Client) {
     )
 
   /** Returns fresh evidence, so that a test can change it. */
-  const seen = (): Ground => {
+  const seen = (): Environment => {
     const evidence = createEvidence()
     evidence.messages.push({
       sessionId: session,

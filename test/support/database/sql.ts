@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-/** A connection to a database, closed when it goes out of scope. */
+/** Creates a connection to a database, closed when it goes out of scope. */
 export async function connectTo(url: string): Promise<Client & AsyncDisposable> {
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -10,15 +10,15 @@ import { FakeRosbridge } from './fake-rosbridge.ts'
 const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
 
 export interface ExampleRobot extends AsyncDisposable {
-  /** Settles when the robot has given up for good, with what it says about it. */
+  /** Waits until the robot has given up. @returns its message */
   gaveUp(): Promise<string>
 }
 
-/** Where its gateway is: given once the robot's own origin, if it has one, is known. */
+/** Returns the address of the gateway and the token. `origin` is the origin of a robot in a page. */
 type DestinationFactory = (origin?: string) => Promise<{ url: string; token: string }>
 export type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
 
-/** The robots of `examples/`, each in its own surroundings, by name. */
+/** Starts the robots of `examples/`, by name. */
 export const exampleRobots: Record<string, StartRobot> = {
   'examples/python/robot.py': startPythonRobot,
   'examples/browser/robot.html': startPageRobot,
@@ -51,21 +51,21 @@ export async function startPythonRobot(location: DestinationFactory): Promise<Ex
       child.kill('SIGTERM')
       const code = await exited
       process.off('exit', killAtExit)
-      if (alive && code !== 0) throw new Error(`robot.py did not end well (${code}):\n${output}`)
+      if (alive && code !== 0) throw new Error(`robot.py failed (${code}):\n${output}`)
     },
   }
 }
 
 let browser: Promise<Browser> | undefined
 
-/** Ends the browser of the pages; for the end of every file that starts robots which are pages. */
+/** Closes the browser: call it at the end of every file that starts robots in pages. */
 export async function closeBrowser(): Promise<void> {
   const open = browser
   browser = undefined
   await (await open)?.close()
 }
 
-/** In a profile of its own; the browser is one for all, since its start takes longer than most of what is proven. */
+/** Starts a robot in a page with its own profile. All robots share one browser, because its start is slow. */
 async function startPageRobot(location: DestinationFactory): Promise<ExampleRobot> {
   const pages = await serveFolder(folder('browser'))
   browser ??= launchChromium()
@@ -91,7 +91,7 @@ async function startPageRobot(location: DestinationFactory): Promise<ExampleRobo
     async [Symbol.asyncDispose]() {
       await profile.close()
       await pages[Symbol.asyncDispose]()
-      if (problems.length > 0) throw new Error(`robot.html has thrown: ${problems.join('; ')}`)
+      if (problems.length > 0) throw new Error(`robot.html threw errors: ${problems.join('; ')}`)
     },
   }
 }

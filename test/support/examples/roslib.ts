@@ -26,11 +26,12 @@ interface RosLib {
   readonly Topic: new (options: TopicOptions) => RosTopic
   readonly Service: new (options: { ros: RosClient; name: string; serviceType: string }) => RosService
 }
-export const { Ros, Topic, Service } = library as unknown as RosLib
+const typedLibrary = library as unknown as RosLib
+export const { Topic, Service } = typedLibrary
 
 /** Connects a roslib client. */
 export async function connectRoslib(port: number): Promise<RosClient> {
-  const ros = new Ros({})
+  const ros = new typedLibrary.Ros({})
   const connected = once(ros, 'connection') // rejects on `error`
   await ros.connect(`ws://127.0.0.1:${port}`)
   await connected

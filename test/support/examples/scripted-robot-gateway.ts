@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Received } from '../gateway/received-frames.ts'
 
 /** A scripted gateway, for behaviour that a real gateway never shows. */
-export class RobotsGateway {
+export class ScriptedRobotGateway {
   /** Text frames from robots, of all connections. */
   readonly frames: Received[] = []
   /** Connections so far, the newest last. */
@@ -24,8 +24,8 @@ export class RobotsGateway {
     handleProtocols: (offered) => [...offered].find((entry) => !entry.startsWith('bearer.')) ?? false,
   })
 
-  static async start(): Promise<RobotsGateway> {
-    const gateway = new RobotsGateway()
+  static async start(): Promise<ScriptedRobotGateway> {
+    const gateway = new ScriptedRobotGateway()
     gateway.#http.on('upgrade', (request, socket: Duplex, head) => {
       const status = gateway.refusals.shift()
       if (status !== undefined) socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`)

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { OpenApiDocument } from '../../../src/web/openapi/document.ts'
 
-/** A placeholder for an id of some kind; the sender replaces it with an id that the platform has created. */
+/** Creates a placeholder for an id of some kind; the sender replaces it with an id that the platform has created. */
 const idMark = (kind: string, index: number) => `@@${kind}:${index}@@`
 const MARK = /@@(\w*):(\d+)@@/g
 
@@ -172,7 +172,7 @@ function text(schema: TextSchema, name: string): Arbitrary<unknown> {
   )
 }
 
-/** A value with one change: a missing field, a field of another type, or an additional one. */
+/** Creates a value with one change: a missing field, a field of another type, or an additional one. */
 export function corrupted(valid: Arbitrary<unknown>): Arbitrary<unknown> {
   return fc
     .tuple(valid, fc.constantFrom('replace', 'remove', 'add'), fc.nat({ max: 50 }), anyJson, key)

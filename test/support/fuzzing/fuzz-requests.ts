@@ -101,7 +101,7 @@ function bodyOf(spec: Endpoint, document: OpenApiDocument): Arbitrary<Body | und
   )
 }
 
-/** Bytes that contradict their headers, or have an unexpected type. */
+/** Generates bytes that contradict their headers, or have an unexpected type. */
 function raw({ body }: Endpoint): Arbitrary<Body> {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
@@ -168,7 +168,7 @@ const PNG = Buffer.from(
   'base64',
 )
 
-/** Multipart bodies, complete and truncated, with files whose content matches their type or does not. */
+/** Generates multipart bodies, complete and truncated, with files whose content matches their type or does not. */
 function multipart({ field, types }: Upload): Arbitrary<Body> {
   const part = fc.record({
     name: fc.oneof({ weight: 4, arbitrary: fc.constant(field) }, { weight: 1, arbitrary: hostileText }),

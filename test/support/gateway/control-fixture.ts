@@ -76,7 +76,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 const text = (frame: Sent) => (typeof frame === 'string' ? JSON.parse(frame) : undefined)
 
 /**
- * A whole gateway without sockets and database, under a clock that the test advances. Checks the rules of control:
+ * Creates a whole gateway without sockets and database, under a clock that the test advances. Checks the rules of control:
  * `violations` lists each violation.
  */
 export async function createControlFixture(

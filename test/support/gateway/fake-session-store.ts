@@ -39,7 +39,7 @@ interface Known {
 }
 
 /**
- * The database as one gateway sees it, in memory. Every query waits until the database works, and every answer until
+ * Creates the database as one gateway sees it, in memory. Every query waits until the database works, and every answer until
  * it is delivered, so that other events can happen in between. Hints wait to be delivered, or get lost.
  */
 export function createSessionBook(parts: {
@@ -114,7 +114,7 @@ export function createSessionBook(parts: {
       return answer
     }
   }
-  /** Like `call`, for queries whose answer contains the robot's session. */
+  /** Does the same as `call`, for queries whose answer contains the robot's session. */
   async function ask<T>(work: () => T, patient = false): Promise<T> {
     const asked = connection()
     const arrive = await call(() => conditional(work(), snapshot()), patient)

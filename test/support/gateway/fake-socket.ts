@@ -9,9 +9,9 @@ const ABNORMAL = 1006
 export type Sent = string | ArrayBuffer
 
 export interface FakePeer {
-  /** The gateway has sent a frame; the peer has not read `behind` earlier ones. */
+  /** Receives a frame of the gateway; the peer has not read `behind` earlier ones. */
   sent?(frame: Sent, behind: number): void
-  /** The peer reads it. */
+  /** Reads the frame as the peer. */
   read?(frame: Sent): void
 }
 
@@ -50,7 +50,7 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     return this.#reading
   }
 
-  /** The peer sends a frame. */
+  /** Sends a frame as the peer. */
   receiveFrame(frame: unknown): void {
     if (!this.open) return
     const isBinary = frame instanceof Uint8Array
@@ -60,7 +60,7 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     new Uint8Array(memory).fill(0xee) // uWebSockets reuses the memory
   }
 
-  /** The peer's library answers the received pings. */
+  /** Answers the received pings, as the peer's library does. */
   pong(): void {
     if (!this.open || !this.#reading || this.pings === 0) return
     this.pings = 0
@@ -76,7 +76,7 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     this.readSome(this.#unread.length)
   }
 
-  /** The peer reads this many of the unread frames. */
+  /** Reads this many of the unread frames as the peer. */
   readSome(count: number): void {
     const frames = this.#unread.splice(0, count)
     for (const frame of frames) {
@@ -88,7 +88,7 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
     this.#handlers.drained(this.link)
   }
 
-  /** The peer, or the network, ends the connection. */
+  /** Ends the connection, as the peer or the network does. */
   lose(): void {
     if (this.open) this.#end(ABNORMAL)
   }

@@ -70,10 +70,10 @@ class ScriptedGateway {
     await once(this.#http, 'close')
   }
 
-  /** Called when a connection has been accepted. */
+  /** Runs when a connection has been accepted. */
   protected opened(): void {}
 
-  /** Called when a text frame has arrived on the newest connection. */
+  /** Runs when a text frame has arrived on the newest connection. */
   protected received(_frame: Frame): void {}
 
   #accept(socket: WebSocket): void {

@@ -12,7 +12,7 @@ export interface ToolReply {
   readonly replayed: boolean
 }
 
-/** A real MCP client, connected with a credential; by default of the protocol version of 2026. */
+/** Creates a real MCP client, connected with a credential; by default of the protocol version of 2026. */
 export async function connectMcp(
   baseUrl: string,
   credential: string,

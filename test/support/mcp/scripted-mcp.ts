@@ -15,7 +15,7 @@ export interface Received {
 const SESSION_ID = 'session-of-the-script'
 
 /**
- * An MCP server with sessions, streams, and requests of its own, controlled by a test. `call` answers tool calls by the
+ * Creates an MCP server with sessions, streams, and server requests, controlled by a test. `call` answers tool calls by the
  * name of the tool, and may keep the response open as a stream of events.
  */
 export async function createScriptedMcp(
@@ -91,7 +91,7 @@ export async function createScriptedMcp(
   }
 }
 
-/** Server-sent events; the first one begins the response. */
+/** Sends server-sent events; the first one begins the response. */
 function eventStream(response: ServerResponse) {
   const begin = () => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' })

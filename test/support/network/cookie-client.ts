@@ -12,7 +12,7 @@ export interface Page {
   readonly text: string
 }
 
-/** The part of a browser that a sign-in needs: a cookie jar, redirects, and forms. It runs no scripts. */
+/** Creates the part of a browser that a sign-in needs: a cookie jar, redirects, and forms. It runs no scripts. */
 export function createBrowser(baseUrl: string) {
   const cookies: Cookie[] = []
   /** Every requested address, redirects included. */

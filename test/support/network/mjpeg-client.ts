@@ -4,7 +4,7 @@ import sharp from 'sharp'
 
 const HEAD_END = '\r\n\r\n'
 
-/** A viewer of a video with its own connection: reads parts by their length. */
+/** Creates a viewer of a video with its own connection: reads parts by their length. */
 export async function openMjpegStream(url: string) {
   const request = get(url, { agent: false })
   const [response] = (await once(request, 'response')) as [IncomingMessage]

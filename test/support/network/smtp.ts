@@ -25,7 +25,7 @@ export interface ReceivedMail {
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 
-/** A real SMTP server on a free port, which can be stopped and started again. */
+/** Creates a real SMTP server on a free port, which can be stopped and started again. */
 export async function startMailServer() {
   /** Messages that were answered with 250. */
   const taken: ReceivedMail[] = []

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** One address for several processes, as a load balancer: each connection goes to the next process that accepts it. */
+/** Creates one address for several processes, as a load balancer: each connection goes to the next one that accepts it. */
 export async function createTcpBalancer(ports: readonly number[]) {
   const open = new Set<Socket>()
   let turn = 0

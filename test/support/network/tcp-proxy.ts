@@ -20,7 +20,7 @@ export interface TcpProxy {
   point(serviceUrl: string): void
   /** Number of reset connection attempts. */
   readonly refused: number
-  /** Local ports of the connections to the service, by which the service identifies them. */
+  /** Returns the local ports of the connections to the service, by which the service identifies them. */
   ports(): (number | undefined)[]
   [Symbol.asyncDispose](): Promise<void>
 }

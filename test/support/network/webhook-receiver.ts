@@ -24,7 +24,7 @@ export const status =
 /** Never answers. */
 export const silence: Answer = () => {}
 
-/** A customer's server on this machine, which receives webhooks. */
+/** Creates a customer's server on this machine, which receives webhooks. */
 export async function startReceiver(answer: Answer = ok, tls?: { key: string; cert: string }) {
   const received: Received[] = []
   let connections = 0

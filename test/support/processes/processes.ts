@@ -108,7 +108,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
   }
 }
 
-/** An OpenID Connect provider outside of every process, as in production; it signs in any requested user. */
+/** Creates an OpenID Connect provider outside of every process, as in production; it signs in any requested user. */
 export async function startOutsideProvider() {
   const { publicKey, privateKey } = await generateKeyPair('ES256')
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'test' }] })
@@ -136,7 +136,7 @@ export async function startOutsideProvider() {
   }
 }
 
-/** An empty database, without the schema. */
+/** Creates an empty database, without the schema. */
 export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = inject('databaseUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`

@@ -43,7 +43,7 @@ export function chromium(): string {
   )
 }
 
-/** The first `python3` of the PATH may lack the package that Debian's own has. */
+/** Checks all: the first `python3` of the PATH may lack the package that Debian's own has. */
 async function findPython(): Promise<string | undefined> {
   for (const program of onPath('python3')) {
     const works = await run(program, ['-c', 'import websockets'], { timeout: PYTHON_LIMIT_MS }).then(

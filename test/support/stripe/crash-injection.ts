@@ -21,7 +21,7 @@ class Life {
     })
   }
 
-  /** Called after a step. Settles unless it was the last one. */
+  /** Counts a step. Settles unless it was the last one. */
   async goOn<T>(result: T): Promise<T> {
     this.left--
     if (this.left >= 0) return result
@@ -57,7 +57,7 @@ function crashablePayments(world: World, stripe: FakeStripe, now: () => Date, li
   return payments
 }
 
-/** The library; each of its answers is a step. */
+/** Wraps the library; each of its answers is a step. */
 function crashable<T extends object>(target: T, life: Life): T {
   return new Proxy(target, {
     get(of, name) {

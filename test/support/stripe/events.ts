@@ -5,7 +5,7 @@ export const WEBHOOK_SECRET = 'whsec_wheelhouse'
 const stripe = new Stripe('sk_test_none')
 let count = 0
 
-/** An event of version 1, which contains the object as it was then. */
+/** Creates an event of version 1, which contains the object as it was then. */
 export const snapshotEvent = (
   type: string,
   object: Record<string, unknown>,
@@ -18,7 +18,7 @@ export const snapshotEvent = (
   data: { object, ...(more.previous_attributes && { previous_attributes: more.previous_attributes }) },
 })
 
-/** An event of version 2, which only names its object. */
+/** Creates an event of version 2, which only names its object. */
 export const thinEvent = (type: string, id: string) => ({
   id: `evt_${++count}_${Date.now()}`,
   object: 'v2.core.event',

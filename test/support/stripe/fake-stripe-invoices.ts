@@ -96,7 +96,7 @@ export class StripeInvoices {
     }
   }
 
-  /** The customer's bank pays. */
+  /** Pays, as the customer's bank. */
   pay(id: string, { offStripe = false } = {}): void {
     const invoice = this.open(id)
     invoice.status = 'paid'
@@ -106,22 +106,22 @@ export class StripeInvoices {
     if (invoice.intent) Object.assign(invoice.intent, { status: 'succeeded', last_payment_error: null })
   }
 
-  /** The bank processes the payment, which takes several days. */
+  /** Begins to process the payment as the bank, which takes several days. */
   begin(id: string): void {
     this.open(id).intent = this.intent('processing', null)
   }
 
-  /** The bank declines. */
+  /** Declines, as the bank. */
   fail(id: string): void {
     this.open(id).intent = this.intent('requires_payment_method', { message: 'Your card was declined.' })
   }
 
-  /** An invoice is voided or written off in the provider's dashboard. */
+  /** Voids an invoice, or writes it off, as in the provider's dashboard. */
   end(id: string, how: 'void' | 'uncollectible'): void {
     this.open(id).status = how
   }
 
-  /** A draft is deleted in the provider's dashboard. */
+  /** Deletes a draft, as in the provider's dashboard. */
   delete(id: string): void {
     this.draft(id)
     this.all.delete(id)

@@ -122,7 +122,7 @@ export class StripeBooks {
     }
   }
 
-  /** The client saved a payment method with the provider's form. */
+  /** Saves a payment method, as the client does with the provider's form. */
   saveMethod(customerId: string): string {
     this.customer(customerId)
     const id = this.id('pm')
@@ -130,32 +130,32 @@ export class StripeBooks {
     return id
   }
 
-  /** The client removed it in the portal. */
+  /** Removes it, as the client does in the portal. */
   removeMethod(id: string): void {
     this.methods.delete(id)
   }
 
-  /** A transfer was (partly) reversed. */
+  /** Reverses a transfer, or a part of it. */
   reverse(transferId: string, amountReversed: number): void {
     const transfer = this.transfer(transferId)
     transfer.amount_reversed = amountReversed
     transfer.reversed = amountReversed === transfer.amount
   }
 
-  /** A customer was deleted in the provider's dashboard. */
+  /** Deletes a customer, as in the provider's dashboard. */
   forget(id: string): void {
     this.customers.delete(id)
     this.recipients.delete(id)
   }
 
-  /** The operator has met all requirements of the provider. */
+  /** Meets all requirements of the provider, as the operator. */
   finishOnboarding(accountId: string): void {
     const recipient = this.recipient(accountId)
     recipient.transfers = 'active'
     recipient.wanted = []
   }
 
-  /** The provider requires more data, and makes no transfers until then. */
+  /** Requires more data as the provider, which makes no transfers until then. */
   restrict(accountId: string, wanted: readonly string[]): void {
     const recipient = this.recipient(accountId)
     recipient.transfers = 'restricted'

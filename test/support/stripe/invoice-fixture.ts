@@ -9,7 +9,7 @@ import { startStripe } from './server.ts'
 const START_MS = Date.parse('2026-01-15T12:00:00Z')
 
 /**
- * A platform with payments, a client whose sessions have a price, and a clock that the test advances. `keyless` begins
+ * Creates a platform with payments, a client whose sessions have a price, and a clock that the test advances. `keyless` begins
  * without the provider's key; `world.addNode` with `stripe.env` adds it.
  */
 export async function createInvoiceFixture({ keyless = false } = {}) {

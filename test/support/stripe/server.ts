@@ -47,7 +47,7 @@ const SECRET_KEY = 'sk_test_wheelhouse'
 export type FakeStripe = Awaited<ReturnType<typeof startStripe>>
 
 /**
- * A stand-in for Stripe: a stateful server, which the platform uses through Stripe's own library. It refuses the same
+ * Creates a stand-in for Stripe: a stateful server, which the platform uses through Stripe's own library. It refuses the same
  * requests as Stripe, stores answers by their idempotency keys, and injects the planned faults.
  */
 export async function startStripe() {

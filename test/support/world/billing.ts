@@ -6,7 +6,7 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
 /**
- * A gateway without sockets: robots connect and disconnect on request of the test, at times of the test's clock. It
+ * Creates a gateway without sockets: robots connect and disconnect on request of the test, at times of the test's clock. It
  * sends heartbeats, so that the worker does not remove it, until the test silences it.
  */
 export async function createSilentGateway(world: World, nowMs: () => number) {
@@ -57,7 +57,7 @@ export async function createSilentGateway(world: World, nowMs: () => number) {
 }
 export type SilentGateway = Awaited<ReturnType<typeof createSilentGateway>>
 
-/** An owner, an operator and a robot that is online. */
+/** Creates an owner, an operator and a robot that is online. */
 export async function actors(world: World, gateway: SilentGateway) {
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)

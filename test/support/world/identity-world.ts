@@ -36,7 +36,7 @@ export interface OutsideProvider {
 export const ALLOWED_ORIGIN = 'https://console.example'
 export const ADMIN = 'root@example.com'
 
-/** The api's accounts and login over real HTTP and a real database, without the rest of the platform. */
+/** Creates the api's accounts and login over real HTTP and a real database, without the rest of the platform. */
 export async function createIdentityWorld(options: { provider?: (baseUrl: string) => OutsideProvider } = {}) {
   const problems: unknown[] = []
   const report = (cause: unknown) => void problems.push(cause)

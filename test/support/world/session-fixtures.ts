@@ -20,7 +20,7 @@ export async function performAction(user: TestUser, sessionId: string, action: s
 
 export type SessionFixture = Awaited<ReturnType<typeof openSessionFixture>>
 
-/** A session that has just begun, with its client, its operator, and its connected robot. */
+/** Creates a session that has just begun, with its client, its operator, and its connected robot. */
 export async function openSessionFixture(world: World) {
   const [client, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(client)

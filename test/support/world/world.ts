@@ -31,7 +31,7 @@ const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
 const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
 
 /**
- * The whole platform with a database of its own, on free ports, with users and robots. Its disposal checks for remains:
+ * Creates the whole platform with a separate database, on free ports, with users and robots. Its disposal checks for:
  * open connections, unpublished events, errors in the log.
  */
 export async function createWorld(options: WorldOptions = {}) {

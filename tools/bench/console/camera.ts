@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 
-/** A camera that repeats the same picture, as MJPEG that every page may read. */
+/** Creates a camera that repeats the same picture, as MJPEG that every page may read. */
 export async function startCamera(picture: { width: number; height: number; hz: number }) {
   const { width, height, hz } = picture
   const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const

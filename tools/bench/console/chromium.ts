@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
-/** The installed Chromium, headless and without network requests of its own. */
+/** Starts the installed Chromium, headless and without background requests. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,

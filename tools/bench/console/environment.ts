@@ -59,7 +59,7 @@ export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
   }
 }
 
-/** In a room that is wide enough to drive for a while. */
+/** Simulates a robot in a room that is wide enough to drive for a while. */
 const simulatedRobot = (port: number, { id, robot_token }: Answer, telemetryHz: number) =>
   new SimulatedRobot({
     url: `ws://127.0.0.1:${port}/robots/${id}/control`,

@@ -52,7 +52,7 @@ export function createBeating() {
   }
 
   /**
-   * While other robots connect, the connected ones must not count as silent: each sends a beat a second. The clock
+   * Sends a beat a second while other robots connect, so that the connected ones do not count as silent. The clock
    * decides, because timers are late while the generator connects.
    */
   function keepAlive(robots: readonly RobotSocket[]): void {

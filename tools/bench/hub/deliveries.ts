@@ -20,7 +20,7 @@ export class Deliveries {
   private lastMs = Number.NaN
   private readonly followers: Follower[] = []
 
-  /** A follower that has everything up to number `after` and receives the rest in order. */
+  /** Creates a follower that has everything up to number `after` and receives the rest in order. */
   follow(after: number): Follower {
     const follower = new Follower(this, after)
     this.followers.push(follower)

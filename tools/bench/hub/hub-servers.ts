@@ -26,7 +26,7 @@ export interface HubServer {
   stop(): Promise<void>
 }
 
-/** Wheelhouse's hubs; the first of them runs the outbox relay. */
+/** Starts Wheelhouse's hubs; the first of them runs the outbox relay. */
 export async function startWheelhouseHubs(
   lab: Lab,
   redisUrl: string,
@@ -51,7 +51,7 @@ export interface SocketIoNodes extends HubServer {
   readonly peers: readonly Call<SocketIoPeer>[]
 }
 
-/** Bare Socket.IO with the same adapter; the first node emits. */
+/** Starts bare Socket.IO with the same adapter; the first node emits. */
 export async function startSocketIoNodes(
   lab: Lab,
   redisUrl: string,

@@ -22,9 +22,9 @@ export interface HubAddress {
 }
 
 export interface HubListener {
-  /** Called with each session event; the bytes of its packet are valid during the call. */
+  /** Receives each session event; the bytes of its packet are valid during the call. */
   event(data: Buffer, start: number, end: number): void
-  /** Called when the server has closed an accepted connection. */
+  /** Runs when the server has closed an accepted connection. */
   closed(why: string): void
 }
 
@@ -135,7 +135,7 @@ export class HubSocket {
         if (isSessionEvent(data, start)) this.listener.event(data, start, end)
         break
       case 'answer':
-        this.hearAnswer(data.toString('utf8', start + 2, end))
+        this.handleAnswer(data.toString('utf8', start + 2, end))
         break
       case 'opened':
         this.sendPacket(`40${JSON.stringify(this.address.auth ?? {})}`)
@@ -151,7 +151,7 @@ export class HubSocket {
   }
 
   /** Handles an acknowledgement: the number of the request and an array with the answer. */
-  private hearAnswer(text: string): void {
+  private handleAnswer(text: string): void {
     const bracket = text.indexOf('[')
     const id = Number(text.slice(0, bracket))
     const settle = this.pendingAnswers.get(id)

@@ -59,7 +59,7 @@ export interface SessionEventRecord {
   readonly session_id: string
 }
 
-/** With keys in the order of PostgreSQL's `jsonb`, so that every contender sends the same bytes. */
+/** Returns an event with keys in the order of PostgreSQL's `jsonb`, so that every contender sends the same bytes. */
 export function eventOf(sessionId: string, seq: number): SessionEventRecord {
   const at = '2026-11-20T09:31:05.000Z'
   return {

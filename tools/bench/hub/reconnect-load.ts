@@ -38,7 +38,7 @@ interface WatchAnswer {
 
 const ATTEMPT_LIMIT_MS = 10_000
 
-/** Clients of a hub that reconnect by themselves after a disconnection. */
+/** Creates clients of a hub that reconnect by themselves after a disconnection. */
 export function createReturning() {
   const members: Member[] = []
   let way: Return = { addresses: [], mode: 'at once', behind: 0 }
@@ -161,7 +161,7 @@ const emptyReport = () => ({
   wrong: 0,
 })
 
-/** A connection that is not accepted in time counts as failed; if it is accepted later, it is closed. */
+/** Fails a connection that is not accepted in time; closes it if it is accepted later. */
 async function withLimit(connecting: Promise<HubSocket>): Promise<HubSocket> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_resolve, reject) => {

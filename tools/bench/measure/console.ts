@@ -18,7 +18,7 @@ import { figure, percentile, sum } from '../stats.ts'
 
 const TELEMETRY_HZ = 30
 const COMMANDS_HZ = 50
-/** Browser timers are sometimes late; inputs add commands of their own. */
+/** Browser timers are sometimes late; inputs add further commands. */
 const LEAST_COMMANDS_HZ = 48
 const CAMERA = { width: 640, height: 360, hz: 25 }
 /** Duration of one frame of a screen. */

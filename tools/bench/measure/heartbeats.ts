@@ -22,7 +22,7 @@ interface Throughput {
   readonly cpuUsPerBeat: number
 }
 
-/** How many heartbeats each contender processes at most. */
+/** Measures how many heartbeats each contender processes at most. */
 export async function measureHeartbeats(lab: Lab, plan: Plan): Promise<Section> {
   const bare = await floodBare(lab, plan)
   const unnest = await writeOnly(lab, plan)
@@ -39,7 +39,7 @@ export async function measureHeartbeats(lab: Lab, plan: Plan): Promise<Section> 
     title: 'Heartbeats, as many as possible',
     rows: [
       line('bare uWebSockets.js, receives and drops', bare),
-      line('UNNEST update alone, rows', unnest),
+      line('UNNEST update only, rows', unnest),
       line('ws: parse, ack, coalesce, write', ws),
       line('Wheelhouse gateway', wheelhouse),
       {

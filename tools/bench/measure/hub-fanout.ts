@@ -32,7 +32,7 @@ interface Measured {
   readonly runs: readonly Run[]
 }
 
-/** Events to all observers, as fast as possible. */
+/** Measures events to all observers, as fast as possible. */
 export async function fanOutRows(
   lab: Lab,
   plan: HubPlan,

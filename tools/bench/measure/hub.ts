@@ -37,7 +37,7 @@ export async function measureHub(lab: Lab, { hub: plan }: Plan): Promise<Section
           'ws is a single process.',
         ...latency.notes,
         `Memory: growth of the process after garbage collection, over ${figure(plan.idleSockets)} connections, each of another user watching another session.`,
-        `Reconnection: ${figure(plan.returning)} users with an API key each watch a session of their own; all are on one hub, which is killed with SIGKILL, ` +
+        `Reconnection: ${figure(plan.returning)} users with an API key each watch another session; all are on one hub, which is killed with SIGKILL, ` +
           'and connect to the second one; or the client cuts all connections and they return to the same hub. Complete: connected, authenticated, and every entry of the log read ' +
           '(five were written in the interval). At once: every client reconnects immediately, and only a second attempt waits; ' +
           'with jitter: all wait for the sdk’s backoff, up to a quarter of a second at first. ' +

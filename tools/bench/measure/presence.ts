@@ -4,10 +4,10 @@ import type { RobotSocket } from '../fleet/robot-socket.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Row, Section } from '../report.ts'
+import { type Observer, startObserver } from '../robot-status-client.ts'
 import { resetPresence } from '../seed.ts'
 import { figure, percentile } from '../stats.ts'
 import { type Shape, startWheelhouse, type Wheelhouse } from '../targets.ts'
-import { type Observer, startObserver } from '../watcher.ts'
 import { connectRobots } from './robots.ts'
 
 /** Robots here are closed, not silent. */

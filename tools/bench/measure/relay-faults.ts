@@ -108,7 +108,7 @@ function stallRows(stalls: readonly Stall[]): Row[] {
   ]
 }
 
-/** All pairs drive; operators stop one half, and observers the other. */
+/** Measures stops while all pairs drive; operators stop one half, and observers the other. */
 async function stopRows(plan: RelayPlan, generator: Generator): Promise<Row[]> {
   const half = plan.stopRequests / 2
   await generator('startSteady', {

@@ -57,7 +57,7 @@ async function reading(parts: Parts, server: RestServer, path: string, forMs: nu
   return perSecond(report)
 }
 
-/** Every operator starts a session; then some of them chat. */
+/** Starts a session for every operator; then some of them chat. */
 async function starting(parts: Parts, server: RestServer): Promise<{ start: number; chat: number }> {
   const { load, targets, world, plan } = parts
   const to = { port: targets[server].port, connections: CONNECTIONS, expectedStatus: 201 }

@@ -25,7 +25,7 @@ const FLAT_WITHIN = 1.25
 /** Compares REST with Koa and the same handwritten statements, and with the ORM's unit of work. */
 export async function measureRest(lab: Lab, plan: Plan): Promise<Section> {
   if (!lab.redisUrl) {
-    return { title: 'REST', rows: [], notes: ['Not measured: an api process of its own needs redis-server.'] }
+    return { title: 'REST', rows: [], notes: ['Not measured: a separate api process needs redis-server.'] }
   }
   const world = await seedRest(lab.db, { pairs: plan.restStarts, sessions: SESSIONS_OF_LIST })
   const child = lab.children.run('tools/bench/rest/load.ts')
@@ -109,7 +109,7 @@ const listRequest = (owner: ApiUser) => ({
 })
 
 /**
- * The list at half of the server's maximum rate: the ratio of its slowest answers to its usual ones. The peer at the
+ * Measures the list at half of the server's maximum rate: the ratio of its slowest answers to its usual ones. The peer at the
  * same rate shows the influence of the machine.
  */
 async function halfLoad(parts: {
@@ -184,7 +184,7 @@ async function flatness(parts: {
 function notes(plan: Plan): string[] {
   return [
     `32 connections send requests as fast as they are answered; median of ${plan.restRounds} rounds in which the contenders take turns, ` +
-      `${plan.restSeconds} s each (starts: ${figure(plan.restStarts)} at a time, every one with an operator, a robot and an owner of its own; ` +
+      `${plan.restSeconds} s each (starts: ${figure(plan.restStarts)} at a time, each with another operator, robot and owner; ` +
       'messages: into 200 open sessions). All three read the API keys from the database.',
     'Handwritten: Koa, its router and body parser, and in each request the same statements in the same order as Wheelhouse, without ' +
       'validation, authorization rules and error bodies. Unit of work: an entity manager per request, find, change, flush.',

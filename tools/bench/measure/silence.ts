@@ -3,10 +3,10 @@ import { heartbeatFrame } from '../fleet/wire.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Section } from '../report.ts'
+import { startObserver } from '../robot-status-client.ts'
 import { resetPresence } from '../seed.ts'
 import { figure, percentile } from '../stats.ts'
 import { startWheelhouse } from '../targets.ts'
-import { startObserver } from '../watcher.ts'
 import { connectRobots } from './robots.ts'
 
 const TIMEOUT_MS = 3_500

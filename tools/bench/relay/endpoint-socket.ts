@@ -24,9 +24,9 @@ const wires: Record<RelayAddress['speaks'], (end: End, address: RelayAddress) =>
 
 /** Callbacks of a connection. */
 export interface EndListener {
-  /** Called with each message; the bytes are valid during the call. */
+  /** Receives each message; the bytes are valid during the call. */
   message(data: Buffer, start: number, end: number): void
-  /** Called after all messages of one read. */
+  /** Runs after all messages of one read. */
   readDone(): void
   closed(why: string): void
 }

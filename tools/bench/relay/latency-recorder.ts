@@ -62,7 +62,7 @@ export class LatencyRecorder {
     else this.latency.record(latencyUs)
   }
 
-  /** A frame arrived twice, or was not sent by an operator. */
+  /** Counts a frame that arrived twice, or that no operator sent. */
   arrivedStrangely(): void {
     this.strange++
   }

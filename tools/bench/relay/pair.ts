@@ -7,7 +7,7 @@ import type { End, Side } from './wires/wire.ts'
 
 /** Maximum of frames of one pair in flight that can be distinguished. */
 const REMEMBERED_FRAMES = 1_024
-const NOBODY = -1
+const NO_SENDER = -1
 
 export interface StopReceived {
   readonly reason: string
@@ -38,7 +38,7 @@ export class Pair {
   private readonly parts: PairParts
   private readonly ends: Partial<Record<Side, EndSocket>> = {}
   private nextSeq = 1
-  private readonly rememberedSeq = new Float64Array(REMEMBERED_FRAMES).fill(NOBODY)
+  private readonly rememberedSeq = new Float64Array(REMEMBERED_FRAMES).fill(NO_SENDER)
   private readonly sentMs = new Float64Array(REMEMBERED_FRAMES)
   private acks: Buffer[] = []
   private latched = false
@@ -101,7 +101,7 @@ export class Pair {
     const slot = seq % REMEMBERED_FRAMES
     if (this.rememberedSeq[slot] === seq) this.parts.recorder.arrived(this.sentMs[slot] as number)
     else this.parts.recorder.arrivedStrangely()
-    this.rememberedSeq[slot] = NOBODY
+    this.rememberedSeq[slot] = NO_SENDER
     if (this.latched) this.framesUnderStop++
     this.acks.push((this.ends.robot as EndSocket).wrap(ackFrame(seq)))
   }
@@ -112,7 +112,7 @@ export class Pair {
     this.acks = []
   }
 
-  /** Only Wheelhouse sends frames of its own to a robot. */
+  /** Handles frames that the relay itself sends to a robot; only Wheelhouse does. */
   private onRobotData(data: Buffer, start: number, end: number): void {
     const frame = JSON.parse(data.toString('utf8', start, end))
     if (frame.type === 'stop_cleared') this.latched = false

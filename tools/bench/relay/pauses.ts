@@ -35,7 +35,7 @@ export class PauseWatch {
     this.doubtfulTurns = TURNS_AFTER
   }
 
-  /** Called once in every turn of the event loop, after its reads. */
+  /** Runs once in every turn of the event loop, after its reads. */
   turn(nowMs: number): void {
     if (this.doubtfulTurns > 0) this.doubtfulTurns--
     this.poll(nowMs)

@@ -28,7 +28,7 @@ export interface Relay {
   readonly forms: readonly Form[]
   /** Connects the pairs from `from` to before `to`. */
   connect(generator: Call<RelayGenerator>, from: number, to: number): Promise<void>
-  /** Usage of the relay's own process; undefined where the system does not report it. */
+  /** Returns the usage of the relay's own process; undefined where the system does not report it. */
   usage(): Promise<RelayUsage | undefined>
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export const relayNames = {
 /** The reason why a relay cannot be measured here. */
 export type Absent = string
 
-/** Measured before Wheelhouse and after it: two equal runs show the difference between any two runs. */
+/** Starts the relay that is measured before Wheelhouse and after it: two equal runs show the difference between any two runs. */
 export async function startBareRelay(lab: Lab, again = false): Promise<Relay> {
   const name = again ? relayNames.bareAgain : relayNames.bare
   return await ofOurs(lab, name, 'tools/bench/servers/relay-uws.ts', 'WebSocket', ['JSON', 'binary'])
@@ -102,7 +102,7 @@ export async function startNats(lab: Lab): Promise<Relay | Absent> {
   return await startExternalRelay(lab, relayNames.nats, command, { port, speaks: 'NATS' })
 }
 
-/** A third-party server: it reports nothing about itself, and its messages are opaque to it. */
+/** Creates a third-party server: it reports nothing about itself, and its messages are opaque to it. */
 async function startExternalRelay(
   lab: Lab,
   name: string,
@@ -148,7 +148,7 @@ const connecting =
     await generator('open', ends, address)
   }
 
-/** Usage of one of our processes, which reports it exactly. */
+/** Returns the usage of one of our processes, which reports it exactly. */
 export function probedUsage(child: Child): Relay['usage'] {
   const probe = callerOf<Probe>(child.process)
   return async () => ({ cpuUs: (await probe('usage')).cpuUs, rssBytes: await probe('rss') })

@@ -16,7 +16,7 @@ interface Pair {
 export interface RestWorld {
   /** A client with fifty robots and the sessions of the list. */
   readonly owner: ApiUser
-  /** Operators, each with an available robot; every robot has an owner of its own. */
+  /** Operators, each with an available robot; every robot has another owner. */
   readonly pairs: readonly Pair[]
 }
 

@@ -19,7 +19,7 @@ server.on('connection', (socket, request) => {
   socket.on('close', () => room.delete(socket))
 })
 
-/** The same bytes as Socket.IO sends. */
+/** Returns the same bytes as Socket.IO sends. */
 function broadcast(event: SessionEventRecord): void {
   const packet = Buffer.from(EVENT + JSON.stringify(['session:event', event]))
   for (const socket of rooms.get(event.session_id) ?? []) socket.send(packet, { binary: false })

@@ -116,7 +116,7 @@ interface EmittedState {
   readonly payload: object
 }
 
-/** Rows that every change writes: the log, the client's notification, events for the hub. */
+/** Writes the rows of every change: the log, the client's notification, events for the hub. */
 async function record(
   client: PoolClient,
   entry: { id: string; seq: number; type: string; data: object; at: Date },

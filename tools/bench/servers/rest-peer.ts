@@ -6,7 +6,7 @@ import { sendReady } from '../rpc.ts'
 
 type Route = (http: Context) => Promise<void>
 
-/** The base of both peers of the REST measurements: Koa with its router and its body parser. */
+/** Starts the base of both peers of the REST measurements: Koa with its router and its body parser. */
 export function serveRest(
   routes: Record<'listSessions' | 'listRobots' | 'startSession' | 'sendMessage', Route>,
 ) {

@@ -19,7 +19,7 @@ interface ActorCounts {
   readonly troubles: string[]
 }
 
-/** One simulated robot and its operator, who drives it in circles and sometimes falls silent. */
+/** Creates one simulated robot and its operator. The operator drives it in circles and sometimes falls silent. */
 export function createSoakActors(parts: {
   robotUrl: string
   robotToken: string

@@ -9,7 +9,7 @@ interface MessageRow {
   body: string
 }
 
-/** Acknowledged messages exist as they were acknowledged, once; no message exists that nobody sent. */
+/** Acknowledged messages exist as they were acknowledged, once; every message has a sender among the actors. */
 export const chatOnce: Check = {
   name: 'acknowledged chat messages are stored once',
   async run({ db, evidence }) {
@@ -71,7 +71,7 @@ export const startsOnce: Check = {
   },
 }
 
-/** Every start without a known session explains at most one session; a start that the platform confirmed, exactly one. */
+/** Matches sessions with starts of unknown session: each explains at most one, a confirmed start exactly one. */
 function unaccounted(unnamed: readonly RequestedStart[], rows: readonly StartRow[]): string[] {
   const location = (operatorId: string, robotId: string) => `${operatorId} on robot ${robotId}`
   const found = Map.groupBy(rows, (row) => location(row.operator_id, row.robot_id))

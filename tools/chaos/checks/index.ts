@@ -6,7 +6,7 @@ import { ledgerTrue } from './money.ts'
 import { singleSession, statusesTrue } from './sessions.ts'
 import { stopsObeyed } from './stops.ts'
 
-export type { Check, Environment as Ground } from './check.ts'
+export type { Environment } from './check.ts'
 
 /** All invariants that must hold after the faults. */
 const checks: readonly Check[] = [

@@ -16,7 +16,7 @@ async function stoppedIntervals(db: Environment['db']): Promise<Map<string, Stop
   const since = new Map<string, number>()
   for (const { session_id: sessionId, type, at } of rows) {
     const fromMs = since.get(sessionId)
-    // The owner's stop after the operator's has an entry of its own.
+    // The owner's stop after the operator's has a separate entry.
     if (type === 'session.stopped') since.set(sessionId, fromMs ?? at.getTime())
     else if (fromMs !== undefined) {
       add(intervals, sessionId, { fromMs, toMs: at.getTime() })

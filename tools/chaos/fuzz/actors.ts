@@ -9,7 +9,7 @@ export interface FuzzedRobot {
   readonly token: string
 }
 
-/** The users and robots of a run: one pair with continuous control, and one session for the inputs. */
+/** Creates the users and robots of a run: one pair with continuous control, and one session for the inputs. */
 export async function createActors(platform: FuzzedPlatform) {
   const { keys } = platform
 
@@ -87,7 +87,7 @@ export async function createActors(platform: FuzzedPlatform) {
 }
 export type Actors = Awaited<ReturnType<typeof createActors>>
 
-/** A robot under continuous control: its control relay must continue, whatever other sockets send. */
+/** Creates a robot under continuous control: its control relay must continue, whatever other sockets send. */
 async function drive(
   { baseUrl, keys }: FuzzedPlatform,
   _robot: FuzzedRobot,

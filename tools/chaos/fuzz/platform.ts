@@ -8,7 +8,7 @@ const START_LIMIT_MS = 90_000
 const STOP_LIMIT_MS = 20_000
 const ERROR_LEVEL = 50
 
-/** A whole platform in a process of its own, with an embedded database, as `npm start` starts it. */
+/** A whole platform in a separate process, with an embedded database, as `npm start` starts it. */
 export interface FuzzedPlatform {
   readonly baseUrl: string
   readonly gatewayUrl: string

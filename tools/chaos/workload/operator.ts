@@ -11,7 +11,7 @@ const ACTION_INTERVAL_MS = [400, 2_500] as const
 const END_LIMIT_MS = 60_000
 const SETTLE_MS = 1_000
 
-/** An operator who starts a session, drives, performs session actions, ends, and repeats this until the load ends. */
+/** Creates an operator who starts a session, drives, performs session actions, ends, and repeats this until the load ends. */
 export async function runOperator(context: ActorContext, robots: readonly LoadRobot[]): Promise<void> {
   while (!context.over.aborted) {
     const free = robots.filter((robot) => !robot.isWanted)

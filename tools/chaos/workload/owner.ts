@@ -6,7 +6,7 @@ import { readExport } from './exports.ts'
 const ACTION_INTERVAL_MS = [500, 2_500] as const
 const STOP_LIMIT_MS = 6_000
 
-/** An owner who observes: chats, requests extensions, stops, rates, reads exports, until the load ends. */
+/** Creates an owner who observes: chats, requests extensions, stops, rates, reads exports, until the load ends. */
 export async function runOwner(context: ActorContext): Promise<void> {
   const { random, over, view } = context
   while (!over.aborted) {

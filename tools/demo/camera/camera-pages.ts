@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa'
 import { AppError, notAllowed, notFound } from '../../../src/core/errors/errors.ts'
 import { type Camera, STREAM_TYPE } from './camera.ts'
 
-/** The path of a robot's video; with `.jpg` appended, of a single picture. */
+/** Returns the path of a robot's video; with `.jpg` appended, of a single picture. */
 export const cameraPath = (hardwareId: string) => `/demo/robots/${encodeURIComponent(hardwareId)}/camera`
 
 export interface CameraPages {

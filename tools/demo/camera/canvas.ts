@@ -13,7 +13,7 @@ export interface Box {
 
 const LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
-/** Red, green and blue, 0 to 255 each. */
+/** Returns a colour of red, green and blue, 0 to 255 each. */
 export function colour(red: number, green: number, blue: number): Colour {
   return LITTLE_ENDIAN
     ? (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0

@@ -27,7 +27,7 @@ const SIDE_LIGHT = 0.84
 const NEAREST_M = 0.05
 
 const GREY: Rgb = [130, 130, 136]
-/** Each wall has a colour of its own, which shows the direction of the camera. */
+/** Each wall has another colour, which shows the direction of the camera. */
 const walls: Record<'east' | 'west' | 'north' | 'south', Rgb> = {
   east: [206, 188, 150],
   west: [150, 180, 200],

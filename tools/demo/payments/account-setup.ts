@@ -22,7 +22,7 @@ async function billingReady({ owner }: PaymentScenario): Promise<boolean> {
   return billing_ready
 }
 
-/** The client's browser sends the card to Stripe; Stripe notifies the platform with an event. */
+/** Sends the card from the client's browser to Stripe; Stripe notifies the platform with an event. */
 export const clientSavesAMethod: Chapter = async (scenario) => {
   const { transcript, owner, stripe } = scenario
   await transcript.step('A client saves a payment method')
@@ -59,7 +59,7 @@ async function payoutReady({ operator }: PaymentScenario): Promise<boolean> {
   return payout_ready
 }
 
-/** The data of an operator that Stripe collects on its own page. */
+/** Provides the data of an operator that Stripe collects on its own page. */
 export const operatorOnboards: Chapter = async (scenario) => {
   const { transcript, operator, stripe } = scenario
   await transcript.step('An operator sets up a payout account')

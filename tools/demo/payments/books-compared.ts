@@ -20,7 +20,7 @@ async function ledgerOf({ running }: LocalEnvironment): Promise<Line[]> {
     .execute()
 }
 
-/** A row for each posting, a column for each account; every row and the last column add up to zero. */
+/** Creates a row for each posting, a column for each account; every row and the last column add up to zero. */
 function tableOf(lines: readonly Line[]): string[][] {
   const accounts = LedgerAccount.options
   const row = (title: string, of: readonly Line[]) => [

@@ -28,7 +28,7 @@ const newest = async ({ owner }: PaymentScenario): Promise<InvoiceShown> => {
   return invoice
 }
 
-/** The month is over: the client gets one invoice with a line for each session; Stripe charges it and reports PAID. */
+/** Ends the month: the client gets an invoice with a line for each session; Stripe charges it and reports PAID. */
 export const invoiceIsCollected: Chapter = async (scenario) => {
   const { transcript, owner, stripe, nowMs, passTime } = scenario
   await transcript.step('The month is over, and the client is charged')

@@ -1,7 +1,7 @@
 import { PayoutOverview, PayoutView } from '../../../src/modules/payments/payment.schema.ts'
 import { type Chapter, euros, must, until } from './scenario.ts'
 
-/** Stripe makes the transfer, but its answer is lost: the payout stays PENDING, and is never made twice. */
+/** Loses Stripe's answer to a transfer that it makes: the payout stays PENDING, and is never made twice. */
 export const payoutResponseIsLost: Chapter = async ({ transcript, operator, stripe, passTime }) => {
   await transcript.step('The operator is paid, although Stripe’s answer is lost')
   stripe.plan('drops after', /transfers$/, 2, 'POST') // also drops the answer to the library's retry

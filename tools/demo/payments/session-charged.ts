@@ -12,7 +12,7 @@ const DRIVEN_MS = DRIVEN_MINUTES * 60_000 - 45_000
 const Charged = z.object({ status: z.literal('COMPLETED'), client_charge_cents: z.int() })
 const Earned = z.object({ operator_earnings_cents: z.int() })
 
-/** The operator drives over the gateway until the robot obeys; the connection stays open. */
+/** Drives as the operator over the gateway until the robot obeys; the connection stays open. */
 async function drive({ transcript, environment }: PaymentScenario, sessionId: string): Promise<OperatorLink> {
   const token = environment.keys.operator
   const obeyed = Promise.withResolvers<void>()
@@ -39,7 +39,7 @@ async function drive({ transcript, environment }: PaymentScenario, sessionId: st
   }
 }
 
-/** The charge is determined and posted in the transaction that ends the session. */
+/** Shows that the transaction that ends a session also determines and posts its charge. */
 export const sessionIsCharged: Chapter = async (scenario) => {
   const { transcript, environment, owner, operator, passTime } = scenario
   await transcript.step('An operator drives for an hour, and it is charged when it ends')

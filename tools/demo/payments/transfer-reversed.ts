@@ -14,7 +14,7 @@ async function available({ operator }: PaymentScenario): Promise<number> {
   return availableCents
 }
 
-/** The operator gets a reversed amount back once, however often Stripe reports the reversal. */
+/** Shows that the operator gets a reversed amount back once, however often Stripe reports the reversal. */
 export const transferIsReversed: Chapter = async (scenario) => {
   const { transcript, stripe } = scenario
   await transcript.step('Stripe reverses a part, and reports it twice')

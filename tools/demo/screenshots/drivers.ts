@@ -24,7 +24,7 @@ export async function passes(trip: RoundTrip, points: number): Promise<void> {
 
 const tick = () => new Promise((done) => setTimeout(done, CONTROL_MS))
 
-/** A program that drives a session's robot around its room, through the SDK. */
+/** Creates a program that drives a session's robot around its room, through the SDK. */
 export async function driveByProgram(baseUrl: string, { token }: Actor, sessionId: string) {
   const trip = createRoundTrip()
   let steering = trip.steer(undefined)

@@ -32,7 +32,7 @@ async function open(browser: ConsoleBrowser, email: string, path: string): Promi
   return page
 }
 
-/** The session as its owner sees it, driven by a program; the owner's robots; the admin's overview. */
+/** Takes pictures of the session as its owner sees it, driven by a program; the owner's robots; the admin's overview. */
 async function captureObservers(
   { baseUrl, ...set }: ScreenshotFixtures,
   browser: ConsoleBrowser,
@@ -67,7 +67,7 @@ async function captureObservers(
   }
 }
 
-/** The cockpit, driven with its keys. */
+/** Takes pictures of the cockpit, driven with its keys. */
 async function takeCockpit({ baseUrl, ...set }: ScreenshotFixtures, browser: ConsoleBrowser): Promise<void> {
   const { ronja } = set.sessions
   const page = await open(browser, 'operator@demo.local', `/drive/${ronja}`)

@@ -25,7 +25,7 @@ export function SessionButtons({ session }: { session: OpenSession }) {
           variant="default"
           question={`End the session on ${session.robot_name}?`}
           consequence="The robot stops and becomes available. The charge is final. Owner and operator are notified, and the audit log records your name."
-          confirmLabel="End the session"
+          confirmLabel="End session"
           onConfirm={() => sessionAction.mutateAsync('end')}
           aria-label={label('End')}
         >

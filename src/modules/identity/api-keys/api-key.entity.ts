@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
 
-/** A programmatic credential. Only its SHA-256 is kept, so a stolen database opens no door. */
+/** A programmatic credential. Only its SHA-256 is stored, so a stolen database contains no usable keys. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',

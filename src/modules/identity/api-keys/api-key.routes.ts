@@ -4,7 +4,7 @@ import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.t
 import { ApiKeyView, CreateApiKey, CreatedApiKey } from './api-key.schema.ts'
 import type { ApiKeyRow, ApiKeys } from './api-key.service.ts'
 
-/** API keys are made and revoked with a session only: a leaked key must not be able to make its successor. */
+/** Creates the endpoints of API keys. They require a session, so that a leaked key cannot create another key. */
 export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
   const { apiKeys } = deps
   const access = { sessionOnly: true } as const
@@ -20,11 +20,11 @@ export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/auth/api-keys',
-      summary: 'Creates an API key; the answer shows it this once',
+      summary: 'Creates an API key. Only this response contains the key',
       access,
       body: CreateApiKey,
       response: [201, CreatedApiKey],
-      errors: { 409: { api_key_limit_reached: 'when the account has as many keys as it may have' } },
+      errors: { 409: { api_key_limit_reached: 'when the account has the maximum number of keys' } },
       run: async ({ caller, body }) => {
         const created = await apiKeys.create(caller.userId, body)
         return { ...view(created), key: created.key }
@@ -33,7 +33,7 @@ export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
     endpoint({
       method: 'delete',
       path: '/api/auth/api-keys/{id}',
-      summary: 'Revokes an API key at once, open sockets included',
+      summary: 'Revokes an API key immediately and closes its open sockets',
       access,
       params: idParams('apiKey'),
       response: [204],

@@ -15,7 +15,7 @@ export const CreateApiKey = z.strictObject({
 })
 export type CreateApiKey = z.infer<typeof CreateApiKey>
 
-/** A key as it is listed. The key itself is not kept, so it cannot be shown again. */
+/** A key in a list. The key itself is not stored, so it cannot be shown again. */
 export const ApiKeyView = z
   .object({
     id: idOf('apiKey'),
@@ -26,13 +26,13 @@ export const ApiKeyView = z
     last_used_at: timestamp.nullable(),
     expires_at: timestamp
       .nullable()
-      .meta({ description: 'Null: it does not expire.', examples: ['2099-01-01T00:00:00.000Z'] }),
+      .meta({ description: 'Null if the key does not expire.', examples: ['2099-01-01T00:00:00.000Z'] }),
     revoked_at: timestamp.nullable().meta({ examples: [null] }),
   })
-  .meta({ id: 'ApiKey', description: 'An API key as it is listed: enough to recognise it, not to use it.' })
+  .meta({ id: 'ApiKey', description: 'An API key in a list, without the key itself.' })
 export type ApiKeyView = z.infer<typeof ApiKeyView>
 
-/** Answer to a creation: the only time the key is shown. */
+/** Response to a creation. Only this response contains the key. */
 export const CreatedApiKey = ApiKeyView.extend({
   key: z.string().meta({ examples: ['svc_live_4f9d…x7Qa'] }),
-}).meta({ id: 'CreatedApiKey', description: 'A new API key, with the key itself this once.' })
+}).meta({ id: 'CreatedApiKey', description: 'A new API key, including the key itself.' })

@@ -12,13 +12,13 @@ import { generateApiKey, hashApiKey, looksLikeApiKey } from './api-key-format.ts
 
 export type ApiKeyRow = Selectable<Tables['api_keys']>
 
-/** Keys of one user that work at the same time; also how many that no longer work are listed. */
+/** Maximum number of usable keys of a user. A list contains at most as many unusable keys. */
 const KEY_LIMIT = 100
-/** `last_used_at` is as exact as this; a busy key costs one write a minute, not one a request. */
+/** Resolution of `last_used_at`. A busy key causes one write per minute instead of one per request. */
 const USE_RESOLUTION_MS = 60_000
 const PREFIX_SHOWN = 'svc_live_'.length + 4
 
-/** Who holds which key. Asked with every request that carries one. */
+/** Selects the users of key hashes. It runs for every request that has an API key. */
 const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
   db
     .selectFrom('api_keys')
@@ -31,7 +31,7 @@ const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
     .where('api_keys.hash', '=', sql<string>`any(${param('hashes')}::text[])`),
 )
 
-/** Programmatic credentials: making, listing, revoking and recognising them. */
+/** Creates the API key service: create, list, revoke and resolve keys. */
 export function createApiKeys(deps: {
   db: Db
   transact: Transact
@@ -55,7 +55,7 @@ export function createApiKeys(deps: {
     return hashes.map((hash) => found.get(hash))
   })
 
-  /** Keys used in the same turn are written down by one statement; what another process is writing down is left. */
+  /** Records the use of keys, in one statement per event loop turn. Skips rows that another process has locked. */
   const recordUses = createBatchLoader(async (ids: readonly string[]) => {
     await db
       .updateTable('api_keys')
@@ -80,12 +80,12 @@ export function createApiKeys(deps: {
   }
 
   return {
-    /** @throws 409 when the user already holds as many working keys as one may. */
+    /** Creates a key. @throws 409 if the user has the maximum number of usable keys. */
     async create(userId: string, input: CreateApiKey): Promise<ApiKeyRow & { key: string }> {
       const key = generateApiKey()
       const row = await transact(async (tx) => {
         const { db: trx } = tx
-        // The user's row is the queue: two creations at once cannot both take the last place.
+        // Locks the user's row, so that concurrent requests cannot exceed the limit.
         await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
         const { count } = await trx
           .selectFrom('api_keys')
@@ -96,7 +96,7 @@ export function createApiKeys(deps: {
         if (Number(count) >= KEY_LIMIT)
           throw conflict(
             'api_key_limit_reached',
-            `You have ${KEY_LIMIT} API keys, the most that are possible. Revoke one first.`,
+            `You have ${KEY_LIMIT} API keys, which is the maximum. Revoke a key first.`,
           )
         const created = await trx
           .insertInto('api_keys')
@@ -117,7 +117,7 @@ export function createApiKeys(deps: {
       return { ...row, key }
     },
 
-    /** Every key that works and the newest that no longer do, newest first. */
+    /** Returns all usable keys and the newest unusable ones, newest first. */
     list: (userId: string): Promise<ApiKeyRow[]> =>
       db
         .selectFrom('api_keys')
@@ -144,8 +144,8 @@ export function createApiKeys(deps: {
         .execute(),
 
     /**
-     * Ends a key for good, on every node. Doing it again changes nothing.
-     * @throws 404 unknown or somebody else's.
+     * Revokes a key on every node. A repeated call has no effect.
+     * @throws 404 if the user has no such key.
      */
     async revoke(userId: string, id: string): Promise<void> {
       await transact(async (tx) => {
@@ -170,8 +170,8 @@ export function createApiKeys(deps: {
     },
 
     /**
-     * Who holds a key; one query answers all who ask in the same moment.
-     * @throws 401 for anything but a key that works.
+     * Returns the user of a key. Concurrent calls share a query.
+     * @throws 401 if the key is not valid, revoked or expired.
      */
     async resolveKey(raw: string) {
       if (!looksLikeApiKey(raw))
@@ -188,8 +188,8 @@ export function createApiKeys(deps: {
     },
 
     /**
-     * Ids of keys revoked in the last milliseconds. For who must also find out when a hint was lost: ask with a
-     * margin for revocations that were still committing.
+     * Returns the ids of keys revoked in the last `ms` milliseconds, for callers that must not miss a lost bus message. Add
+     * a margin for transactions that commit late.
      */
     async revokedWithin(ms: number): Promise<string[]> {
       const rows = await db
@@ -200,7 +200,7 @@ export function createApiKeys(deps: {
       return rows.map((row) => row.id)
     },
 
-    /** Waits for notes of use that are still being written, so that the database can be closed. */
+    /** Waits for pending writes of `last_used_at`, so that the database can be closed. */
     flush: async (): Promise<void> => {
       await Promise.all(pendingUses)
     },

@@ -8,7 +8,7 @@ import type { Users } from '../users/user.service.ts'
 import { createOriginGuard } from './same-origin.ts'
 import { readCookie, sessionCookieName } from './session-cookie.ts'
 
-/** Tells who is calling, over HTTP and over sockets, and whether they may use a route. */
+/** Creates the authentication of callers over HTTP and sockets, and the authorization of routes. */
 export function createAuth(deps: {
   users: Users
   apiKeys: ApiKeys
@@ -20,12 +20,12 @@ export function createAuth(deps: {
   const cookieName = sessionCookieName(deps.baseUrl)
   const requireAllowedOrigin = createOriginGuard(deps)
 
-  /** The session token in a Cookie header, if any. */
+  /** Returns the session token of a Cookie header, if present. */
   const readSessionCookie = (cookieHeader: string | undefined) => readCookie(cookieHeader, cookieName)
 
   /**
-   * The caller behind an API key or a session token; a token's first use creates its user.
-   * @throws 401
+   * Returns the caller of an API key or a session token. The first use of a token creates its user.
+   * @throws 401 if the credential is not valid.
    */
   async function authenticateToken(raw: string): Promise<Caller> {
     if (raw.startsWith(API_KEY_PREFIX)) {
@@ -49,7 +49,7 @@ export function createAuth(deps: {
     }
   }
 
-  /** A header decides alone, even a bad one: falling back to the cookie would hide the mistake. */
+  /** Authenticates a request. An Authorization header overrides the cookie even if it is not valid, so that the mistake is visible. */
   async function identify(http: Context): Promise<Caller> {
     const header = http.req.headers.authorization
     if (header !== undefined) {
@@ -67,7 +67,7 @@ export function createAuth(deps: {
       : caller
   }
 
-  /** @throws 403 when a route is not for this caller. */
+  /** Checks that a caller may use a route. @throws 403 */
   function authorize(caller: Caller, access: Exclude<Access, 'public'>): void {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
       throw forbidden('api_key_not_accepted', 'An API key is not accepted here. Use a session token.')
@@ -77,7 +77,7 @@ export function createAuth(deps: {
     }
   }
 
-  /** Authenticates a request for a route; public routes look at no credential. */
+  /** Authenticates and authorizes a request for a route. Public routes ignore credentials. */
   async function authenticate(http: Context, access: Access): Promise<Caller | undefined> {
     if (access === 'public') return undefined
     const caller = await identify(http)

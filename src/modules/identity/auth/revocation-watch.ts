@@ -5,9 +5,9 @@ import type { Guard } from '../../../core/process/guard.ts'
 import type { ApiKeys } from '../api-keys/api-key.service.ts'
 import type { Users } from '../users/user.service.ts'
 
-/** Well within the second that it may take until nothing reaches a user who has lost the permission to it. */
+/** A user must not receive data later than a second after losing the permission. */
 const POLL_MS = 500
-/** A transaction that was still committing at the last poll is found by looking back further. */
+/** Each poll covers this much of the earlier interval too, to find transactions that committed late. */
 const OVERLAP_MS = 30_000
 
 export interface RevocationSources {
@@ -19,8 +19,8 @@ export interface RevocationSources {
 }
 
 /**
- * Reports API keys that were revoked and users whose permissions changed, each perhaps several times: keys quickly on
- * a hint, everything surely by polling.
+ * Reports revoked API keys and users whose permissions changed, possibly several times each. A bus message reports a
+ * key immediately; polling finds all changes.
  */
 export function watchRevocations(
   deps: RevocationSources & { monotonicMs?: () => number },
@@ -46,7 +46,7 @@ export function watchRevocations(
       lastMs = startedMs
       failing = false
     } catch (cause) {
-      if (!failing) log.warn({ err: cause }, 'revoked keys and changed permissions not looked up')
+      if (!failing) log.warn({ err: cause }, 'reading revoked keys and changed permissions failed')
       failing = true
     }
   })

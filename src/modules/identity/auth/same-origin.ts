@@ -2,8 +2,8 @@ import type { Context } from 'koa'
 import { forbidden } from '../../../core/errors/errors.ts'
 
 /**
- * Refuses a request that another site may have made the browser send, cookies and all. Browsers name where a
- * request comes from in headers that no page can forge; who sends neither header is no browser page of ours.
+ * Creates a check against cross-site request forgery. Browsers send the origin of a request in headers that pages cannot
+ * forge. The check rejects a request without an allowed origin, also when both headers are missing.
  * @throws 403
  */
 export function createOriginGuard(options: { baseUrl: string; corsOrigins: readonly string[] }) {

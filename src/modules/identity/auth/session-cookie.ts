@@ -1,13 +1,13 @@
 import type { Context } from 'koa'
 
 /**
- * Where the session token lives in a browser. Over https the `__Host-` prefix makes the browser itself refuse a
- * cookie that another host of the same site, or a plain http page, tries to plant.
+ * Returns the name of the session cookie. Over https, the `__Host-` prefix makes the browser reject cookies that another
+ * host of the same site or a plain http page sets.
  */
 export const sessionCookieName = (baseUrl: string) =>
   baseUrl.startsWith('https:') ? '__Host-session' : '__session'
 
-/** The value of one cookie of a Cookie header. The first one counts, as browsers send the closest one first. */
+/** Returns a cookie's value. With duplicates it returns the first, because browsers send the most specific path first. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   for (const part of header?.split(';') ?? []) {
     const at = part.indexOf('=')
@@ -22,8 +22,8 @@ export function readCookie(header: string | undefined, name: string): string | u
 }
 
 /**
- * Sets a cookie that scripts cannot read. Written by hand because Koa refuses secure cookies whenever it cannot
- * see the TLS itself, as behind a proxy that ends it.
+ * Sets a cookie that scripts cannot read. It builds the header itself, because Koa rejects secure cookies behind a proxy
+ * that terminates TLS.
  */
 export function setCookie(
   http: Context,

@@ -8,11 +8,11 @@ const MAX_PIXELS = MAX_MEGAPIXELS * 1_000_000
 const QUALITY = 80
 const TIME_LIMIT_SECONDS = 10
 
-/** What is taken, by content; the media types are for the description. */
+/** The accepted formats. The content decides; the media types are documentation. */
 export const AVATAR_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const
 const FORMATS = AVATAR_TYPES.map((type) => type.slice('image/'.length))
 
-/** Leaves the image library with the readers of these formats only: nobody's SVG, PDF or TIFF is even looked at. */
+/** Disables all image decoders except those of the accepted formats, so that no SVG, PDF or TIFF is parsed. */
 export function allowOnlyAvatarFormats(): void {
   sharp.block({ operation: ['VipsForeignLoad'] })
   sharp.unblock({
@@ -21,17 +21,17 @@ export function allowOnlyAvatarFormats(): void {
 }
 
 /**
- * Draws an uploaded picture anew: upright, square, without metadata or anything else that was in the file.
- * @throws 415 no PNG, JPEG or WebP by its content, 413 over 40 megapixels, 400 damaged.
+ * Re-encodes an uploaded image: upright, square, without metadata or other content of the file.
+ * @throws 415 if the content is not PNG, JPEG or WebP, 413 above 40 megapixels, 400 if the image is damaged.
  */
 export async function encodeAvatar(file: Buffer): Promise<Buffer> {
   await inspect(file)
   const image = await encodeSquare(file, SIDE)
-  // Hardly anything but noise gets that large.
+  // Only noise exceeds the limit.
   return image.length <= MAX_AVATAR_BYTES ? image : await encodeSquare(file, SIDE / 2)
 }
 
-/** Looks at the header alone, before anything is decoded. */
+/** Validates the header before the image is decoded. */
 async function inspect(file: Buffer): Promise<void> {
   if (!hasSignature(file))
     throw new AppError(415, 'unsupported_media_type', 'avatar: must be a PNG, JPEG or WebP image')
@@ -49,7 +49,7 @@ async function inspect(file: Buffer): Promise<void> {
   }
 }
 
-/** Whether the first bytes are those of a format that is taken. */
+/** Returns whether the first bytes match an accepted format. */
 function hasSignature(file: Buffer): boolean {
   const start = file.toString('latin1', 0, 12)
   return start.startsWith('\x89PNG\r\n') || start.startsWith('\xff\xd8\xff') || /^RIFF.{4}WEBP/s.test(start)

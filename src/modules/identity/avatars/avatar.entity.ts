@@ -2,12 +2,12 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
 
-/** Most bytes of a stored avatar. */
+/** Maximum size of a stored avatar in bytes. */
 export const MAX_AVATAR_BYTES = 256 * 1024
 
 /**
- * A person's uploaded avatar, re-encoded as WebP; one each, so that the newer one replaces the older. It lies
- * in the database because api processes share no disk.
+ * A user's uploaded avatar, re-encoded as WebP. An upload replaces the previous avatar. The database stores it because api
+ * processes share no disk.
  */
 export const Avatar = defineEntity({
   name: 'Avatar',
@@ -16,7 +16,7 @@ export const Avatar = defineEntity({
   checks: [{ name: 'avatars_size', expression: `octet_length("image") <= ${MAX_AVATAR_BYTES}` }],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
-    /** Random, part of the public URL; another one for every upload. */
+    /** A random part of the public URL. Each upload gets a new name. */
     name: p.text(),
     image: p.blob(),
     createdAt: p.datetime(3).defaultRaw('now()'),

@@ -6,7 +6,7 @@ import { AVATAR_TYPES } from './avatar-encoding.ts'
 
 const upload: Upload = { field: 'avatar', types: AVATAR_TYPES, maxBytes: 5 * 1024 * 1024 }
 
-/** Where everybody can get an avatar. */
+/** Returns the public URL of an avatar. */
 export const avatarUrl = (baseUrl: string, name: string) => `${baseUrl}/media/avatars/${name}.webp`
 
 const UploadedAvatar = z
@@ -15,9 +15,9 @@ const UploadedAvatar = z
       .url()
       .meta({ examples: ['https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp'] }),
   })
-  .meta({ id: 'UploadedAvatar', description: 'Where everybody can get the new avatar.' })
+  .meta({ id: 'UploadedAvatar', description: 'The public URL of the new avatar.' })
 
-/** Uploading one's avatar, and everybody's sight of it. */
+/** Creates the endpoints to upload and to download avatars. */
 export function avatarEndpoints(deps: { avatars: Avatars; baseUrl: string }): Endpoint[] {
   const { avatars, baseUrl } = deps
   return [
@@ -34,15 +34,15 @@ export function avatarEndpoints(deps: { avatars: Avatars; baseUrl: string }): En
         },
         408: {
           request_timeout:
-            'when the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second',
+            'when the upload is too slow: no data for 5 seconds, or less than 16 KiB per second',
         },
         413: { payload_too_large: 'when the file or the image is too large' },
         415: {
           unsupported_media_type:
             'when the body is not a multipart form, or the file not a PNG, JPEG or WebP image',
         },
-        429: { too_many_concurrent_requests: 'when you upload several pictures at the same time' },
-        503: { overloaded: 'when too many pictures are being uploaded' },
+        429: { too_many_concurrent_requests: 'when you upload too many images at the same time' },
+        503: { overloaded: 'when users upload too many images at the same time' },
       },
       run: async ({ caller, http }) => {
         const name = await avatars.replace(caller.userId, () => readUpload(http.req, upload))
@@ -58,12 +58,12 @@ export function avatarEndpoints(deps: { avatars: Avatars; baseUrl: string }): En
       response: [200],
       media: ['image/webp'],
       errors: { 404: { not_found: 'when the avatar does not exist, or was replaced' } },
-      otherResponses: { 304: ['when it is still what the ETag in If-None-Match names'] },
+      otherResponses: { 304: ['when the avatar matches the ETag in If-None-Match'] },
       run: async ({ params, http }) => {
         const image = await avatars.find(params.name)
         http.set({
           ETag: `"${params.name}"`,
-          'Cache-Control': 'public, max-age=31536000, immutable', // another picture has another name
+          'Cache-Control': 'public, max-age=31536000, immutable', // each image has a new name
           'Content-Security-Policy': "default-src 'none'; sandbox",
           'Cross-Origin-Resource-Policy': 'cross-origin', // pages of other origins may show it
           'X-Content-Type-Options': 'nosniff',

@@ -4,11 +4,11 @@ import type { Db } from '../../../core/database/tables.ts'
 import { AppError, notFound, unavailable } from '../../../core/errors/errors.ts'
 import { allowOnlyAvatarFormats, encodeAvatar } from './avatar-encoding.ts'
 
-/** Decoding takes up to 160 MB of memory for a moment, so little of it goes on at a time. */
+/** Decoding an image uses up to 160 MB of memory. */
 const MAX_CONCURRENT_ENCODINGS = 2
-/** Uploads in hand, each up to 5 MB of memory, those that wait to be drawn included. */
+/** Maximum number of uploads in progress, including those that wait for encoding. Each uses up to 5 MB of memory. */
 const MAX_CONCURRENT_UPLOADS = 16
-/** Of them, those of one user: stalled uploads of one must not keep the others out. */
+/** The limit per user, so that stalled uploads of a user do not block others. */
 const MAX_UPLOADS_PER_USER = 2
 
 const NAME_BYTES = 24
@@ -18,17 +18,16 @@ const tooManyUploads = () =>
   new AppError(
     429,
     'too_many_concurrent_requests',
-    `At most ${MAX_UPLOADS_PER_USER} of your pictures are uploaded at a time: wait for one to end`,
+    `You can upload at most ${MAX_UPLOADS_PER_USER} images at the same time. Wait until an upload has finished.`,
     {
       headers: { 'Retry-After': '1' },
     },
   )
 
-/** People's uploaded avatars. */
+/** Creates the service for uploaded avatars. */
 export function createAvatars(deps: { db: Db; now: () => Date }) {
   const { db, now } = deps
-  const overloaded = () =>
-    unavailable('overloaded', 'Too many pictures are being uploaded. Try again shortly.')
+  const overloaded = () => unavailable('overloaded', 'Too many images are being uploaded. Try again shortly.')
   const limitUserUploads = createKeyedLimit({ concurrency: MAX_UPLOADS_PER_USER, overloaded: tooManyUploads })
   const limitUploads = createSemaphore({ concurrency: MAX_CONCURRENT_UPLOADS, queueSize: 0, overloaded })
   const limitEncoding = createSemaphore({
@@ -40,9 +39,9 @@ export function createAvatars(deps: { db: Db; now: () => Date }) {
 
   return {
     /**
-     * Receives a picture and puts it in the place of the person's earlier one; returns its name.
-     * @throws 429 while two of this user are in hand, 503 while too many of all users are, and whatever receiving and
-     *   drawing refuse.
+     * Receives an image, replaces the user's avatar with it and returns its name.
+     * @throws 429 if the user has too many uploads in progress, 503 if the platform has, and the errors of `receive` and
+     *   `encodeAvatar`.
      */
     replace: (userId: string, receive: () => Promise<Buffer>): Promise<string> =>
       limitUserUploads(userId, () =>
@@ -59,7 +58,7 @@ export function createAvatars(deps: { db: Db; now: () => Date }) {
         }),
       ),
 
-    /** The WebP of that name. @throws 404 never there, or replaced. */
+    /** Returns an avatar as WebP. @throws 404 if it does not exist or was replaced. */
     async find(name: string): Promise<Buffer> {
       const row = NAME.test(name)
         ? await db.selectFrom('avatars').select('image').where('name', '=', name).executeTakeFirst()

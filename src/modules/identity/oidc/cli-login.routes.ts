@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { notFound } from '../../../core/errors/errors.ts'
 import { type Endpoint, endpoint } from '../../../core/http/endpoint.ts'
 
-/** What a command line must know of the identity provider to sign somebody in. */
+/** The settings of the identity provider that a command line needs for sign-in. */
 export interface CliLogin {
   readonly issuer: string
   readonly audience: string
   readonly cliClientId: string | undefined
 }
 
-/** `offline_access` asks for a refresh token, which providers give to whom they like. */
+/** `offline_access` requests a refresh token. The provider decides whether to issue one. */
 const SCOPES = ['openid', 'email', 'profile', 'offline_access']
 
 const CliLoginView = z
@@ -18,25 +18,30 @@ const CliLoginView = z
       .string()
       .meta({ description: 'The OpenID Connect provider.', examples: ['https://login.example'] }),
     client_id: z.string().meta({
-      description: 'A public client there, which may use the device flow of RFC 8628.',
+      description: 'A public client of the provider that can use the device flow of RFC 8628.',
       examples: ['wheelhouse-cli'],
     }),
     audience: z
       .string()
-      .meta({ description: 'Whom tokens must be made out to.', examples: ['https://wheelhouse.example'] }),
+      .meta({ description: 'The required audience of tokens.', examples: ['https://wheelhouse.example'] }),
     scopes: z.array(z.string()).meta({ examples: [SCOPES] }),
   })
-  .meta({ id: 'CliLogin', description: 'How a command line signs somebody in.' })
+  .meta({ id: 'CliLogin', description: 'The settings with which a command line signs a user in.' })
 
-/** GET /api/auth/cli: where and as what a command line asks for tokens. */
+/** Creates GET /api/auth/cli, which returns the settings with which a command line requests tokens. */
 export function cliLoginEndpoint({ oidcProvider }: { oidcProvider: CliLogin }): Endpoint {
   return endpoint({
     method: 'get',
     path: '/api/auth/cli',
-    summary: 'Returns how a command line signs somebody in: the identity provider and a client there',
+    summary: 'Returns the identity provider and the client with which a command line signs a user in',
     access: 'public',
     response: [200, CliLoginView],
-    errors: { 404: { cli_sign_in_not_configured: 'when signing in from a command line is not set up; API keys work' } },
+    errors: {
+      404: {
+        cli_sign_in_not_configured:
+          'when sign-in from the command line is not set up. Use an API key instead',
+      },
+    },
     run: async () => {
       const { issuer, audience, cliClientId } = oidcProvider
       if (cliClientId === undefined)

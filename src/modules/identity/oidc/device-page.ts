@@ -5,22 +5,22 @@ type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow
 type Pages = Pick<DeviceFlow, 'userCodeInputSource' | 'userCodeConfirmSource' | 'successSource'>
 type Problem = Pick<Error, 'name' | 'message'>
 
-/** The development provider's pages for signing in a command line, RFC 8628: ask for the code, confirm it, done. */
+/** The development provider's pages for the device flow (RFC 8628): enter the code, confirm it, success. */
 export const devicePages: Pages = {
-  userCodeInputSource: async (http, _form, _out, problem) => askForCode(http, problem),
+  userCodeInputSource: async (http, _form, _out, problem) => sendCodePage(http, problem),
   userCodeConfirmSource: async (http, _form, client, info, userCode) => {
     const requester = typeof info.ip === 'string' ? html` from ${info.ip}` : html``
     sendPage(http, {
       status: 200,
       title: 'Is this your command line?',
-      body: html`<p>${client.clientName ?? client.clientId}${requester} asks to be signed in. It shows this code:</p>
+      body: html`<p>${client.clientName ?? client.clientId}${requester} requests to sign in as you. It shows this code:</p>
 <p><b>${userCode}</b></p>
-<p><small>Go on only if you have just asked for this yourself and the code is the same: whoever it belongs to may act
-as you.</small></p>
+<p><small>Continue only if you started this sign-in yourself and the code is the same. The command line can then use the
+platform as you.</small></p>
 <form method="post" action="${actionOf(http)}">${xsrfField(http)}
 <input type="hidden" name="user_code" value="${userCode}">
-<button name="confirm" value="yes">Yes, go on</button>
-<button name="abort" value="yes">No, refuse it</button>
+<button name="confirm" value="yes">Yes, continue</button>
+<button name="abort" value="yes">No, reject it</button>
 </form>`,
     })
   },
@@ -28,14 +28,14 @@ as you.</small></p>
     sendPage(http, {
       status: 200,
       title: 'The command line is signed in',
-      body: html`<p>Close this page and go back to your terminal.</p>`,
+      body: html`<p>Close this page and return to your terminal.</p>`,
     }),
 }
 
-function askForCode(http: KoaContextWithOIDC, problem: Problem | undefined): void {
+function sendCodePage(http: KoaContextWithOIDC, problem: Problem | undefined): void {
   if (problem?.name === 'AbortedError') {
-    const body = html`<p>The command line was refused, and is not signed in.</p>`
-    return sendPage(http, { status: 200, title: 'Refused', body })
+    const body = html`<p>You rejected the sign-in. The command line is not signed in.</p>`
+    return sendPage(http, { status: 200, title: 'Sign-in rejected', body })
   }
   const problemText = problem
     ? html`<p class="problem">${messages[problem.name] ?? problem.message}</p>`
@@ -45,23 +45,23 @@ function askForCode(http: KoaContextWithOIDC, problem: Problem | undefined): voi
     title: 'Sign in a command line',
     body: html`${problemText}
 <form method="post" action="${actionOf(http)}">${xsrfField(http)}
-<label>The code that it shows
+<label>The code that the command line shows
 <input name="user_code" required maxlength="20" autocomplete="off" autofocus></label>
-<button>Go on</button>
+<button>Continue</button>
 </form>`,
   })
 }
 
 const messages: Readonly<Record<string, string>> = {
-  NoCodeError: 'Type the code that the command line shows.',
-  NotFoundError: 'There is no such code.',
-  ExpiredError: 'That code has expired: ask the command line for another one.',
-  AlreadyUsedError: 'That code has been used.',
+  NoCodeError: 'Enter the code that the command line shows.',
+  NotFoundError: 'This code does not exist. Check the code that the command line shows.',
+  ExpiredError: 'This code has expired. Start the sign-in again at the command line.',
+  AlreadyUsedError: 'This code has already been used. Start the sign-in again at the command line.',
 }
 
 const actionOf = (http: KoaContextWithOIDC) => http.oidc.urlFor('code_verification')
 
-/** What proves that the form is our own page's. */
+/** Renders the hidden field with the CSRF secret, which proves that the form belongs to this page. */
 function xsrfField(http: KoaContextWithOIDC): Html {
   const secret = http.oidc.session?.state?.secret
   return html`<input type="hidden" name="xsrf" value="${typeof secret === 'string' ? secret : ''}">`

@@ -5,7 +5,7 @@ import { isLoopback } from '../../../core/http/loopback.ts'
 
 const TIMEOUT_SECONDS = 10
 
-/** An OpenID Connect provider as the dashboard's login needs to know it. */
+/** The settings of the OpenID Connect provider that the dashboard's sign-in needs. */
 export interface LoginProvider {
   readonly issuer: string
   readonly audience: string
@@ -13,12 +13,12 @@ export interface LoginProvider {
   readonly clientSecret?: string | undefined
 }
 
-/** What a finished sign-in brought, best first. */
+/** The tokens of a completed sign-in, in order of preference. */
 export interface LoginTokens {
   readonly candidates: readonly string[]
 }
 
-/** Speaks the authorization code flow with a provider, which is discovered on first use. */
+/** Creates a client for the authorization code flow. It reads the provider's metadata on first use. */
 export function createLoginClient(options: { oidcProvider: LoginProvider; callbackUrl: string }) {
   const { oidcProvider, callbackUrl } = options
   let cached: Promise<oidc.Configuration> | undefined
@@ -32,7 +32,7 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
   }
 
   return {
-    /** Where to send the browser, and what must be remembered until it comes back. */
+    /** Returns the authorization URL for the browser, and the values to store until the callback. */
     async begin() {
       const config = await configuration()
       const verifier = oidc.randomPKCECodeVerifier()
@@ -45,13 +45,13 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
         code_challenge_method: 'S256',
         state,
         nonce,
-        // Auth0 and its like issue a JWT access token only for a named audience; others ignore the parameter.
+        // Some providers, such as Auth0, issue a JWT access token only for a named audience. Others ignore the parameter.
         ...(oidcProvider.audience !== oidcProvider.clientId && { audience: oidcProvider.audience }),
       })
       return { url, verifier, state, nonce }
     },
 
-    /** Exchanges the code that came back for tokens. */
+    /** Exchanges the authorization code of the callback for tokens. */
     async finish(
       search: string,
       expected: { verifier: string; state: string; nonce: string },
@@ -82,7 +82,7 @@ async function discover(oidcProvider: LoginProvider): Promise<oidc.Configuration
       'Sign-in is not set up on this platform. An administrator must set IDP_CLIENT_ID.',
     )
   const issuer = new URL(oidcProvider.issuer)
-  // Codes and tokens over plain http are for the development provider on the same machine only.
+  // Plain http is allowed only for the development provider on the same machine.
   const insecure = issuer.protocol === 'http:' && isLoopback(issuer.hostname)
   return await oidc.discovery(issuer, clientId, undefined, clientAuthentication(clientSecret), {
     execute: insecure ? [oidc.allowInsecureRequests] : [],
@@ -90,7 +90,7 @@ async function discover(oidcProvider: LoginProvider): Promise<oidc.Configuration
   })
 }
 
-/** The secret goes the way the provider says it reads it; basic is what a provider that says nothing reads. */
+/** Sends the secret with a method that the provider supports. The default is basic authentication (RFC 8414). */
 function clientAuthentication(secret: string | undefined): oidc.ClientAuth {
   if (!secret) return oidc.None()
   return (server, client, body, headers) => {
@@ -100,7 +100,7 @@ function clientAuthentication(secret: string | undefined): oidc.ClientAuth {
   }
 }
 
-/** What went wrong with the provider, in words for the person who signs in. */
+/** Converts a provider error to a message for the user who signs in. */
 function toReadableError(cause: unknown): AppError {
   if (cause instanceof oidc.AuthorizationResponseError) {
     return cause.error === 'access_denied'
@@ -125,12 +125,12 @@ function toReadableError(cause: unknown): AppError {
   return new AppError(
     502,
     'identity_provider_error',
-    "The identity provider's answer cannot be used. Start again.",
+    "The identity provider's response is not valid. Start again.",
     { cause },
   )
 }
 
-/** Failed connections reach us as fetch's TypeError, slow ones as a TimeoutError; either may be wrapped. */
+/** Detects a failed connection (a TypeError of fetch) or a timeout (a TimeoutError), also as the cause of another error. */
 function isUnreachable(cause: unknown): boolean {
   for (const error of causesOf(cause)) {
     if (error.name === 'TimeoutError' || error.message === 'fetch failed') return true

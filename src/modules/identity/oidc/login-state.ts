@@ -11,17 +11,17 @@ const LoginState = z.object({
   returnTo: z.string(),
   expiresAt: z.number(),
 })
-/** What a sign-in must remember between leaving for the provider and coming back; kept by the browser itself. */
+/** The state of a sign-in between the redirect to the provider and the callback. The browser stores it in a cookie. */
 export type LoginState = z.infer<typeof LoginState>
 
-/** The state as a signed text for a cookie. */
+/** Returns the state as a signed text for a cookie. */
 export function sealLoginState(secrets: Secrets, state: Omit<LoginState, 'expiresAt'>): string {
   const expiresAt = Date.now() + LOGIN_STATE_SECONDS * 1000
   const text = Buffer.from(JSON.stringify({ ...state, expiresAt })).toString('base64url')
   return `${text}.${secrets.sign(PURPOSE, text)}`
 }
 
-/** Undefined unless the text was sealed here and is not over age. */
+/** Returns the state, or undefined if the signature is not valid or the state has expired. */
 export function openLoginState(secrets: Secrets, sealed: string | undefined): LoginState | undefined {
   const [text, signature] = sealed?.split('.') ?? []
   if (!text || !signature || !secrets.verify(PURPOSE, text, signature)) return undefined
@@ -30,9 +30,9 @@ export function openLoginState(secrets: Secrets, sealed: string | undefined): Lo
 }
 
 /**
- * Where to go after a sign-in: an absolute address of our own origin. Anything that a browser would read as
- * another origin, backslashes and the like included, becomes the dashboard. The answer is absolute because a path
- * such as `//elsewhere`, alone in a Location header, would be another origin again.
+ * Returns the redirect target after a sign-in: an absolute URL of the platform's origin. A request for another origin,
+ * as browsers parse it, results in the dashboard. The URL is absolute because browsers read a path such as
+ * `//elsewhere` in a Location header as another origin.
  */
 export function safeReturnTo(baseUrl: string, requested: unknown): string {
   const fallback = new URL('/dashboard', baseUrl).href

@@ -10,7 +10,7 @@ import type { Users } from '../users/user.service.ts'
 import { createLoginClient, type LoginProvider } from './login-client.ts'
 import { LOGIN_STATE_SECONDS, openLoginState, safeReturnTo, sealLoginState } from './login-state.ts'
 
-/** Browsers keep 4096 bytes of a cookie's name and value, and drop a longer one without a word. */
+/** Browsers store 4096 bytes of a cookie's name and value, and silently drop a longer cookie. */
 const COOKIE_VALUE_LIMIT = 4_000
 
 interface Deps {
@@ -31,7 +31,7 @@ interface LoginContext extends Deps {
   readonly sessionCookie: string
 }
 
-/** The dashboard's login with an OpenID Connect provider: `/auth/login`, `/auth/callback`, `/auth/logout`. */
+/** Serves the dashboard's sign-in with OpenID Connect: `/auth/login`, `/auth/callback`, `/auth/logout`. */
 export function loginRoutes(deps: Deps): Middleware {
   const { baseUrl, oidcProvider } = deps
   const secure = baseUrl.startsWith('https:')
@@ -65,7 +65,7 @@ export function loginRoutes(deps: Deps): Middleware {
 async function begin(login: LoginContext, http: Context): Promise<void> {
   const base = new URL(login.baseUrl)
   if (http.hostname !== base.hostname && isLoopback(http.hostname) && isLoopback(base.hostname)) {
-    // The provider sends the browser back to the base URL, where a cookie of 127.0.0.1 is not one of localhost.
+    // The provider redirects to the base URL. Browsers do not send a cookie of 127.0.0.1 to localhost.
     return http.redirect(new URL(http.url, base).href)
   }
   const { url, ...expected } = await login.client.begin()
@@ -78,9 +78,12 @@ async function begin(login: LoginContext, http: Context): Promise<void> {
 
 async function complete(login: LoginContext, http: Context): Promise<void> {
   const state = openLoginState(login.secrets, readCookie(http.req.headers.cookie, login.stateCookie))
-  // Anybody can make a browser open this address; only one that began a sign-in holds its state.
+  // Any page can make a browser open this address. Only the browser that started the sign-in has the state cookie.
   if (!state || http.query.state !== state.state) {
-    throw badRequest('This sign-in has expired or began in another browser. Start again.', 'sign_in_expired')
+    throw badRequest(
+      'This sign-in has expired or was started in another browser. Start again.',
+      'sign_in_expired',
+    )
   }
   clearLoginCookie(login, http, login.stateCookie)
   const { candidates } = await login.client.finish(http.search, state)
@@ -100,12 +103,12 @@ async function logout(login: LoginContext, http: Context): Promise<void> {
   } else http.status = 204
 }
 
-/** The first token that every later request will accept: the access token, or else the ID token. */
+/** Returns the first token that the platform accepts: the access token, or else the ID token. */
 async function firstAcceptedToken(login: LoginContext, candidates: readonly string[]) {
   let failure: unknown
   for (const token of candidates) {
     if (token.length > COOKIE_VALUE_LIMIT) {
-      failure ??= new Error('the token is too long for a cookie')
+      failure ??= new Error('The token is too long for a cookie')
       continue
     }
     try {

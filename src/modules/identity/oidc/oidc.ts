@@ -23,14 +23,14 @@ export interface OidcSettings {
   readonly production: boolean
 }
 
-/** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
+/** Sets up the identity provider: the configured one, or the built-in one, which runs in the api process. */
 export async function createOidc(deps: {
   config: OidcSettings
   baseUrl: string
   secrets: Secrets
-  /** People whom the built-in provider offers on its page. */
+  /** The accounts that the built-in provider offers on its page. */
   accounts: readonly DevAccount[]
-  /** Other machines can use the built-in one. */
+  /** Whether other machines can reach the built-in provider. */
   insecure?: boolean
   report: (cause: unknown) => void
 }) {
@@ -58,7 +58,7 @@ export async function createOidc(deps: {
   return { builtIn, oidcProvider, verifyToken, userinfo: createUserinfo({ discover }) }
 }
 
-/** Loaded only where it is needed: its library is a fifth of what a process loads. */
+/** Imports the built-in provider on demand: its library is a fifth of the code that a process loads. */
 async function startBuiltIn(deps: Parameters<typeof createIdentityProvider>[0]) {
   const module = await import('./provider.ts')
   return await module.createIdentityProvider(deps)

@@ -20,8 +20,8 @@ export type SigningKey = z.infer<typeof SigningKey>
 const KeyFile = z.object({ keys: z.tuple([SigningKey]) })
 
 /**
- * The development provider's signing key, kept in `DATA_DIR` so that tokens outlive a restart. When several
- * processes start at once, the first to link its file wins and all read that one.
+ * Returns the development provider's signing key. The key is a file in `DATA_DIR`, so that tokens stay valid after a
+ * restart. When several processes start at once, the first one that links its file wins, and all read that file.
  */
 export async function loadOrCreateSigningKey(dataDir: string): Promise<SigningKey> {
   const path = join(dataDir, 'idp-jwks.json')
@@ -38,11 +38,11 @@ export async function loadOrCreateSigningKey(dataDir: string): Promise<SigningKe
     unlinkSync(draft)
   }
   const stored = read(path)
-  if (!stored) throw new Error(`${path} vanished while it was being made`)
+  if (!stored) throw new Error(`${path} was removed while it was being created. Start again.`)
   return stored
 }
 
-/** The part of a signing key that everybody may know. */
+/** Returns the public part of a signing key. */
 export function publicJwk({ d: _private, ...rest }: SigningKey) {
   return rest
 }
@@ -52,7 +52,10 @@ function read(path: string): SigningKey | undefined {
     return KeyFile.parse(JSON.parse(readFileSync(path, 'utf8'))).keys[0]
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) return undefined
-    throw new Error(`${path} holds no usable signing key; remove it to have a new one made`, { cause })
+    throw new Error(
+      `${path} contains no valid signing key. Remove the file, and the next start creates a new key.`,
+      { cause },
+    )
   }
 }
 

@@ -1,6 +1,6 @@
-/** Whom the development provider's access tokens are for. */
+/** The audience of the development provider's access tokens. */
 export const DEV_AUDIENCE = 'urn:wheelhouse:api'
-/** Its people are kept under this name: its issuer follows the port, and they would be others after a change. */
+/** The issuer that the database stores for its users. The real issuer contains the port; a changed port would create new users. */
 export const DEV_ISSUER_NAME = 'urn:wheelhouse:idp'
 export const DASHBOARD_CLIENT_ID = 'wheelhouse-dashboard'
 export const CLI_CLIENT_ID = 'wheelhouse-cli'

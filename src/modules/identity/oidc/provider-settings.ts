@@ -6,17 +6,17 @@ import { createProviderStore } from './provider.store.ts'
 import { SIGNING_ALGORITHM, type SigningKey } from './provider-keys.ts'
 import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE } from './provider-names.ts'
 
-/** A development sign-in lasts a working day: there is no refresh in the dashboard. */
+/** A development sign-in lasts a working day, because the dashboard does not refresh tokens. */
 export const TOKEN_LIFETIME_SECONDS = 8 * 3600
 
 const SCOPES = 'openid email profile offline_access'
 const INTERACTION_SECONDS = 3600
-/** How long the person has to open the address that the command line shows. */
+/** How long a user can take to open the address that the command line shows. */
 const DEVICE_CODE_SECONDS = 600
-/** A command line that is used at least that often stays signed in. */
+/** A command line stays signed in if it is used at least this often. */
 const REFRESH_SECONDS = 30 * 24 * 3600
 
-/** The development provider's configuration: two first-party clients, no consent page, JWT access tokens. */
+/** Returns the development provider's configuration: two first-party clients, no consent page, JWT access tokens. */
 export function providerSettings(options: {
   baseUrl: string
   mountPath: string
@@ -33,7 +33,7 @@ export function providerSettings(options: {
     cookies: { keys: options.cookieKeys, short: { signed: true }, long: { signed: true } },
     scopes: SCOPES.split(' '),
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    conformIdTokenClaims: false, // no userinfo endpoint here, so the ID token carries the claims
+    conformIdTokenClaims: false, // this provider has no userinfo endpoint, so the ID token contains the claims
     responseTypes: ['code'],
     enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
     pkce: { required: () => true },
@@ -56,7 +56,7 @@ export function providerSettings(options: {
       accountId: subject,
       claims: async () => ({ sub: subject, ...claimsOf(subject) }),
     }),
-    // Users are made from the access token alone, so it says who they are.
+    // The platform creates users from the access token, so the token contains the profile claims.
     extraTokenClaims: (_http, token) =>
       'accountId' in token && token.accountId ? claimsOf(token.accountId) : undefined,
     loadExistingGrant: grantEverything,
@@ -84,7 +84,7 @@ function clients(baseUrl: string): NonNullable<Configuration['clients']> {
       client_id: CLI_CLIENT_ID,
       client_name: 'the Wheelhouse command line',
       grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-      application_type: 'native', // any port of the loopback address, as RFC 8252 asks
+      application_type: 'native', // any port of the loopback address (RFC 8252)
       redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
     },
   ]
@@ -97,7 +97,7 @@ function features(): NonNullable<Configuration['features']> {
     userinfo: { enabled: false },
     dPoP: { enabled: false },
     deviceFlow: { enabled: true, ...devicePages },
-    // Signing out at the command line ends its refresh token.
+    // The command line revokes its refresh token when it signs out.
     revocation: {
       enabled: true,
       allowedPolicy: (_http, client, token) => token.clientId === client.clientId,
@@ -118,8 +118,8 @@ function features(): NonNullable<Configuration['features']> {
 }
 
 /**
- * Every sign-in shows the account page, also for somebody signed in already: who develops a platform with several
- * roles changes accounts all the time. There is no consent to ask for, both clients are our own.
+ * Returns a policy that shows the account page at every sign-in, because developers often switch between accounts with
+ * different roles. It omits the consent page, because both clients are first-party.
  */
 function alwaysChooseAccount(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base()

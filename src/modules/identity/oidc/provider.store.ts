@@ -1,6 +1,6 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
 
-/** Codes, sign-ins under way and sessions of a whole development team fit; a flood of them does not grow memory. */
+/** Limits memory. It suffices for the codes, pending sign-ins and sessions of a development team. */
 const MAX_ENTRIES = 5_000
 
 interface Entry {
@@ -9,8 +9,8 @@ interface Entry {
 }
 
 /**
- * Keeps the provider's state in memory, bounded: the oldest entry goes first. Other processes do not see it, so a
- * sign-in must begin and end at the same api process.
+ * Stores the provider's state in memory. At the limit, it evicts the oldest entry. Other processes do not see the
+ * state, so a sign-in must begin and end at the same api process.
  */
 export function createProviderStore(now: () => number): AdapterFactory {
   const entries = new Map<string, Entry>()
@@ -32,7 +32,7 @@ export function createProviderStore(now: () => number): AdapterFactory {
     const keyOf = (id: string) => `${model}:${id}`
     return {
       async upsert(id, payload, expiresInSeconds) {
-        entries.delete(keyOf(id)) // to the end of the line: a Map remembers the order of insertion
+        entries.delete(keyOf(id)) // re-inserted at the end: a Map iterates in insertion order
         entries.set(keyOf(id), { payload, expiresAt: now() + (expiresInSeconds ?? Infinity) * 1000 })
         const [oldest] = entries.keys()
         if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest)

@@ -17,11 +17,11 @@ import { signInPage } from './sign-in-page.ts'
 const MOUNT_PATH = '/idp'
 
 /**
- * A real OpenID Connect provider for development, mounted in the api under `/idp`. It believes whatever e-mail
- * address it is given, so it never runs in production.
+ * Creates an OpenID Connect provider for development, mounted in the api under `/idp`. It accepts any e-mail address
+ * without a password, so it refuses to run in production.
  *
- * Its signing key lives in `dataDir`; all other state is in this process's memory, so that with several api
- * processes a sign-in must stay at one of them.
+ * Its signing key is a file in `dataDir`. All other state is in this process's memory, so a sign-in must begin and end
+ * at the same api process.
  */
 export async function createIdentityProvider(deps: {
   baseUrl: string
@@ -29,7 +29,7 @@ export async function createIdentityProvider(deps: {
   secrets: Secrets
   production: boolean
   accounts: readonly DevAccount[]
-  /** Other machines can connect: the pages carry a warning. */
+  /** Whether other machines can connect. The pages then show a warning. */
   insecure?: boolean
   report: (cause: unknown) => void
 }) {
@@ -49,11 +49,11 @@ export async function createIdentityProvider(deps: {
     audience: DEV_AUDIENCE,
     clientId: DASHBOARD_CLIENT_ID,
     jwksUrl: `${issuer}/jwks`,
-    /** The keys for a token verifier in this same process. */
+    /** The keys for a token verifier in the same process. */
     localJwks: createLocalJWKSet({ keys: [publicJwk(signingKey)] }) as KeySource,
     middleware: providerMiddleware(provider, new URL(deps.baseUrl), pages, deps.report),
 
-    /** Signs an access token like one from a sign-in of this person at the dashboard. */
+    /** Signs an access token like the one that a sign-in of this user at the dashboard results in. */
     async issueDevToken(user: { email: string; name?: string; expiresInSeconds?: number }): Promise<string> {
       const subject = DevEmail.parse(user.email)
       const claims = { ...devAccountClaims(accounts, subject), ...(user.name && { name: user.name }) }
@@ -80,14 +80,14 @@ function providerMiddleware(
   return async (http, next) => {
     if (http.path !== MOUNT_PATH && !http.path.startsWith(`${MOUNT_PATH}/`)) return await next()
     requireOwnHost(http, base)
-    // The provider reads its cookies from the context of the application it is mounted in, which knows no keys;
-    // this gives it a context's cookies made with the provider's own.
+    // The provider reads cookies from the context of the parent application, which has no cookie keys. This replaces
+    // them with the cookies of a context that has the provider's keys.
     http.cookies = provider.createContext(http.req, http.res).cookies
     await problems(http, async () => pages(http, async () => protocol(http, next)))
   }
 }
 
-/** A page elsewhere whose name was made to point at this machine must not drive a provider without passwords. */
+/** Rejects requests under other host names, because DNS rebinding would let a foreign page use this provider without a password. */
 function requireOwnHost(http: Context, base: URL): void {
   if (http.hostname !== base.hostname && !isLoopback(http.hostname)) {
     throw forbidden(

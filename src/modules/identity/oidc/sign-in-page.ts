@@ -9,14 +9,14 @@ const FORM_LIMIT_BYTES = 4_096
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 
 const INSECURE = html`<p class="problem"><b>Warning: this platform is open to the network.</b> Everyone who can connect to it
-can sign in as any account, admins included. Use it with test data only.</p>`
+can sign in as any account, including admins. Use it with test data only.</p>`
 
-/** The development provider's sign-in page: choose one of the accounts, or type any e-mail address. */
+/** Serves the development provider's sign-in page, which offers the accounts and accepts any e-mail address. */
 export function signInPage(deps: {
   provider: Provider
   mountPath: string
   accounts: readonly DevAccount[]
-  /** Other machines can open this page. */
+  /** Whether other machines can open this page. */
   insecure: boolean
 }): Middleware {
   const { provider } = deps
@@ -32,7 +32,13 @@ export function signInPage(deps: {
     const form = await readForm(http)
     if (form.has('cancel')) return await finish(provider, http, interaction, { error: 'access_denied' })
     const email = DevEmail.safeParse(form.get('email') ?? '')
-    if (!email.success) return sendSignInPage(http, interaction, deps, 'That is not an e-mail address.')
+    if (!email.success)
+      return sendSignInPage(
+        http,
+        interaction,
+        deps,
+        'This is not an e-mail address. Enter one such as ada@example.com.',
+      )
     await finish(provider, http, interaction, { login: { accountId: email.data } })
   }
 }
@@ -53,13 +59,13 @@ function sendSignInPage(
   problem?: string,
 ): void {
   const client = String(interaction.params.client_id)
-  const redirectUri = interaction.params.redirect_uri // none where somebody signs in for a command line elsewhere
+  const redirectUri = interaction.params.redirect_uri // undefined in the device flow
   sendPage(http, {
     status: problem ? 400 : 200,
     title: 'Sign in to Wheelhouse',
     ...(typeof redirectUri === 'string' && { formTargets: [new URL(redirectUri).origin] }),
     body: html`${problem ? html`<p class="problem">${problem}</p>` : html``}${insecure ? INSECURE : html``}
-<p><small>Built-in development provider: anybody who reaches this page may sign in as anybody, without a password.
+<p><small>Built-in development provider: everyone who can open this page can sign in as any account without a password.
 It does not run in production. Signing in for <b>${client}</b>.</small></p>
 <form method="post">${accounts.map(accountButton)}</form>
 <form method="post">
@@ -75,7 +81,7 @@ const accountButton = ({ email, name, hint }: DevAccount): Html =>
   html`<button name="email" value="${email}"><b>${name}</b> <small>${hint} · ${email}</small></button>
 `
 
-/** Records the outcome and sends the browser back into the authorization request. */
+/** Records the result and redirects the browser back to the authorization request. */
 async function finish(
   provider: Provider,
   http: Context,
@@ -84,8 +90,8 @@ async function finish(
 ): Promise<void> {
   const { session } = interaction
   if (session && result.login && session.accountId !== result.login.accountId) {
-    // Another account than before: end the old session here. The provider would do it through a page of its own,
-    // whose content policy stops the redirect to a command line's loopback address.
+    // The account changed, so the old session ends here. The provider would end it through its own page, whose
+    // Content-Security-Policy blocks the redirect to a command line's loopback address.
     const previousSession = await provider.Session.findByUid(session.uid)
     await previousSession?.destroy()
     delete interaction.session

@@ -8,12 +8,12 @@ const Metadata = z.object({
   jwks_uri: z.url(),
   userinfo_endpoint: z.url().optional(),
 })
-/** The part of an OpenID Connect provider's published description that token checks need. */
+/** The provider metadata (OpenID Connect Discovery) that token verification needs. */
 export type ProviderMetadata = z.infer<typeof Metadata>
 
 /**
- * Reads the provider's description on first use and remembers it; a failure is not remembered.
- * @throws 503 while the provider cannot be reached or describes another issuer.
+ * Returns a function that reads the provider's metadata on first use and caches it. It does not cache failures.
+ * @throws 503 if the provider is unreachable or its metadata names another issuer.
  */
 export function createDiscovery(options: { issuer: string }): () => Promise<ProviderMetadata> {
   let known: Promise<ProviderMetadata> | undefined
@@ -33,8 +33,9 @@ export function createDiscovery(options: { issuer: string }): () => Promise<Prov
 async function read(issuer: string): Promise<ProviderMetadata> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  if (!response.ok) throw new Error(`${url} returned status ${response.status}`)
   const metadata = Metadata.parse(await response.json())
-  if (metadata.issuer !== issuer) throw new Error(`${url} describes the issuer ${metadata.issuer}`)
+  if (metadata.issuer !== issuer)
+    throw new Error(`${url} names the issuer ${metadata.issuer} instead of ${issuer}`)
   return metadata
 }

@@ -2,14 +2,14 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey, jw
 import { AppError, unauthorized, unavailable } from '../../../core/errors/errors.ts'
 import type { ProviderMetadata } from './discovery.ts'
 
-/** Asymmetric signatures only: a public key must never be usable as an HMAC secret, and `none` proves nothing. */
+/** Only asymmetric signatures: a public key must not be usable as an HMAC secret, and `none` has no signature. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
-/** How much longer than until its expiry a session token is taken, as clocks differ. */
+/** How long after its expiry a session token is still accepted, because clocks differ. */
 export const TOKEN_TOLERANCE_MS = 5_000
 const JWKS_TIMEOUT_MS = 3_000
 const SUBJECT_LIMIT = 255
 
-/** What a verified session token says about its holder. */
+/** The claims of a verified session token. */
 export interface TokenClaims {
   readonly issuer: string
   readonly subject: string
@@ -20,18 +20,18 @@ export interface TokenClaims {
   readonly expiresAt: Date
 }
 
-/** Finds the key of a token; throws when there is none, or when the keys cannot be read. */
+/** Returns the key of a token. Throws if no key matches or the keys cannot be read. */
 export type KeySource = JWTVerifyGetKey
 
 /**
- * Checks session tokens of one identity provider for one audience.
- * @throws 401 for a token that is not good; 503 when the provider's keys cannot be read.
+ * Creates a verifier for session tokens of one identity provider and one audience.
+ * @throws 401 if the token is not valid, 503 if the provider's keys cannot be read.
  */
 export function createTokenVerifier(deps: {
   issuer: string
   audience: string
   jwks: KeySource
-  /** The name under which this provider's people are kept; default: its issuer. */
+  /** The issuer that the database stores for this provider's users. Default: `issuer`. */
   issuerName?: string
 }) {
   const options = {
@@ -46,7 +46,10 @@ export function createTokenVerifier(deps: {
       const { payload } = await jwtVerify(token, deps.jwks, options)
       const { sub, exp } = payload
       if (exp === undefined || !isSubject(sub))
-        throw unauthorized('token_invalid', 'The session token names no valid user. Sign in again.')
+        throw unauthorized(
+          'token_invalid',
+          'The session token does not contain a valid subject. Sign in again.',
+        )
       return {
         issuer: deps.issuerName ?? deps.issuer,
         subject: sub,
@@ -65,7 +68,7 @@ export function createTokenVerifier(deps: {
 }
 export type VerifyToken = ReturnType<typeof createTokenVerifier>
 
-/** The claims about a person, from a token or a userinfo answer, in a form that the database can keep. */
+/** Normalizes the profile claims of a token or a userinfo response for the database. */
 export function profileClaims(claims: Readonly<Record<string, unknown>>) {
   const email = toSingleLine(claims.email, 320)
   const name = toSingleLine(claims.name, 100)
@@ -73,7 +76,7 @@ export function profileClaims(claims: Readonly<Record<string, unknown>>) {
   const verified = claims.email_verified === true || claims.email_verified === 'true'
   return {
     ...(email?.includes('@') && { email }),
-    // The provider verified what it sent: an address that had to be repaired to be kept is another one.
+    // The provider verified the address that it sent. A normalized address that differs is not verified.
     emailVerified: verified && email !== undefined && email === claims.email,
     ...(name && { name }),
     ...(picture && /^https?:\/\//i.test(picture) && URL.canParse(picture) && { picture }),
@@ -81,8 +84,8 @@ export function profileClaims(claims: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * The provider's published keys: read on first use, cached, read again for a key id not seen before. While the
- * provider is away, keys that were read before go on working.
+ * Returns a source of the provider's published keys. It reads them on first use, caches them, and reads them again for
+ * an unknown key id. While the provider is unreachable, cached keys stay valid.
  */
 export function remoteJwks(deps: {
   discover: () => Promise<ProviderMetadata>
@@ -125,7 +128,7 @@ function isSubject(value: unknown): value is string {
   )
 }
 
-/** One line of well-formed text, cut to a length; undefined when nothing is left. */
+/** Returns the value as one line of well-formed text, truncated to `max`; undefined if it is empty. */
 function toSingleLine(value: unknown, max: number): string | undefined {
   if (typeof value !== 'string') return undefined
   const text = value

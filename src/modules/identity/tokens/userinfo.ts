@@ -7,11 +7,11 @@ const TIMEOUT_MS = 5_000
 type ProfileClaims = ReturnType<typeof profileClaims>
 
 /**
- * Asks the provider's userinfo endpoint about the holder of a token.
+ * Creates a client for the provider's userinfo endpoint.
  *
- * Undefined when the provider has no such endpoint or does not take this token there: an access token for our
- * audience alone, or an ID token, is good here and yet refused there.
- * @throws 503 when it cannot be reached, 502 when it fails or talks about somebody else.
+ * The client returns undefined if the provider has no such endpoint or rejects the token. Providers reject ID tokens and
+ * access tokens that are only for the platform's audience.
+ * @throws 503 if the provider is unreachable, 502 if it fails or its response is about another user.
  */
 export function createUserinfo(deps: { discover: () => Promise<ProviderMetadata> }) {
   return async (token: string, subject: string): Promise<ProfileClaims | undefined> => {
@@ -24,14 +24,14 @@ export function createUserinfo(deps: { discover: () => Promise<ProviderMetadata>
       throw new AppError(
         502,
         'identity_provider_error',
-        'The identity provider failed to answer about your account. Try again shortly.',
+        'The identity provider returned no valid response about your account. Try again shortly.',
       )
     }
     if (!('sub' in claims) || claims.sub !== subject) {
       throw new AppError(
         502,
         'identity_provider_error',
-        'The identity provider answered about another account. Sign in again.',
+        'The identity provider returned another account. Sign in again.',
       )
     }
     return profileClaims(claims)
@@ -41,7 +41,7 @@ export type Userinfo = ReturnType<typeof createUserinfo>
 
 async function requestUserinfo(url: string, token: string): Promise<Response> {
   try {
-    // A redirect is refused, so that the token goes nowhere but to the published endpoint.
+    // Redirects are rejected, so that the token is sent only to the published endpoint.
     return await fetch(url, {
       headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
       redirect: 'error',

@@ -1,11 +1,11 @@
 import type { Role } from '@wheelhouse/protocol'
 import { z } from 'zod'
 
-/** What can be left to do before an account is complete. */
+/** A step that an account needs before it is complete. */
 export const OnboardingStep = z.enum(['role', 'client_profile', 'operator_profile'])
 export type OnboardingStep = z.infer<typeof OnboardingStep>
 
-/** What onboarding asks of the profiles; null where nothing was saved. */
+/** The profile fields that onboarding requires; null if not saved. */
 export interface OnboardingFields {
   readonly contact_email: string | null
   readonly headline: string | null
@@ -13,10 +13,9 @@ export interface OnboardingFields {
 }
 
 /**
- * The steps still open for an account; onboarding is complete when there are none.
+ * Returns the missing onboarding steps of an account. Onboarding is complete when the list is empty.
  *
- * A client must be reachable: a saved contact e-mail. An operator must introduce themselves and say when they
- * mean it when they name a time: a saved headline and time zone. Admins owe nothing as admins.
+ * A client needs a contact e-mail. An operator needs a headline and a time zone. The admin role requires no step.
  */
 export function missingSteps(roles: readonly Role[], saved: OnboardingFields): OnboardingStep[] {
   const missing: OnboardingStep[] = []

@@ -4,11 +4,13 @@ import { line, timestamp } from '../../../core/http/fields.ts'
 import { OnboardingStep } from './onboarding.ts'
 
 const preferences = {
-  email: z.boolean().meta({ description: 'Whether notifications that stay unread are sent by mail.' }),
-  push: z.boolean().meta({ description: 'Whether the hub pushes notifications; they are kept in any case.' }),
+  email: z.boolean().meta({ description: 'Whether Wheelhouse mails notifications that you do not read.' }),
+  push: z
+    .boolean()
+    .meta({ description: 'Whether the hub pushes notifications. Wheelhouse lists them in either case.' }),
 }
 
-/** Body of POST /api/auth/profile. Preferences that are not named stay as they are. */
+/** Body of POST /api/auth/profile. Omitted preferences do not change. */
 export const UpdateProfile = z.strictObject({
   display_name: line(100)
     .meta({ examples: ['Ada'] })
@@ -30,20 +32,23 @@ export const ProfileView = z
     avatar_url: z
       .string()
       .nullable()
-      .meta({ description: 'The uploaded avatar, else the picture of the provider.', examples: [null] }),
+      .meta({
+        description: 'The uploaded avatar, or else the picture from the identity provider.',
+        examples: [null],
+      }),
     roles: z.array(Role),
     notification_preferences: z.object(preferences),
-    onboarded: z.boolean().meta({ description: 'Whether nothing is missing in the account.' }),
+    onboarded: z.boolean().meta({ description: 'Whether the account is complete.' }),
     created_at: timestamp.meta({ examples: ['2026-10-05T08:12:44.000Z'] }),
   })
   .meta({ id: 'Profile', description: 'An account as its owner sees it.' })
 export type ProfileView = z.infer<typeof ProfileView>
 
-/** Answer of GET /api/auth/check-onboarding. */
+/** Response of GET /api/auth/check-onboarding. */
 export const Onboarding = z
   .object({ onboarded: z.boolean(), roles: z.array(Role), missing: z.array(OnboardingStep) })
   .meta({
     id: 'Onboarding',
-    description: 'Whether an account is complete, and what is missing.',
+    description: 'Whether an account is complete, and which steps are missing.',
     examples: [{ onboarded: false, roles: [], missing: ['role'] }],
   })

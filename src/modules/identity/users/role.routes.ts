@@ -4,16 +4,19 @@ import { type Endpoint, endpoint } from '../../../core/http/endpoint.ts'
 import type { Roles } from './role.service.ts'
 
 const role = z.enum(['client', 'operator']).meta({ examples: ['operator'] })
-const ofUser = z.strictObject({ id: idOf('operator').meta({ description: 'The id of the user.' }), role })
+const userRoleParams = z.strictObject({
+  id: idOf('operator').meta({ description: 'The id of the user.' }),
+  role,
+})
 const admin = { role: 'admin' } as const
 
-/** Roles: users drop their own, admins remove them and give them back. */
+/** Creates the endpoints of roles: users drop their own roles, admins remove and restore roles. */
 export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
   return [
     endpoint({
       method: 'delete',
       path: '/api/auth/roles/{role}',
-      summary: 'Drops a role of yours; it can be taken again',
+      summary: 'Drops one of your roles. You can add it again',
       access: {},
       params: z.strictObject({ role }),
       response: [204],
@@ -26,9 +29,9 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
     endpoint({
       method: 'delete',
       path: '/api/admin/users/{id}/roles/{role}',
-      summary: 'Removes a role of a user, who cannot take it again; open sessions go on',
+      summary: 'Removes a role of a user, who cannot add it again. Open sessions continue',
       access: admin,
-      params: ofUser,
+      params: userRoleParams,
       response: [204],
       errors: { 404: { not_found: 'when the user does not exist, or does not have the role' } },
       run: ({ caller, params }) => roles.remove(caller.userId, params.id, params.role),
@@ -36,9 +39,9 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/admin/users/{id}/roles/{role}',
-      summary: 'Gives a role back to a user whom an admin had removed it from',
+      summary: 'Restores a role that an admin removed from a user',
       access: admin,
-      params: ofUser,
+      params: userRoleParams,
       response: [204],
       errors: { 404: { not_found: 'when the user does not exist, or the role was not removed' } },
       run: ({ caller, params }) => roles.restore(caller.userId, params.id, params.role),

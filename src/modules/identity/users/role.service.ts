@@ -3,10 +3,10 @@ import { audit } from '../../../core/audit/audit.ts'
 import { conflict, forbidden, notFound } from '../../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
 
-/** The roles that users take and drop; admins are named by configuration. */
+/** The roles that users can add and drop. The configuration names the admins. */
 export type OwnRole = 'client' | 'operator'
 
-/** Locks a user against sessions and robots that are just being made for them. @throws 404 for an unknown user. */
+/** Locks a user, so that no transaction creates sessions or robots for the user. @throws 404 if the user does not exist. */
 async function lockUser(tx: Tx, userId: string) {
   const user = await tx.db
     .selectFrom('users')
@@ -14,19 +14,19 @@ async function lockUser(tx: Tx, userId: string) {
     .where('id', '=', userId)
     .forUpdate()
     .executeTakeFirst()
-  if (!user) throw notFound('Role') // to who asks for a role of theirs, an unknown user has none
+  if (!user) throw notFound('Role') // an unknown user has no role
   return user
 }
 
-async function setRole(tx: Tx, userId: string, role: OwnRole, held: boolean): Promise<void> {
+async function setRole(tx: Tx, userId: string, role: OwnRole, isHeld: boolean): Promise<void> {
   await tx.db
     .updateTable('users')
-    .set({ [`is_${role}`]: held })
+    .set({ [`is_${role}`]: isHeld })
     .where('id', '=', userId)
     .execute()
 }
 
-/** Whether sessions of a user's side are open or scheduled. */
+/** Returns whether the user has open or scheduled sessions in a role. */
 async function hasSessions(tx: Tx, userId: string, role: OwnRole): Promise<boolean> {
   const session = await tx.db
     .selectFrom('sessions')
@@ -49,10 +49,10 @@ async function hasRobots(tx: Tx, userId: string): Promise<boolean> {
   return robot !== undefined
 }
 
-/** Adds a role to those a user holds, as part of a transaction. @throws 403 when an admin has removed it. */
-export async function takeRole(tx: Tx, at: Date, userId: string, role: OwnRole): Promise<void> {
+/** Adds a role to a user in the caller's transaction. @throws 403 if an admin has removed the role. */
+export async function addRole(tx: Tx, at: Date, userId: string, role: OwnRole): Promise<void> {
   const flag = `is_${role}` as const
-  const taken = await tx.db
+  const added = await tx.db
     .updateTable('users')
     .set({ [flag]: true })
     .where('id', '=', userId)
@@ -60,7 +60,7 @@ export async function takeRole(tx: Tx, at: Date, userId: string, role: OwnRole):
     .where(sql<boolean>`${role} <> all (removed_roles)`)
     .returning('id')
     .executeTakeFirst()
-  if (taken) {
+  if (added) {
     return await audit(tx, {
       at,
       actorId: userId,
@@ -73,28 +73,25 @@ export async function takeRole(tx: Tx, at: Date, userId: string, role: OwnRole):
   if (removed.includes(role)) {
     throw forbidden(
       'role_removed',
-      `An administrator has removed your ${role} role. Ask an administrator to give it back.`,
+      `An administrator has removed your ${role} role. Ask an administrator to restore it.`,
     )
   }
 }
 
-/** Dropping and removing roles. What a role has earned, owes and has done stays where it is. */
+/** Creates the role service. Dropping or removing a role does not change earnings, invoices or past sessions. */
 export function createRoles(deps: { transact: Transact; now: () => Date }) {
   const { transact, now } = deps
   return {
     /**
-     * A user gives up a role of their own.
-     * @throws 404 not held, 409 while sessions are open or scheduled, or robots are registered.
+     * Drops a role of the calling user.
+     * @throws 404 if the user does not have the role, 409 if the user has open or scheduled sessions, or robots.
      */
     drop: (userId: string, role: OwnRole): Promise<void> =>
       transact(async (tx) => {
         const user = await lockUser(tx, userId)
         if (!user[`is_${role}`]) throw notFound('Role')
         if (await hasSessions(tx, userId, role)) {
-          throw conflict(
-            'role_in_use',
-            'You have sessions that are open or scheduled. End or cancel them first.',
-          )
+          throw conflict('role_in_use', 'You have open or scheduled sessions. End or cancel them first.')
         }
         if (role === 'client' && (await hasRobots(tx, userId))) {
           throw conflict('role_in_use', 'You have robots. Remove them first.')
@@ -110,9 +107,9 @@ export function createRoles(deps: { transact: Transact; now: () => Date }) {
       }),
 
     /**
-     * An admin takes a role away. The user cannot take it again, and is notified. Open sessions go on; nothing new
-     * starts.
-     * @throws 404 unknown user, or a role that they do not hold.
+     * Removes a role of a user on behalf of an admin, and notifies the user. The user cannot add the role again. Open
+     * sessions continue; new ones cannot start.
+     * @throws 404 if the user does not exist or does not have the role.
      */
     remove: (adminId: string, userId: string, role: OwnRole): Promise<void> =>
       transact(async (tx) => {
@@ -136,8 +133,8 @@ export function createRoles(deps: { transact: Transact; now: () => Date }) {
       }),
 
     /**
-     * An admin lets a user take a role again that was removed.
-     * @throws 404 unknown user, or a role that was not removed.
+     * Restores a role that an admin removed.
+     * @throws 404 if the user does not exist or the role was not removed.
      */
     restore: (adminId: string, userId: string, role: OwnRole): Promise<void> =>
       transact(async (tx) => {

@@ -2,13 +2,13 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../../core/database/tables.ts'
 import { User } from './user.entity.ts'
 
-/** When a person was last seen at the hub. Rows are left to age: who is gone is simply not seen any more. */
+/** Stores when a user was last connected to the hub. A disconnected user's row is not deleted; it expires. */
 export const UserPresence = defineEntity({
   name: 'UserPresence',
   tableName: 'user_presence',
   properties: {
     user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
-    /** By the database's clock, so that processes need not agree on the time. */
+    /** Set by the database's clock, so that the clocks of processes do not matter. */
     seenAt: p.datetime(3).defaultRaw('now()'),
   },
 })

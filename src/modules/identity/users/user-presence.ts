@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 
-/** A person counts as present for this long after the hub last saw them: three of its rounds. */
+/** A user counts as present for this long after the hub last marked them as seen. The hub marks users every 5 seconds. */
 export const PRESENCE_TTL_SECONDS = 15
-/** Most people one statement writes. */
+/** Maximum number of users in one statement. */
 const BATCH_SIZE = 5_000
 
-/** Remembers who is at the hub. */
+/** Records which users are connected to the hub. */
 export function createUserPresence({ db }: { db: Db }) {
   return {
-    /** Marks people as seen now, in one statement for all (up to 5,000 each). Who no longer exists is left out. */
+    /** Marks users as seen now, up to 5,000 in one statement. Skips users who no longer exist. */
     async markSeen(userIds: readonly string[]): Promise<void> {
       for (let start = 0; start < userIds.length; start += BATCH_SIZE) {
         const batch = userIds.slice(start, start + BATCH_SIZE)
@@ -21,7 +21,7 @@ export function createUserPresence({ db }: { db: Db }) {
               .selectFrom('users')
               .select(['id', sql<Date>`now()`.as('seen_at')])
               .where('id', '=', sql<string>`any(${batch}::uuid[])`)
-              .orderBy('id'), // every hub takes the rows in this order, so that none waits for another in a circle
+              .orderBy('id'), // every hub locks rows in this order, so that hubs cannot deadlock
           )
           .onConflict((conflict) =>
             conflict.column('user_id').doUpdateSet((eb) => ({ seen_at: eb.ref('excluded.seen_at') })),

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
 
-/** A person known through the identity provider; created on first sight of an (issuer, subject) pair. */
+/** A user of the platform. The first token with a new (issuer, subject) pair creates the row. */
 export const User = defineEntity({
   name: 'User',
   tableName: 'users',
@@ -26,24 +26,24 @@ export const User = defineEntity({
     email: p.text().nullable(),
     emailVerified: p.boolean().default(false),
     displayName: p.text(),
-    /** Whether the person chose the name themselves; then the identity provider's no longer replaces it. */
+    /** Whether the user chose the name. The identity provider's name does not replace a chosen name. */
     displayNameChosen: p.boolean().default(false),
-    /** The identity provider's picture; an uploaded avatar goes before it. */
+    /** The identity provider's picture. An uploaded avatar takes precedence. */
     avatarUrl: p.text().nullable(),
     isClient: p.boolean().default(false),
     isOperator: p.boolean().default(false),
-    /** Roles that an admin has removed: the user cannot take them again. */
+    /** Roles that an admin has removed. The user cannot add them again. */
     removedRoles: p.array().defaultRaw(`'{}'`),
     notificationPreferences: p.json<Record<string, boolean>>().defaultRaw(`'{}'::jsonb`),
-    /** Number of the user's newest notification; the next one takes this plus one under the row's lock. */
+    /** Number of the user's newest notification. The next insert increments it under the row's lock. */
     notificationSeq: p.integer().default(0),
-    /** How many of the user's notifications are unread; changes under the same lock. */
+    /** Number of the user's unread notifications. It changes under the same lock. */
     notificationUnread: p.integer().default(0),
-    /** What the user pays as a client; null = the default plan, whichever that is. */
+    /** The user's pricing plan as a client. Null: the current default plan. */
     plan: () => referenceTo('PricingPlan').nullable().deleteRule('restrict'),
-    /** Counts the changes of what the user may do: roles, address, certifications. Kept by triggers. */
+    /** Counts changes of the user's permissions: roles, address, certifications. Triggers increment it. */
     permissionsVersion: p.integer().default(0),
-    /** When that was last, by the database's clock. */
+    /** When the permissions last changed, by the database's clock. */
     permissionsChangedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },

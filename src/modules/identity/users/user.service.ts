@@ -10,42 +10,42 @@ import type { Transact } from '../../../core/events/transactor.ts'
 import type { TokenClaims } from '../tokens/tokens.ts'
 import type { OnboardingFields } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
-import { takeRole } from './role.service.ts'
+import { addRole } from './role.service.ts'
 import { User } from './user.entity.ts'
 
 export type UserRow = Selectable<Tables['users']>
 
-/** A user with what else their own profile tells: the uploaded avatar, and what onboarding asks for. */
+/** A user with the uploaded avatar and the onboarding fields. */
 export interface Account extends UserRow, OnboardingFields {
   readonly avatar_name: string | null
 }
 
-/** The columns that decide what a user may do. */
+/** The columns that determine a user's roles. */
 export type RoleAttributes = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
-/** Users by what their tokens say; each with the place of the token. */
-const findTokenUsers = compiled<{ issuers: readonly string[]; subjects: readonly string[] }>()((db, place) =>
+/** Selects the users of (issuer, subject) pairs, each with the position of its pair. */
+const findTokenUsers = compiled<{ issuers: readonly string[]; subjects: readonly string[] }>()((db, param) =>
   db
     .selectFrom(
-      sql<{ issuer: string; subject: string; place: number }>`unnest(
-        ${place('issuers')}::text[], ${place('subjects')}::text[]
-      ) with ordinality`.as<'token'>(sql`token (issuer, subject, place)`),
+      sql<{ issuer: string; subject: string; position: number }>`unnest(
+        ${param('issuers')}::text[], ${param('subjects')}::text[]
+      ) with ordinality`.as<'token'>(sql`token (issuer, subject, position)`),
     )
     .innerJoin('users', (join) =>
       join.onRef('users.issuer', '=', 'token.issuer').onRef('users.subject', '=', 'token.subject'),
     )
-    .select('token.place')
+    .select('token.position')
     .select(columnsOf(User).map((column) => `users.${column}` as const)),
 )
 
-const findRoleAttributes = compiled<{ ids: readonly string[] }>()((db, place) =>
+const findRoleAttributes = compiled<{ ids: readonly string[] }>()((db, param) =>
   db
     .selectFrom('users')
     .select(['id', 'is_client', 'is_operator', 'email', 'email_verified'])
-    .where('id', '=', sql<string>`any(${place('ids')}::uuid[])`),
+    .where('id', '=', sql<string>`any(${param('ids')}::uuid[])`),
 )
 
-/** People of the platform, known by the identity provider's (issuer, subject). */
+/** Creates the user service. The identity provider's (issuer, subject) pair identifies a user. */
 export function createUsers(deps: {
   db: Db
   transact: Transact
@@ -59,7 +59,7 @@ export function createUsers(deps: {
     const issuers = claims.map(({ issuer }) => issuer)
     const subjects = claims.map(({ subject }) => subject)
     const rows = await findTokenUsers(db, { issuers, subjects })
-    const found = new Map(rows.map(({ place, ...user }): [number, UserRow] => [place, user]))
+    const found = new Map(rows.map(({ position, ...user }): [number, UserRow] => [position, user]))
     return claims.map((_, index) => found.get(index + 1))
   })
 
@@ -68,7 +68,7 @@ export function createUsers(deps: {
     return ids.map((id) => found.get(id))
   })
 
-  /** @throws 404 unknown. */
+  /** Returns a user's account. @throws 404 if the user does not exist. */
   async function account(userId: string, from: Db = db): Promise<Account> {
     const found = await from
       .selectFrom('users')
@@ -83,20 +83,20 @@ export function createUsers(deps: {
     return found ?? throwUserNotFound()
   }
 
-  /** Roles held now. Admin follows from a verified e-mail, so it ends when the address leaves the list. */
+  /** Returns a user's roles. A verified e-mail in the configured list makes an admin, so removing it from the list ends the role. */
   function rolesOf(user: RoleAttributes): Role[] {
-    const admin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
+    const isAdmin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
     return [
       ...(user.is_client ? (['client'] as const) : []),
       ...(user.is_operator ? (['operator'] as const) : []),
-      ...(admin ? (['admin'] as const) : []),
+      ...(isAdmin ? (['admin'] as const) : []),
     ]
   }
 
   return {
     account,
 
-    /** The user of a verified token, made on first sight. One query for all users who are already known and ask at once. */
+    /** Returns the user of a verified token and creates the user on first use. Concurrent calls for known users share a query. */
     async forClaims(claims: TokenClaims): Promise<UserRow> {
       const known = await loadTokenUser(claims)
       if (known) return known
@@ -115,13 +115,13 @@ export function createUsers(deps: {
         .returningAll()
         .executeTakeFirst()
       if (created) return created
-      // A request of the same person was faster. The insert waited for its commit, so the row is visible now.
+      // A concurrent request created the user. The insert waited for its commit, so the row is visible now.
       const concurrent = await loadTokenUser(claims)
-      if (!concurrent) throw new Error('a user vanished while being created')
+      if (!concurrent) throw new Error('The user was deleted while it was being created')
       return concurrent
     },
 
-    /** Takes over what the identity provider says now; what it does not mention stays, and a chosen name too. */
+    /** Updates a user from the identity provider's claims. Missing claims and a chosen name do not change anything. */
     async refresh(userId: string, claims: Omit<TokenClaims, 'expiresAt'>): Promise<Account> {
       const name = claims.name ?? null
       await db
@@ -136,15 +136,15 @@ export function createUsers(deps: {
       return await account(userId)
     },
 
-    /** Changes what the user may change; a chosen role is added to those already held. */
+    /** Updates a user's own profile and adds the role, if given. */
     updateProfile: (userId: string, change: UpdateProfile): Promise<Account> =>
       transact(async (tx) => {
-        if (change.role) await takeRole(tx, now(), userId, change.role)
+        if (change.role) await addRole(tx, now(), userId, change.role)
         const preferences = JSON.stringify(change.notification_preferences ?? {})
         await tx.db
           .updateTable('users')
           .set({
-            // Merged by the database, so that two changes at once lose nothing.
+            // The database merges the preferences, so that concurrent changes are not lost.
             notification_preferences: sql`notification_preferences || ${preferences}::jsonb`,
             ...(change.display_name !== undefined && {
               display_name: change.display_name,
@@ -156,15 +156,15 @@ export function createUsers(deps: {
         return await account(userId, tx.db)
       }),
 
-    /** @throws 404 unknown. */
+    /** Returns a user. @throws 404 if the user does not exist. */
     async byId(userId: string): Promise<UserRow> {
       const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst()
       return user ?? throwUserNotFound()
     },
 
     /**
-     * Whose rights have changed in the last milliseconds, and how often in all. Ask with a margin for changes that
-     * were still committing.
+     * Returns the users whose permissions changed in the last `ms` milliseconds, with the current version. Add a margin
+     * for transactions that commit late.
      */
     permissionsChangedWithin: (ms: number) =>
       db
@@ -173,7 +173,7 @@ export function createUsers(deps: {
         .where('permissions_changed_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
         .execute(),
 
-    /** Whether somebody with this id may operate robots. */
+    /** Returns whether the user has the operator role. */
     async isOperator(userId: string): Promise<boolean> {
       const user = await db
         .selectFrom('users')
@@ -186,8 +186,8 @@ export function createUsers(deps: {
     rolesOf,
 
     /**
-     * The roles that somebody holds at this moment; one query answers all who ask in it.
-     * @throws 404 unknown.
+     * Returns a user's current roles. Concurrent calls share a query.
+     * @throws 404 if the user does not exist.
      */
     async currentRoles(userId: string): Promise<Role[]> {
       return rolesOf((await loadRoleAttributes(userId)) ?? throwUserNotFound())
@@ -196,7 +196,7 @@ export function createUsers(deps: {
 }
 export type Users = ReturnType<typeof createUsers>
 
-/** Of A to Z alone: elsewhere two letters may share a small one, such as K and the Kelvin sign, and so two people. */
+/** Lowers only A to Z. Other letters can share a lower case, such as K and the Kelvin sign, so two addresses would match. */
 const lowerCase = (email: string) => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 function throwUserNotFound(): never {

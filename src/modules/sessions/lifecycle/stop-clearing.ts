@@ -55,7 +55,7 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
   if (!cleared) {
     throw forbidden(
       'stop_clear_not_allowed',
-      'Only the owner or an admin can clear this stop. Use the action request_clear_stop to ask them.',
+      'Only the owner or an admin can clear this stop. Ask them to clear it.',
     )
   }
   await broadcastTransition(tx, cleared, robot, {
@@ -89,7 +89,7 @@ export const requestClearStop: TransitionHandler = async (tx, session, robot, co
     throw conflict('no_stop_in_force', 'The session has no latched stop. Resume the session if it is paused.')
   const mayClear = context.asAdmin || session.client_id === context.actorId
   if (mayClear || clearableBy(activeStop.stop_by_owner, robot.stop_clear) === 'anyone') {
-    throw conflict('stop_clearable', 'You may clear this stop yourself. Use the action clear_stop.')
+    throw conflict('stop_clearable', 'You may clear this stop yourself.')
   }
   const requested = await tx.db
     .updateTable('sessions')

@@ -1,4 +1,4 @@
-import type { SessionEventType, SessionStatus } from '@wheelhouse/protocol'
+import type { SessionEventType } from '@wheelhouse/protocol'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 

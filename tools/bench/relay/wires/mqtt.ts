@@ -17,7 +17,7 @@ const SUBSCRIPTION_REFUSED = 0x80
 /** The length field continues in the next byte. */
 const CONTINUES = 0x80
 
-/** One topic for each direction of each pair. */
+/** Returns one topic for each direction of each pair. */
 export function createMqttWire({ pair, side }: End): Wire {
   const [own, others] =
     side === 'operator' ? [`ack/${pair}`, `control/${pair}`] : [`control/${pair}`, `ack/${pair}`]

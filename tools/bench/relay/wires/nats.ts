@@ -10,7 +10,7 @@ const PONG = 'PONG'
 const PONG_LINE = Buffer.from('PONG\r\n')
 const OPTIONS = JSON.stringify({ verbose: false, pedantic: false, lang: 'bench', version: '1' })
 
-/** The NATS text protocol: one subject for each direction of each pair. */
+/** Implements the NATS text protocol: one subject for each direction of each pair. */
 export function createNatsWire({ pair, side }: End): Wire {
   const [own, others] =
     side === 'operator' ? [`ack.${pair}`, `control.${pair}`] : [`control.${pair}`, `ack.${pair}`]

@@ -11,7 +11,7 @@ const CONNECTED = '40'
 const EVENT = '42'
 const REFUSED = '44'
 
-/** Socket.IO 4 over a WebSocket: every message is an event with one JSON argument. */
+/** Implements Socket.IO 4 over a WebSocket: every message is an event with one JSON argument. */
 export function createSocketIoWire(end: End): Wire {
   const { pair, side } = end
   const connectPacket = Buffer.from(`${CONNECTED}${JSON.stringify({ pair, side })}`)

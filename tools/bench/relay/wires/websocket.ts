@@ -16,7 +16,7 @@ const BRACE = '{'.charCodeAt(0)
 /** When a server has admitted a client: bare servers only upgrade, Wheelhouse sends a message first. */
 export type ReadyOn = 'upgrade' | 'first message'
 
-/** WebSocket: JSON in text frames, everything else in binary ones. */
+/** Implements WebSocket: JSON in text frames, everything else in binary ones. */
 export function createWebSocketWire(end: End, readyOn: ReadyOn): Wire {
   let upgraded = false
   let ready = readyOn === 'upgrade'

@@ -11,12 +11,12 @@ export interface End {
 
 /** Callbacks of a wire. */
 export interface WireEvents {
-  /** The relay has admitted this end; messages of the other end arrive from now on. */
+  /** Runs when the relay has admitted this end; messages of the other end arrive from now on. */
   ready(): void
   refused(why: string): void
-  /** A message, of the other end or of the relay; the bytes are valid during the call. */
+  /** Receives a message, of the other end or of the relay; the bytes are valid during the call. */
   message(data: Buffer, start: number, end: number): void
-  /** A protocol message that needs an answer at once. */
+  /** Receives a protocol message that needs an answer at once. */
   answer(bytes: Buffer): void
 }
 

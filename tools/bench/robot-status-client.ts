@@ -8,7 +8,7 @@ export interface Observer {
   close(): void
 }
 
-/** The owner's browser as a Socket.IO client that watches its robots. */
+/** Starts a stand-in for the owner's browser: a Socket.IO client that watches its robots. */
 export async function startObserver(lab: Lab, hubUrl: string): Promise<Observer> {
   const url = new URL(hubUrl)
   url.hostname = '127.0.0.1' // the server's address; name resolution is not measured

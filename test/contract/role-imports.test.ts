@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Loads files in a new process and returns the uWebSockets binaries that it has loaded with them. */
+function binariesLoadedBy(...files: string[]): string[] {
+  const program = `
+    for (const file of ${JSON.stringify(files)}) await import(file)
+    const loaded = process.report.getReport().sharedObjects.filter((path) => path.includes('uws'))
+    console.log(JSON.stringify(loaded))
+    process.exit()`
+  const args = ['--input-type=module', '--eval', program]
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' })) as string[]
+}
+
+test('the api role loads no binary of uWebSockets', { timeout: 60_000 }, () => {
+  expect(binariesLoadedBy('./src/app/roles.ts', './src/app/api.ts', './src/app/container.ts')).toEqual([])
+})
+
+test('the gateway role loads it', { timeout: 60_000 }, () => {
+  expect(binariesLoadedBy('./gateway/index.ts')).not.toEqual([])
+})
