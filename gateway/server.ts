@@ -72,8 +72,8 @@ export function listenForConnections(
   return new Promise((resolve, reject) => {
     listenExclusive(app, host, port, (listening) => {
       if (!listening) {
-        const advice = 'it is in use; end the other program or set GATEWAY_PORT'
-        return reject(new Error(`Cannot listen on ${host}:${port}: ${advice}`))
+        const advice = 'The address is in use. Stop the other program or set GATEWAY_PORT.'
+        return reject(new Error(`Cannot listen on ${host}:${port}. ${advice}`))
       }
       let open: us_listen_socket | undefined = listening
       const stopListening = () => {

@@ -6,7 +6,7 @@ import { watchProcessErrors } from './core/process/process-errors.ts'
 
 const PARENT_CHECK_MS = 500
 
-/** The process: configuration, roles, and an orderly end on SIGTERM or SIGINT. */
+/** Starts the process: configuration, roles, and an orderly shutdown on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const startedAt = performance.now()
   const config = loadConfig()
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   demo?.printWelcome()
 }
 
-/** What has been started must not outlive a start that fails later. */
+/** Returns an error handler that stops the started roles when a later part of the start fails. */
 function endAndRethrow(running: RunningPlatform): (cause: unknown) => Promise<never> {
   return async (cause) => {
     await running.stop()
@@ -58,7 +58,10 @@ function endAndRethrow(running: RunningPlatform): (cause: unknown) => Promise<ne
   }
 }
 
-/** npm passes SIGTERM only to the shell between us, which dies without passing it on. */
+/**
+ * Calls `then` when the parent process ends. npm passes SIGTERM only to the shell between npm and this process, and
+ * that shell exits without passing it on.
+ */
 function whenOrphaned(then: () => void): void {
   const parent = process.ppid
   const timer = setInterval(() => {
@@ -69,7 +72,8 @@ function whenOrphaned(then: () => void): void {
 }
 
 main().catch((cause: unknown) => {
-  // Errors of the environment are plain `Error`s that say what to do; others are bugs and show where.
+  // Errors of the environment are plain `Error`s that say what to do. Other errors are bugs and are printed with
+  // their stack.
   const expected = cause instanceof Error && cause.constructor === Error
   process.stderr.write(`\nWheelhouse did not start.\n${expected ? cause.message : inspect(cause)}\n`)
   process.exit(1)

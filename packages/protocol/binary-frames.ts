@@ -5,7 +5,7 @@
  * |---|---|---|
  * | 0 | u8 | kind: 1 control (operator to robot), 2 telemetry (robot to operator and observers) |
  * | 1 | u8 | flags: 0 |
- * | 2 | u16 | ttl_ms: 0 stands for the gateway's `deadman_ms` |
+ * | 2 | u16 | ttl_ms: 0 means the gateway's `deadman_ms` |
  * | 4 | u32 | seq |
  * | 8 | f64 | t: the sender's clock, milliseconds |
  */

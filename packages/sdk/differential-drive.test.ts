@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   advance,
+  type DifferentialDriveState,
   type DriveCommand,
-  type DriveState,
   demoLimits,
   isHalted,
   velocity,
@@ -11,7 +11,7 @@ import {
 import { DrivePilot, readBinaryDriveCommand, readDriveCommand } from './drive-pilot.ts'
 import { demoWorld, isFree, nearestSurface, normalAngle } from './world.ts'
 
-const halted: DriveState = {
+const halted: DifferentialDriveState = {
   xM: 1,
   yM: 1,
   headingRad: 0,
@@ -41,7 +41,7 @@ const start = fc
   .filter(({ xM, yM }) => isFree(demoWorld, xM, yM, demoLimits.radiusM))
 
 /** Returns the rules that a state violates. Assertions inside a step loop would cost more than the physics. */
-function violations(state: DriveState): string[] {
+function violations(state: DifferentialDriveState): string[] {
   const { linearMps, angularRadps } = velocity(state, demoLimits)
   const rules: [string, boolean][] = [
     ['position', isFree(demoWorld, state.xM, state.yM, demoLimits.radiusM)],
@@ -56,7 +56,7 @@ function violations(state: DriveState): string[] {
 test('no drive leaves the room, enters an obstacle or breaks a speed limit', () => {
   fc.assert(
     fc.property(start, drive, (from, steps) => {
-      let state: DriveState = { ...halted, ...from }
+      let state: DifferentialDriveState = { ...halted, ...from }
       const broken = new Set<string>()
       for (const transition of steps) {
         state = advance(state, transition.command, transition.elapsedS, demoWorld, demoLimits)
@@ -71,7 +71,7 @@ test('no drive leaves the room, enters an obstacle or breaks a speed limit', () 
 test('wheels keep their acceleration limits unless an obstacle stops them', () => {
   fc.assert(
     fc.property(start, drive, (from, steps) => {
-      let state: DriveState = { ...halted, ...from }
+      let state: DifferentialDriveState = { ...halted, ...from }
       let worstMps = 0
       for (const transition of steps) {
         const next = advance(state, transition.command, transition.elapsedS, demoWorld, demoLimits)
@@ -94,7 +94,7 @@ test('wheels keep their acceleration limits unless an obstacle stops them', () =
 test('braking halts every motion within the braking time, and the robot stays halted', () => {
   fc.assert(
     fc.property(start, drive, (from, steps) => {
-      let state: DriveState = { ...halted, ...from }
+      let state: DifferentialDriveState = { ...halted, ...from }
       for (const transition of steps)
         state = advance(state, transition.command, transition.elapsedS, demoWorld, demoLimits)
       const fastestMps = demoLimits.maxLinearMps + (demoLimits.maxAngularRadps * demoLimits.trackM) / 2

@@ -25,7 +25,7 @@ export const demoLimits: DriveLimits = {
 }
 
 /** Pose of the robot in metres and radians, and the speeds of its wheels. */
-export interface DriveState {
+export interface DifferentialDriveState {
   readonly xM: number
   readonly yM: number
   /** Counter-clockwise from the x axis, in (-π, π]. */
@@ -52,7 +52,7 @@ const DRAIN_PER_S = 1 / 3_600
 const CHARGE_PER_S = 1 / 7_200
 
 /** Returns the forward and the turning speed of a state. */
-export function velocity(state: DriveState, limits: DriveLimits): DriveCommand {
+export function velocity(state: DifferentialDriveState, limits: DriveLimits): DriveCommand {
   return {
     linearMps: (state.leftMps + state.rightMps) / 2,
     angularRadps: (state.rightMps - state.leftMps) / limits.trackM,
@@ -60,7 +60,7 @@ export function velocity(state: DriveState, limits: DriveLimits): DriveCommand {
 }
 
 /** Returns whether both wheels have stopped. */
-export function isHalted(state: DriveState): boolean {
+export function isHalted(state: DifferentialDriveState): boolean {
   return state.leftMps === 0 && state.rightMps === 0
 }
 
@@ -69,14 +69,14 @@ export function isHalted(state: DriveState): boolean {
  * finite counts as 0.
  */
 export function advance(
-  state: DriveState,
+  state: DifferentialDriveState,
   command: DriveCommand | null,
   elapsedS: number,
   world: World,
   limits: DriveLimits,
-): DriveState {
+): DifferentialDriveState {
   let leftS = Number.isFinite(elapsedS) ? Math.min(Math.max(elapsedS, 0), MAX_ELAPSED_S) : 0
-  let current: DriveState = state
+  let current: DifferentialDriveState = state
   let bumped = false
   while (leftS > 0) {
     const stepS = Math.min(leftS, MAX_STEP_S)
@@ -92,7 +92,12 @@ function clamp(value: number, limit: number): number {
 }
 
 /** Returns the wheel speeds after `stepS`, on the way to the command. */
-function slew(state: DriveState, command: DriveCommand | null, stepS: number, limits: DriveLimits) {
+function slew(
+  state: DifferentialDriveState,
+  command: DriveCommand | null,
+  stepS: number,
+  limits: DriveLimits,
+) {
   const goal = state.battery > 0 ? command : null
   const linear = clamp(goal?.linearMps ?? 0, limits.maxLinearMps)
   const spread = (clamp(goal?.angularRadps ?? 0, limits.maxAngularRadps) * limits.trackM) / 2
@@ -108,12 +113,12 @@ function slew(state: DriveState, command: DriveCommand | null, stepS: number, li
 }
 
 function step(
-  state: DriveState,
+  state: DifferentialDriveState,
   command: DriveCommand | null,
   stepS: number,
   world: World,
   limits: DriveLimits,
-): DriveState {
+): DifferentialDriveState {
   const wheels = slew(state, command, stepS, limits)
   const { linearMps, angularRadps } = velocity({ ...state, ...wheels }, limits)
   const middleRad = state.headingRad + (angularRadps * stepS) / 2

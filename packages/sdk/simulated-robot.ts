@@ -1,9 +1,9 @@
 import { type RobotLogLevel, reasonText, sessionStatusTexts, type Welcome } from '@wheelhouse/protocol'
 import {
   advance,
+  type DifferentialDriveState,
   type DriveCommand,
   type DriveLimits,
-  type DriveState,
   demoLimits,
   isHalted,
   velocity,
@@ -27,7 +27,7 @@ export interface SimulatedRobotOptions extends ForwardedOptions {
   /** Default: `demoLimits`. */
   readonly limits?: DriveLimits
   /** State at the start, at a free position. Default: (1, 1), heading along x, battery at 90 %. */
-  readonly start?: Partial<DriveState>
+  readonly start?: Partial<DifferentialDriveState>
   /** Steps of the physics per second, 1 to 200. Default 50. */
   readonly stepHz?: number
   /** Telemetry samples per second during a session. Default 10. */
@@ -55,7 +55,7 @@ export class SimulatedRobot {
   readonly #now: () => number
   readonly #stepMs: number
   readonly #telemetryMs: number
-  #state: DriveState
+  #state: DifferentialDriveState
   #timer: NodeJS.Timeout | undefined
   #lastStepMs = 0
   #nextTelemetryMs = 0
@@ -81,7 +81,7 @@ export class SimulatedRobot {
   }
 
   /** Position and motion of the robot. */
-  get state(): DriveState {
+  get state(): DifferentialDriveState {
     return this.#state
   }
 
@@ -165,7 +165,7 @@ export class SimulatedRobot {
   }
 
   /** Logs the beginning of a contact with an obstacle, and a battery that becomes low. */
-  #watchState(before: DriveState): void {
+  #watchState(before: DifferentialDriveState): void {
     const { bumped, battery } = this.#state
     if (bumped && !before.bumped) this.#logThrottled('touched an obstacle')
     if (battery < LOW_BATTERY && before.battery >= LOW_BATTERY) {

@@ -2,14 +2,14 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from './config.ts'
 
-/** The message that a start with this environment ends with. */
+/** Returns the message of the error that `loadConfig` throws for this environment. */
 function refusal(env: Record<string, string>): string {
   try {
     loadConfig(env)
   } catch (cause) {
     return (cause as Error).message
   }
-  throw new Error('the environment was accepted')
+  throw new Error('loadConfig accepted the environment')
 }
 
 const production = {
@@ -20,7 +20,7 @@ const production = {
 }
 const shared = { DATABASE_URL: 'postgres://localhost/wheelhouse', REDIS_URL: 'redis://localhost' }
 
-test('an empty environment is the whole platform on this machine, with a demo', () => {
+test('an empty environment starts all roles on this machine, with a demo', () => {
   expect(loadConfig({})).toMatchObject({
     production: false,
     roles: ['api', 'hub', 'gateway', 'worker'],
@@ -131,7 +131,7 @@ test('the configuration cannot be changed', () => {
   expect(Object.isFrozen(loadConfig({}))).toBe(true)
 })
 
-test('an empty variable counts as unset', () => {
+test('an empty variable means unset', () => {
   expect(loadConfig({ PORT: '', DATABASE_URL: '', DEMO: '', ROLES: '' })).toMatchObject({
     port: 3000,
     databaseUrl: undefined,
@@ -179,12 +179,12 @@ test.each([
   ['HEARTBEAT_TIMEOUT_MS', '0'],
   ['DEADMAN_MS', '-5'],
   ['OPERATOR_GRACE_MS', '1.5'],
-])('%s=%s is refused by name', (name, value) => {
+])('%s=%s is rejected with the name of the variable', (name, value) => {
   expect(refusal({ [name]: value })).toContain(name)
 })
 
 describe('processes that run only some roles', () => {
-  test.each(['api', 'hub', 'gateway', 'worker', 'api,hub,gateway'])('%s needs both services', (roles) => {
+  test.each(['api', 'hub', 'gateway', 'worker', 'api,hub,gateway'])('%s requires PostgreSQL and Redis', (roles) => {
     const message = refusal({ ROLES: roles })
     expect(message).toContain('DATABASE_URL is required')
     expect(message).toContain('REDIS_URL is required')
@@ -193,7 +193,7 @@ describe('processes that run only some roles', () => {
     expect(loadConfig({ ...shared, ROLES: roles }).roles).toEqual(roles.split(','))
   })
 
-  test('all four roles by name need none', () => {
+  test('a process with all four roles by name needs neither service', () => {
     expect(loadConfig({ ROLES: 'worker,gateway,hub,api' }).roles).toHaveLength(4)
   })
 })
@@ -207,18 +207,18 @@ describe('production', () => {
     ['SECRET_KEY', { SECRET_KEY: '' }],
     ['IDP_ISSUER', { IDP_ISSUER: '' }],
     ['DEMO', { DEMO: 'true' }],
-  ])('is refused over %s', (name, change) => {
+  ])('rejects %s', (name, change) => {
     expect(refusal({ ...production, ...change })).toContain(name)
   })
 })
 
-test('a provider without an audience or client id is refused: its tokens could not be checked', () => {
+test('an identity provider without an audience or client id is rejected, because its tokens cannot be validated', () => {
   expect(refusal({ IDP_ISSUER: 'https://id.example' })).toContain('IDP_AUDIENCE')
   const config = loadConfig({ IDP_ISSUER: 'https://id.example', IDP_CLIENT_ID: 'dashboard' })
   expect(config.idp?.audience).toBe('dashboard')
 })
 
-test('a mail server is of no use without a sender and a receiver; without one, both may stand', () => {
+test('a mail server requires a sender and a receiver, which may also be set without a mail server', () => {
   const SMTP_URL = 'smtp://127.0.0.1:25'
   expect(refusal({ SMTP_URL })).toMatch(/MAIL_FROM is required[\s\S]*CONTACT_TO is required/)
   expect(refusal({ SMTP_URL, MAIL_FROM: 'hub@localhost' })).not.toContain('MAIL_FROM')
@@ -232,13 +232,13 @@ test('a mail server is of no use without a sender and a receiver; without one, b
   expect(refusal({ SMTP_URL: 'smtp://user:hunter2@host:port' })).not.toContain('hunter2')
 })
 
-test('a timeout that one late heartbeat would reach is refused', () => {
+test('a heartbeat timeout below two intervals is rejected', () => {
   expect(refusal({ HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '1999' })).toContain(
     'HEARTBEAT_TIMEOUT_MS',
   )
 })
 
-test('origins are kept as browsers send them', () => {
+test('origins are normalized to the form that browsers send', () => {
   const config = loadConfig({
     BASE_URL: 'https://Hub.Example:443/',
     CORS_ORIGINS: 'https://Console.Example/, http://localhost:5173',
@@ -248,14 +248,14 @@ test('origins are kept as browsers send them', () => {
 })
 
 test.each([shared, { DATABASE_URL: shared.DATABASE_URL }, { REDIS_URL: shared.REDIS_URL }])(
-  'with %o somebody means it, so there is no demo unless asked for',
+  'with %o the demo is off unless DEMO is set',
   (env) => {
     expect(loadConfig(env).demo).toBe(false)
     expect(loadConfig({ ...env, DEMO: 'true' }).demo).toBe(true)
   },
 )
 
-test('every problem is told at once, each with its variable', () => {
+test('one error reports every problem with its variable', () => {
   const message = refusal({
     NODE_ENV: 'production',
     ROLES: 'gateway',

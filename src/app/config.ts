@@ -12,29 +12,29 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 )
 const port = z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65_535))
-/** Node's timers fire at once when they are set to longer than this: 24 days. */
+/** Node timers with a longer delay fire at once: 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const DAY_MS = 86_400_000
 const milliseconds = (minimum: number) =>
   z
     .string()
-    .regex(/^\d+$/, 'must be milliseconds, a whole number')
+    .regex(/^\d+$/, 'must be a whole number of milliseconds')
     .transform(Number)
     .pipe(z.number().min(minimum).max(LONGEST_TIMER_MS))
-/** Requests a minute; 0 stands for no limit. */
+/** Requests per minute. 0 means no limit. */
 const rate = z
   .string()
-  .regex(/^\d{1,7}$/, 'must be requests per minute, a whole number')
+  .regex(/^\d{1,7}$/, 'must be a whole number of requests per minute')
   .transform(Number)
-/** How long records are kept. */
+/** The retention of records. */
 const days = z
   .string()
-  .regex(/^\d{1,3}$/, 'must be days, a whole number')
+  .regex(/^\d{1,3}$/, 'must be a whole number of days')
   .transform(Number)
   .pipe(z.number().min(1).max(365))
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 const urlOf = (protocol: RegExp) => z.url({ protocol })
-/** One Redis, or several nodes of a Redis Cluster, which are reached in the same way. */
+/** One Redis, or several nodes of a Redis Cluster, which share the scheme, name and password. */
 const redisNodes = list
   .pipe(z.array(urlOf(/^rediss?$/)).min(1))
   .refine(
@@ -45,7 +45,7 @@ const redisNodes = list
   )
   .transform((urls) => urls.join(','))
 const smtpUrl = urlOf(/^smtps?$/).refine((url) => new URL(url).hostname !== '', 'must name a host')
-/** Loose on purpose: `hub@localhost` is a good address on a mail server of one's own. */
+/** Loose on purpose: `hub@localhost` is a valid address on a local mail server. */
 const address = z.string().regex(/^[^\s<>@,]+@[^\s<>@,]+$/, 'must be one e-mail address')
 /** `address` or `Name <address>`. */
 const mailbox = z
@@ -56,9 +56,9 @@ const mailbox = z
     return { name: name ?? '', address: inBrackets ?? text }
   })
   .pipe(z.object({ name: z.string(), address }))
-/** In the form in which browsers send it, since that is what it is compared with. */
+/** Normalized to the form that browsers send, because it is compared with the Origin header. */
 const origin = urlOf(/^https?$/)
-  .refine((url) => /^[^/]+\/\/[^/?#@]+\/?$/.test(url), 'must be an origin: scheme, host and port alone')
+  .refine((url) => /^[^/]+\/\/[^/?#@]+\/?$/.test(url), 'must be an origin: only scheme, host and port')
   .transform((url) => new URL(url).origin)
 
 const Env = z.object({
@@ -74,7 +74,7 @@ const Env = z.object({
   GATEWAY_PORT: port.default(3002),
   WORKER_PORT: port.optional(),
   HOST: z.string().optional(),
-  /** Lets the built-in identity provider and the demo run where other machines can connect. */
+  /** Allows the built-in identity provider and the demo where other machines can connect. */
   ALLOW_INSECURE_DEV: flag.default(false),
   BASE_URL: origin.optional(),
   GATEWAY_URL: urlOf(/^wss?$/)
@@ -99,11 +99,11 @@ const Env = z.object({
   STRIPE_API_BASE: origin.optional(),
   EARNINGS_HOLD_DAYS: z
     .string()
-    .regex(/^\d{1,3}$/, 'must be days, a whole number')
+    .regex(/^\d{1,3}$/, 'must be a whole number of days')
     .transform(Number)
     .pipe(z.number().max(365))
     .default(45),
-  /** Networks that webhooks may reach although they are not public. */
+  /** Private networks that webhooks may connect to. */
   WEBHOOK_ALLOWED_NETWORKS: z
     .union([
       z.literal('none').transform((): string[] => []),
@@ -116,17 +116,17 @@ const Env = z.object({
       ),
     ])
     .optional(),
-  /** Whether webhooks may reach this machine. */
+  /** Whether webhooks may connect to this machine. */
   WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
-  /** How many proxies stand in front; `true` is one. */
+  /** The number of proxies in front of the api. `true` means one. */
   TRUST_PROXY: z
     .enum(['true', 'false', ...'0123456789'])
     .transform((text) => (text === 'true' ? 1 : text === 'false' ? 0 : Number(text)))
     .default(0),
   RATE_LIMIT_PER_MINUTE: rate.default(1_200),
   RATE_LIMIT_PUBLIC_PER_MINUTE: rate.default(300),
-  /** Whether robots that are registered without a word about it ask for certified operators. */
+  /** Whether a newly registered robot requires certified operators by default. */
   ROBOTS_REQUIRE_CERTIFICATION: flag.default(false),
   ROBOT_CONNECTS_PER_MINUTE: rate.default(30),
   METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters').optional(),
@@ -143,10 +143,10 @@ const Env = z.object({
 })
 type Env = z.infer<typeof Env>
 
-/** Every variable that is read. */
+/** The names of all variables. */
 export const variables: readonly string[] = Object.keys(Env.shape)
 
-/** What cannot be said of one variable alone; each problem names the variable and the way out. */
+/** Returns the problems that concern several variables. Each problem names the variable and what to do. */
 function findCombinationProblems(env: Env): string[] {
   const problems: string[] = []
   const production = env.NODE_ENV === 'production'
@@ -154,7 +154,7 @@ function findCombinationProblems(env: Env): string[] {
   if (split) {
     const why = `is required when a process runs only some roles (ROLES=${env.ROLES.join(',')})`
     if (!env.DATABASE_URL) problems.push(`DATABASE_URL ${why}: every process must share one PostgreSQL`)
-    if (!env.REDIS_URL) problems.push(`REDIS_URL ${why}: Redis carries what one process tells another`)
+    if (!env.REDIS_URL) problems.push(`REDIS_URL ${why}: Redis carries the events between processes`)
   }
   if (production && !env.SECRET_KEY) {
     problems.push('SECRET_KEY is required in production: set at least 32 random characters')
@@ -163,7 +163,7 @@ function findCombinationProblems(env: Env): string[] {
     problems.push('IDP_ISSUER is required in production: the built-in identity provider is for development')
   }
   if (env.IDP_ISSUER && !env.IDP_AUDIENCE && !env.IDP_CLIENT_ID) {
-    problems.push('IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are checked for it')
+    problems.push('IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are validated against it')
   }
   if (env.SMTP_URL && !env.MAIL_FROM) {
     problems.push(
@@ -174,11 +174,11 @@ function findCombinationProblems(env: Env): string[] {
     problems.push('CONTACT_TO is required with SMTP_URL: the address that contact messages are sent to')
   }
   if (env.STRIPE_SECRET_KEY && env.STRIPE_WEBHOOK_SECRET.length === 0) {
-    problems.push('STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are known by webhooks')
+    problems.push('STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are confirmed by webhooks')
   }
   if (env.HEARTBEAT_TIMEOUT_MS < 2 * env.HEARTBEAT_INTERVAL_MS) {
     problems.push(
-      'HEARTBEAT_TIMEOUT_MS must be at least twice HEARTBEAT_INTERVAL_MS: one late beat is no loss',
+      'HEARTBEAT_TIMEOUT_MS must be at least twice HEARTBEAT_INTERVAL_MS: one late heartbeat must not count as a lost robot',
     )
   }
   if (production && env.ALLOW_INSECURE_DEV) {
@@ -188,22 +188,22 @@ function findCombinationProblems(env: Env): string[] {
   return [...problems, ...webhookProblems(env)]
 }
 
-/** The process's environment; a file `.env` in the working directory fills in what is not set. */
+/** Returns the environment of the process. A file `.env` in the working directory sets the missing variables. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env')
   return process.env
 }
 
 /**
- * Reads and checks the environment, the only place that does.
- * @throws Error naming every problem at once.
+ * Reads and validates the environment. Only this function reads it.
+ * @throws Error that names all problems.
  */
 export function loadConfig(source: Record<string, string | undefined> = environment()) {
-  // An empty variable is how compose files and shells say "unset".
+  // Compose files and shells use an empty variable for "unset".
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
   const { error } = Env.safeParse(given, parseOptions)
   const wrong = new Set(error?.issues.map((issue) => String(issue.path[0])))
-  // What is wrong by itself is left out, so that the rest can be looked at together in the same run.
+  // Invalid values are left out here, so that one run reports the problems of single values and of combinations.
   const env = Env.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))))
   const problems = [
     ...(error ? [z.prettifyError(error)] : []),
@@ -216,7 +216,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
   const production = env.NODE_ENV === 'production'
   return Object.freeze({
     production,
-    /** In tests every answer is held against its schema. */
+    /** In tests, every response is validated against its schema. */
     validateOutput: env.NODE_ENV === 'test',
     runByNpm: env.npm_lifecycle_event !== undefined,
     roles: env.ROLES,
@@ -230,7 +230,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     gatewayPort: env.GATEWAY_PORT,
     workerPort: env.WORKER_PORT,
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
-    /** True when BASE_URL was not given, so that port 0 can be filled in once the real port is known. */
+    /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */
     baseUrlFromPort: env.BASE_URL === undefined,
     gatewayUrl: env.GATEWAY_URL ?? `ws://localhost:${env.GATEWAY_PORT}`,
     gatewayUrlFromPort: env.GATEWAY_URL === undefined,
@@ -241,7 +241,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
           jwksUrl: env.IDP_JWKS_URL,
           clientId: env.IDP_CLIENT_ID,
           clientSecret: env.IDP_CLIENT_SECRET,
-          /** Empty is unset, as a compose file passes it on. */
+          /** An empty value means unset, because a compose file passes it on. */
           cliClientId: env.IDP_CLI_CLIENT_ID || undefined,
         }
       : undefined,
@@ -274,9 +274,9 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     operatorGraceMs: env.OPERATOR_GRACE_MS,
     robotGraceMs: env.ROBOT_GRACE_MS,
     robotLogDays: env.ROBOT_LOG_DAYS,
-    /** 0: sessions wait for their operators for ever. */
+    /** 0: sessions wait for their operators without a limit. */
     operatorJoinMs: env.OPERATOR_JOIN_MS,
-    /** 0: pauses last until somebody ends them. */
+    /** 0: pauses have no limit. */
     pauseLimitMs: env.PAUSE_LIMIT_MS,
   })
 }

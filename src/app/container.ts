@@ -29,19 +29,21 @@ export type OfferedAccount = DevAccount & { readonly admin?: boolean }
 export interface RuntimeContext {
   readonly log: Log
   readonly now: () => Date
-  /** Public origin, once the port is known. */
+  /** The public origin, once the port is known. */
   readonly baseUrl: string
-  /** Other machines can use the built-in identity provider, as ALLOW_INSECURE_DEV allows. */
+  /** True when other machines can use the built-in identity provider, as ALLOW_INSECURE_DEV permits. */
   readonly insecure?: boolean
-  /** Called when the platform cannot go on, with a message that says why. */
+  /** Called when the platform cannot continue, with the reason. */
   readonly fail: (cause: Error) => void
-  /** Accounts that the built-in identity provider offers: those of the demo. */
+  /** The accounts of the built-in identity provider in the demo. */
   readonly accounts?: readonly OfferedAccount[]
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
 }
 
-/** The composition root: creates everything once, in reading order, and closes it in reverse order. */
+/**
+ * Creates the platform. This is the composition root: it creates every service once and closes all in reverse order.
+ */
 export async function createPlatform(config: Config, context: RuntimeContext) {
   const { log, fail } = context
   const closers = createClosers(log)
@@ -87,14 +89,14 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
 }
 export type Platform = Awaited<ReturnType<typeof createPlatform>>
 
-/** Closes what was opened, newest first; one failure does not keep the rest open. */
+/** Creates a list of close functions. It runs them in reverse order, also when one of them fails. */
 function createClosers(log: Log) {
   const closers: (() => Promise<unknown>)[] = []
   return {
     add: (close: () => Promise<unknown>) => closers.push(close),
     async closeAll() {
       for (const close of closers.reverse()) {
-        await close().catch((cause) => log.error({ err: cause }, 'not closed cleanly'))
+        await close().catch((cause) => log.error({ err: cause }, 'a resource could not be closed'))
       }
     },
   }

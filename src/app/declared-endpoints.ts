@@ -3,18 +3,18 @@ import { apiEndpoints } from './api.ts'
 import { loadConfig } from './config.ts'
 import type { Platform } from './container.ts'
 
-/** Where the stored copy of the description says that the API is: the default of an installation. */
+/** The base URL of the stored API description: the default of an installation. */
 export const STORED_BASE_URL = 'http://localhost:3000'
 
-/** Every endpoint as it is declared, without a running platform behind: for reading, not for calling. */
+/** Returns the declarations of all endpoints without a running platform. They can be read, but not called. */
 export function declaredEndpoints(): Endpoint[] {
   const settings = { config: loadConfig({}), baseUrl: STORED_BASE_URL, now: () => new Date() }
   const platform = new Proxy(settings, { get: (known, name) => Reflect.get(known, name) ?? stub() })
-  // Declaring only hands services on to `run`, which nobody calls here, so stand-ins will do.
+  // A declaration only passes services to `run`, which is never called here, so stubs are sufficient.
   return apiEndpoints(platform as unknown as Platform, () => '')
 }
 
-/** Something that has every property and may be called, and does nothing. */
+/** Returns a callable object that has every property and no behaviour. */
 function stub(): object {
   return new Proxy(() => {}, {
     get: (_target, name) => (name === Symbol.toPrimitive ? () => '' : stub()),

@@ -5,12 +5,12 @@ import type { Config } from './config.ts'
 type Settings = Pick<Config, 'idp' | 'demo' | 'roles' | 'trustedProxies' | 'baseUrl' | 'allowInsecureDev'>
 
 /**
- * Decides whether the built-in identity provider and the demo may run, which give every account, admins included, to
- * anyone who asks. They may where only programs on this machine can connect. The decision rests on the address of the
- * listening socket and on settings; a request's headers say nothing about where it comes from.
+ * Checks whether the built-in identity provider and the demo may run. They give every account, admins included, to
+ * anyone who asks, so they may run only where no other machine can connect. The check uses the address of the
+ * listening socket and the settings. It does not use request headers, which do not prove the origin of a request.
  * @param address the address that the api listens on, as the operating system reports it
  * @returns why other machines may connect, when ALLOW_INSECURE_DEV accepts that; undefined when none can
- * @throws Error that names the ways out when other machines may connect
+ * @throws Error that names the solutions when other machines may connect
  */
 export function checkDevelopmentAccess(settings: Settings, address: string): string | undefined {
   if (!settings.roles.includes('api') || (settings.idp && !settings.demo)) return undefined

@@ -16,13 +16,13 @@ const POOL_SIZE = 10
 interface Deps {
   readonly log: Log
   readonly report: (cause: unknown) => void
-  /** Told how to close what has been opened. */
+  /** Registers a function that closes an opened resource. */
   readonly onClose: (close: () => Promise<unknown>) => void
-  /** Called when the platform cannot go on: the embedded database is lost. */
+  /** Called when the platform cannot continue: the embedded database is lost. */
   readonly fail: (cause: Error) => void
 }
 
-/** Connects to what the platform stands on: the database, brought up to date, and Redis where it is configured. */
+/** Connects to the database, migrates its schema, and connects to Redis if it is configured. */
 export async function openInfrastructure(config: Config, deps: Deps) {
   const needsDataDir = !config.databaseUrl || !config.secretKey || !config.idp
   if (needsDataDir) openDataDir(config.dataDir)
@@ -42,7 +42,7 @@ async function openDatabase(config: Config, deps: Deps) {
   })
   onClose(() => closeOrm(orm))
   const applied = await applyMigrations(orm, databaseUrl)
-  if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+  if (applied.length > 0) log.info({ applied }, 'database schema migrated')
   return { databaseUrl, orm, db: queries(orm.em.fork()), diskWatch }
 }
 
@@ -63,7 +63,7 @@ async function openEmbedded(dataDir: string, deps: Deps, diskWatch: DiskWatch): 
   }
 }
 
-/** The bus, in this process or over Redis, and the Redis connections of the roles that run here. */
+/** Creates the bus, in this process or over Redis, and the Redis connections of the roles of this process. */
 async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: Deps) {
   if (!redisUrl) return { bus: createMemoryBus(report), hubRedis: undefined, limitsRedis: undefined }
   const closeOnExit = <T extends { disconnect(): void }>(redis: T): T => {

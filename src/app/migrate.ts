@@ -2,10 +2,10 @@ import { loadConfig } from './config.ts'
 import { applyMigrations } from './database/migrations.ts'
 import { connectOrm } from './database/orm.ts'
 
-/** `npm run migrate`: brings the database of DATABASE_URL to the newest schema and ends. */
+/** `npm run migrate`: migrates the database of DATABASE_URL to the newest schema and exits. */
 const config = loadConfig()
 if (!config.databaseUrl) {
-  console.error('DATABASE_URL is not set. The embedded database is migrated by npm start itself.')
+  console.error('DATABASE_URL is not set. npm start migrates the embedded database.')
   process.exit(1)
 }
 const orm = await connectOrm({ url: config.databaseUrl, poolSize: 1, applicationName: 'wheelhouse-migrate' })

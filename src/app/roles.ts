@@ -13,7 +13,7 @@ import type { Config } from './config.ts'
 import { createPlatform, type OfferedAccount, type Platform } from './container.ts'
 import { checkDevelopmentAccess } from './exposure.ts'
 
-/** Longest a step of the shutdown may take; then the next one begins. */
+/** The time limit of a shutdown step. After it, the next step starts. */
 const SHUTDOWN_STEP_MS = 8_000
 const READINESS_CHECK_MS = 1_000
 const PRESENCE_POOL_SIZE = 3
@@ -23,36 +23,39 @@ export interface RunningPlatform {
   readonly baseUrl: string
   readonly hubUrl: string
   readonly gatewayUrl: string
-  /** Settles with the reason when the platform cannot go on by itself. */
+  /** Resolves with the reason when the platform cannot continue. */
   readonly failure: Promise<Error>
-  /** Ends in order: readiness off, no newcomers, drain, flush, close. Bounded; safe to call twice. */
+  /**
+   * Stops in order: readiness off, no new connections, drain, flush, close. Each step has a time limit. Safe to call
+   * twice.
+   */
   stop(): Promise<void>
 }
 
 /**
- * How long a robot in a session may be under way from a gateway that ends to the next, before it counts as lost: as
- * long as its operator may be away, who is under way too.
+ * Returns how long a robot in a session may take to reconnect to another gateway before it counts as lost. The limit
+ * equals the grace period of its operator, who reconnects as well.
  */
 const handoverMs = ({ operatorGraceMs, robotGraceMs, heartbeatTimeoutMs }: Config) =>
   Math.max(heartbeatTimeoutMs, Math.min(operatorGraceMs, robotGraceMs))
 
 interface ShutdownSteps {
-  /** Stop taking new work and tell peers to go elsewhere. */
+  /** Steps that stop accepting work and redirect peers to other processes. */
   drain: (() => Promise<unknown>)[]
   close: (() => Promise<unknown>)[]
 }
 
 export interface RolesOptions {
   readonly now?: () => Date
-  /** Pages that the api serves in addition to its own. */
+  /** Additional pages of the api. */
   readonly pages?: readonly Middleware[]
-  /** Accounts that the built-in identity provider offers. */
+  /** The accounts of the built-in identity provider. */
   readonly accounts?: readonly OfferedAccount[]
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
 }
 
-/** Starts the roles of this process. Closes what it has started when a later part fails. */
+/** Starts the roles of this process. Closes the started roles when a later one fails. */
 export async function startRoles(
   config: Config,
   log: Log,
@@ -113,12 +116,12 @@ export async function startRoles(
   }
 }
 
-/** The HTTP servers of this process. The hub shares the api's where both run. */
+/** Opens the HTTP servers of this process. The hub shares the server of the api when both roles run here. */
 async function openListeners(config: Config, shutdown: ShutdownSteps) {
   const { roles, host } = config
   const open = async (port: number, variable: string): Promise<Listener> => {
     const listener = await listen(host, port, variable)
-    shutdown.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // requests in hand still need the platform
+    shutdown.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // running requests still need the platform
     return listener
   }
   const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
@@ -259,7 +262,7 @@ const eventDeliveryJobs = ({ fanOut, webhookSender, retention }: Platform['webho
   { name: 'outbound bounds', everyMs: 600_000, run: retention.removeSurplus },
 ]
 
-/** Mail is sent only with a mail server. Without one it stays in the database. */
+/** Returns the mail jobs. Without a mail server the list is empty, and mails remain in the database. */
 function mailJobs({ support, notifications }: Platform): Job[] {
   const { contactDelivery } = support
   if (!contactDelivery || !notifications.mail) return []
@@ -272,7 +275,10 @@ function mailJobs({ support, notifications }: Platform): Job[] {
   ]
 }
 
-/** Readiness follows the database, so that a load balancer sends no requests to a process that can only say 503. */
+/**
+ * Sets the readiness from the state of the database, so that a load balancer sends no requests to a process that can
+ * only respond 503.
+ */
 function watchReadiness(
   { core: { db, diskWatch, guards } }: Platform,
   shutdown: ShutdownSteps,
@@ -284,7 +290,7 @@ function watchReadiness(
     const reachable = await isDatabaseReachable(db)
     if (stopping) return
     if (diskWatch.full) report('the disk of the database is full')
-    else report(reachable ? undefined : 'the database does not answer')
+    else report(reachable ? undefined : 'the database does not respond')
   })
   const timer = guards.process.every('timer:readiness', READINESS_CHECK_MS, check)
   shutdown.drain.unshift(async () => {
@@ -296,7 +302,7 @@ function watchReadiness(
 function createStop(shutdown: ShutdownSteps, log: Log, markNotReady: () => void): () => Promise<void> {
   let stopping: Promise<void> | undefined
   const step = (work: () => Promise<unknown>) =>
-    withTimeout(SHUTDOWN_STEP_MS, 'took too long, going on', work()).catch((cause) =>
+    withTimeout(SHUTDOWN_STEP_MS, 'the step exceeded its time limit; continuing with the next step', work()).catch((cause) =>
       log.error({ err: cause }, 'shutdown step failed'),
     )
   const stop = async () => {

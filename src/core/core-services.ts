@@ -8,7 +8,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What every module is built from. The composition root creates it once per process. */
+/** The services that every module uses. The composition root creates them once per process. */
 export interface CoreServices {
   readonly log: Log
   readonly now: () => Date
@@ -18,7 +18,7 @@ export interface CoreServices {
   readonly baseUrl: string
   readonly databaseUrl: string
   readonly db: Db
-  /** Creates an entity manager with an identity map of its own, for one request or job. */
+  /** Creates an entity manager with a separate identity map, for one request or job. */
   readonly forkEntityManager: () => EntityManager
   readonly transact: Transact
   readonly bus: Bus

@@ -1,2 +1,2 @@
-/** Bytes of a megabyte as the REST API counts data, by the SI. */
+/** The bytes of a megabyte in the REST API (SI). */
 export const BYTES_PER_MB = 1_000_000

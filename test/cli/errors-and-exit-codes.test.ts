@@ -109,7 +109,14 @@ describe.concurrent('the command line', () => {
 
   test.each([
     ['a web page', 200, 'text/html', '<html>', 6, 'web page'],
-    ['a proxy whose platform is down', 502, 'text/html', '<html>', 6, 'Check that the platform behind it runs'],
+    [
+      'a proxy whose platform is down',
+      502,
+      'text/html',
+      '<html>',
+      6,
+      'Check that the platform behind it runs',
+    ],
     ['no JSON', 200, 'application/json', '{"half":', 6, 'cannot be reached'],
     ['a refusal of no platform', 418, 'text/plain', 'teapot', 1, 'answered 418'],
   ])('an address that answers with %s', async (_, status, type, body, exit, expectedError) => {

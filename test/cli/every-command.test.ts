@@ -339,7 +339,9 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect(await json(admin, 'admin plan', owner.id)).toEqual({ client_id: owner.id, plan: null })
     expect(await shown(admin, 'admin plan', owner.id)).toContain('is on the default plan')
     const operator = await world.operator()
-    expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain('no longer has the role operator')
+    expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain(
+      'no longer has the role operator',
+    )
     expect(await shown(admin, 'admin restore-role', operator.id, 'operator')).toContain('an operator again')
     await json(admin, 'admin remove-role', operator.id, 'operator')
     await json(admin, 'admin restore-role', operator.id, 'operator')
@@ -412,7 +414,9 @@ describe.concurrent('in a terminal and with --json:', () => {
     })
     expect(await shown(asOwner, 'webhooks delivery', made.id, tested.id)).toContain('webhook.test')
     expect(await json(asOwner, 'webhooks replay', made.id, '--since', '-2h')).toEqual({ replayed: 0 })
-    expect(await shown(asOwner, 'webhooks replay', made.id, tested.id)).toContain('One event is scheduled again')
+    expect(await shown(asOwner, 'webhooks replay', made.id, tested.id)).toContain(
+      'One event is scheduled again',
+    )
     expect((await program(asOwner, 'webhooks replay', [made.id], '').done(2)).stdout).toBe('')
 
     expect(await json(asOwner, 'webhooks update', made.id, '--disable')).toMatchObject({ enabled: false })

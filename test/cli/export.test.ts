@@ -95,7 +95,7 @@ describe('wheelhouse export', () => {
       path: `${file}.2`,
       bytes: (await stat(file)).size,
     })
-    expect((await readdir(join(file, '../..'))).sort()).toEqual(['sessions.csv', 'sessions.csv.2'])
+    expect((await readdir(join(file, '..'))).sort()).toEqual(['sessions.csv', 'sessions.csv.2'])
   })
 
   test('writes datasets and their episodes, page by page', async () => {

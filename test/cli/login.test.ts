@@ -83,7 +83,7 @@ describe.concurrent('signing in', () => {
   test('refused in the browser: fails and stores nothing', async () => {
     const user = await createCliUser()
     const { program, answer } = await signInUnderWay(user)
-    expect((await answer({ abort: 'yes' })).text).toContain('refused')
+    expect((await answer({ abort: 'yes' })).text).toContain('rejected')
     const { code, stderr } = await program.ended
     expect(code).toBe(1)
     expect(JSON.parse(stderr.trim().split('\n').at(-1) as string)).toEqual({

@@ -123,5 +123,7 @@ test('after the longest wait, unanswered requests get an error', async () => {
     drainLimitMs: 50,
   })
   expect(await forwarder.run()).toEqual({ undelivered: 1, outcome: 'unreachable' })
-  expect(answers).toMatchObject([{ id: 7, error: { message: expect.stringContaining('no response within') } }])
+  expect(answers).toMatchObject([
+    { id: 7, error: { message: expect.stringContaining('no response within') } },
+  ])
 })

@@ -108,7 +108,7 @@ describe('the disk of the embedded database', () => {
     expect(await isHealthy()).toBe(true)
 
     await kill()
-    await app.line((text) => text.includes('the embedded PostgreSQL runs again'))
+    await app.line((text) => text.includes('restarted the embedded PostgreSQL'))
     await expect.poll(isHealthy, { timeout: 10_000 }).toBe(true)
 
     await writeFile(join(data, 'PG_VERSION'), '9.6\n')

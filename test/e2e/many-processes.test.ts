@@ -264,7 +264,7 @@ test('concurrent starts on an empty database all succeed, and one process create
     for (const { baseUrl } of urls.slice(0, 2)) {
       expect(await (await fetch(`${baseUrl}/api/health`)).json()).toMatchObject({ status: 'ok' })
     }
-    const applied = nodes.filter((node) => node.output().includes('database schema brought up to date'))
+    const applied = nodes.filter((node) => node.output().includes('database schema migrated'))
     expect(applied).toHaveLength(1)
     const ends = await Promise.all(nodes.map((node) => node.end('SIGTERM')))
     expect(ends).toEqual(nodes.map(() => ({ code: 0, signal: null })))

@@ -20,7 +20,7 @@ afterAll(() => world?.[Symbol.asyncDispose]())
 test('a second process on the port of a gateway does not start, and its error says what to do', async () => {
   const GATEWAY_PORT = new URL(world.gatewayUrl).port
   await expect(world.addNode('gateway', { GATEWAY_PORT })).rejects.toThrow(
-    `Cannot listen on 127.0.0.1:${GATEWAY_PORT}: it is in use; end the other program or set GATEWAY_PORT`,
+    `Cannot listen on 127.0.0.1:${GATEWAY_PORT}. The address is in use. Stop the other program or set GATEWAY_PORT.`,
   )
   await vi.waitFor(async () => {
     const nodes = await world.platform.core.db.selectFrom('gateway_nodes').selectAll().execute()

@@ -1,13 +1,13 @@
 import { Client } from 'pg'
 import type { Orm } from './orm.ts'
 
-/** Any number; the same in every process, so that one at a time migrates. */
+/** Any number that is the same in every process, so that only one process migrates at a time. */
 const MIGRATION_LOCK = 7_466_301
 
 /**
- * Brings the database to the newest schema. Several processes may call it at once: one works, the others wait
- * and then find nothing to do.
- * @throws Error that names the address when the database cannot be reached.
+ * Migrates the database to the newest schema. Safe to call from several processes at once: one migrates, and the
+ * others wait.
+ * @throws Error that names the address when the database is unreachable.
  */
 export async function applyMigrations(orm: Orm, databaseUrl: string): Promise<string[]> {
   const lock = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
@@ -27,6 +27,6 @@ export async function applyMigrations(orm: Orm, databaseUrl: string): Promise<st
     const applied = await orm.migrator.up()
     return applied.map((migration) => migration.name)
   } finally {
-    await lock.end() // ends the lock with the connection
+    await lock.end() // the lock ends with the connection
   }
 }

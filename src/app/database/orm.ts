@@ -89,30 +89,30 @@ const entities = [
   RobotLogLine,
 ] as const
 
-/** A database that takes no more packets must not hold requests for ever. */
+/** A database that stops responding must not block requests indefinitely. */
 const QUERY_LIMIT_MS = 10_000
-/** A process that froze in a transaction must not keep the robot of an emergency stop locked for ever. */
+/** A process that freezes in a transaction must not block an emergency stop of the robot indefinitely. */
 const FROZEN_LIMIT_MS = 5_000
 
 export type Orm = Awaited<ReturnType<typeof connectOrm>>
 
 const entityByName = new Map(entities.map((entity) => [entity.meta.className, entity]))
 
-/** Resolves the targets that `referenceTo` gives by name. */
+/** Resolves the target names of `referenceTo`. */
 class NamedReferences extends MetadataProvider {
   override loadEntityMetadata(meta: EntityMetadata): void {
     for (const property of meta.props) {
       const name: unknown = typeof property.entity === 'function' ? property.entity() : undefined
       if (typeof name !== 'string') continue
       const target = entityByName.get(name)
-      if (!target) throw new Error(`${meta.className}.${property.name} refers to ${name}, which is no entity`)
+      if (!target) throw new Error(`${meta.className}.${property.name} refers to ${name}, which is not an entity`)
       property.entity = () => target
     }
     super.loadEntityMetadata(meta)
   }
 }
 
-/** Opens the ORM. The pool connects lazily, so this succeeds while the database is still away. */
+/** Creates the ORM. The pool connects lazily, so this succeeds while the database is unreachable. */
 export async function connectOrm(options: {
   url: string
   poolSize: number
@@ -145,12 +145,12 @@ export async function connectOrm(options: {
   return orm
 }
 
-/** Longest that queries in hand may hold up the end. */
+/** How long running queries may delay the close. */
 const CLOSE_LIMIT_MS = 5_000
 
 /**
- * A connection whose query timed out still waits for its answer, perhaps for ever: the other side may be gone
- * without a word. The pool would go on handing it out.
+ * Closes a connection whose query timed out. Such a connection waits for a response that may never arrive, and the
+ * pool would lend it again.
  */
 function endIfSilent(_cause: Error | undefined, client: PoolClient): void {
   if (Reflect.get(client, 'readyForQuery') === false) (client as unknown as Client).end().catch(() => {})
@@ -159,11 +159,11 @@ function endIfSilent(_cause: Error | undefined, client: PoolClient): void {
 /** PostgreSQL type ids. */
 const TIMESTAMPTZ = 1184
 const INT8 = 20
-const INT8_ARRAY: number = 1016 // the driver does not name it
+const INT8_ARRAY: number = 1016 // the driver has no constant for it
 
 /**
- * Queries return `Date` and `number` where the entities say so. The driver's own default, strings, would make
- * every typed query lie about its rows.
+ * Makes queries return `Date` and `number` as the entities declare. By default the driver returns strings, which
+ * contradict the types of the rows.
  */
 function readNativeTypes(pool: Pool): void {
   const parsers = (pool as unknown as { options: { types: TypeOverrides } }).options.types
@@ -180,8 +180,8 @@ function wholeNumber(text: string): number {
 }
 
 /**
- * Closes the ORM once nobody holds a connection any more. The query builder forgets a connection that is being
- * opened while it closes, and would then wait for its return for ever.
+ * Closes the ORM once every connection is returned. The query builder loses a connection that is being opened during
+ * the close, and would wait for it indefinitely.
  */
 export async function closeOrm(orm: Orm): Promise<void> {
   const pool = await orm.em.getConnection().getNativeClient()
@@ -189,7 +189,7 @@ export async function closeOrm(orm: Orm): Promise<void> {
   await orm.close(true)
 }
 
-/** The query builder of an entity manager; inside a transaction it joins that transaction. */
+/** Returns the query builder of an entity manager. Inside a transaction it joins that transaction. */
 export function queries(em: EntityManager): Db {
   return em.getKysely<Tables>()
 }

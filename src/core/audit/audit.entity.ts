@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../database/reference.ts'
 import type { TablesOf } from '../database/tables.ts'
 
-/** One privileged or money-moving act. Rows are added and read, never changed: the database refuses both. */
+/** One privileged or money-moving action. The database rejects updates and deletes. */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_log',
@@ -15,7 +15,7 @@ export const AuditEntry = defineEntity({
   properties: {
     id: p.bigint('number').primary().autoincrement(),
     at: p.datetime(3).defaultRaw('now()'),
-    /** Null when the platform acted by itself, e.g. the monthly close. */
+    /** Null for actions of the platform, e.g. the monthly close. */
     actor: () => referenceTo('User').nullable().deleteRule('set null'),
     action: p.text(),
     subjectType: p.text(),

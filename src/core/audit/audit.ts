@@ -2,17 +2,17 @@ import type { Tx } from '../events/transactor.ts'
 
 export interface AuditEvent {
   readonly at: Date
-  /** Who did it; undefined when the platform acted by itself. */
+  /** The user who performed the action; undefined for the platform. */
   readonly actorId: string | undefined
-  /** What was done, e.g. `certification.approved`. */
+  /** The name of the action, e.g. `certification.approved`. */
   readonly action: string
-  /** What it was done to: kind and id. */
+  /** The kind and id of the affected object. */
   readonly subject: readonly [type: string, id: string]
-  /** What else must be known later. Never a secret. */
+  /** Further details. Never a secret. */
   readonly data?: Record<string, unknown>
 }
 
-/** Writes an act into the audit log, in the transaction that performs it: neither exists without the other. */
+/** Records an action in the audit log, in the transaction that performs it, so that both commit together. */
 export async function audit(tx: Pick<Tx, 'db'>, event: AuditEvent): Promise<void> {
   const [subjectType, subjectId] = event.subject
   await tx.db

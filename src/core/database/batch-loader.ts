@@ -1,4 +1,4 @@
-/** Questions that one query answers at most, unless their answers are long. */
+/** The default maximum of keys per query. */
 const DEFAULT_BATCH_SIZE = 100
 
 interface PendingRequest<Q, A> {
@@ -8,9 +8,9 @@ interface PendingRequest<Q, A> {
 }
 
 /**
- * Answers questions that come up in the same turn of the event loop by one query. Alone, a question is asked at
- * once; when thousands of clients return together, a turn brings hundreds of them, and what asking costs is shared.
- * `ask` answers each question at its place. When it fails, it fails for all whose questions were in it.
+ * Creates a loader that collects the keys requested in one turn of the event loop and loads them with one query. A
+ * single key is loaded at once. When thousands of clients reconnect together, hundreds of keys share the cost of a
+ * query. `load` returns one result per key, in the same order. When it fails, all requests of the batch fail.
  */
 export function createBatchLoader<Q, A>(
   load: (keys: readonly Q[]) => Promise<readonly A[]>,

@@ -2,10 +2,10 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S
 
-/** An object of the wire with the property names of an entity: `company_name` becomes `companyName`. */
+/** A REST object with the property names of an entity: `company_name` becomes `companyName`. */
 export type CamelKeys<T> = { [K in keyof T as K extends string ? CamelCase<K> : K]: Exclude<T[K], undefined> }
 
-/** Returns a copy whose snake_case keys are in camelCase. Leaves out what is undefined. */
+/** Returns a copy with snake_case keys in camelCase, without undefined values. */
 export function camelKeys<T extends object>(object: T): CamelKeys<T> {
   const entries = Object.entries(object)
     .filter(([, value]) => value !== undefined)

@@ -7,8 +7,8 @@ type ColumnOf<Entity extends AnyEntity> = keyof TablesOf<Entity>[keyof TablesOf<
 const naming = new UnderscoreNamingStrategy()
 
 /**
- * Returns the columns of an entity's table by name. A prepared query names them instead of `*`: PostgreSQL refuses
- * a prepared `*` for as long as the connection lives once a migration adds a column under a running process.
+ * Returns the columns of the table of an entity, by name. A prepared query names them instead of `*`: once a
+ * migration adds a column, PostgreSQL rejects a prepared `*` for the lifetime of the connection.
  */
 export function columnsOf<Entity extends AnyEntity>(entity: Entity): ColumnOf<Entity>[] {
   const columns = Object.entries(entity.meta.properties).flatMap(([name, property]) => {

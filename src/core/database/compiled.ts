@@ -2,7 +2,7 @@ import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysel
 import { prepared } from './prepared.ts'
 import type { Db } from './tables.ts'
 
-/** Stands for a value in a query that is built before the value is known. */
+/** A parameter of a query that is built before the value is known. */
 class Placeholder {
   readonly name: string
   constructor(name: string) {
@@ -13,10 +13,10 @@ class Placeholder {
 type ParamFactory<P> = <N extends keyof P & string>(name: N) => RawBuilder<P[N]>
 
 /**
- * A query that is built once and executed often. Building and compiling one takes longer than all the rest of
- * this process's work on a small query, so the few queries of the hottest requests are kept compiled.
- * `build` gets a function that makes the place of a named value: `where('hash', '=', place('hash'))`. The
- * result is called with the database, or with a transaction, and the values.
+ * Declares a query that is built once and executed often. Building and compiling a small query takes most of its time
+ * in this process, so the queries of the most frequent requests are compiled once. `build` gets a function that
+ * creates a named parameter: `where('hash', '=', param('hash'))`. Call the result with the database or a transaction,
+ * and the values.
  */
 export function compiled<P extends object>() {
   return <Row>(build: (db: Db, param: ParamFactory<P>) => Compilable<Row>) => {

@@ -1,4 +1,4 @@
-/** Turns the rows of a `group by status` into a record that names every status, zeros included. */
+/** Returns a count per status, zeros included, from the rows of a `group by status`. */
 export function countsOf<S extends string>(
   statuses: readonly S[],
   rows: readonly { readonly status: S; readonly count: number }[],

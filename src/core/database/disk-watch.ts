@@ -4,30 +4,30 @@ import { isDiskFull } from '../errors/disk-full.ts'
 import type { Log } from '../log.ts'
 import type { Db } from './tables.ts'
 
-/** Rows of 100 bytes that a probe writes: more than a megabyte, so that it needs new room on the disk. */
+/** Rows of 100 bytes that a probe writes: more than a megabyte, so that PostgreSQL must allocate disk space. */
 const PROBE_ROWS = 12_000
 
-/** Knows whether the database's disk is full, from the errors that the server sends. */
+/** Detects from the errors of the server whether the disk of the database is full. */
 export interface DiskWatch {
   readonly full: boolean
-  /** Errors of this kind since the start of this process. */
+  /** Disk full errors since the start of this process. */
   readonly errors: number
-  /** Looks at every error that the server sends to a connection of this pool. */
+  /** Checks every error that the server sends to a connection of this pool. */
   attach(pool: Pool): void
-  /** Takes note of an error; one of another kind changes nothing. */
+  /** Records a disk full error. Ignores other errors. */
   recordError(cause: unknown): void
-  /** While the disk is full: finds out whether there is room again, by writing. */
+  /** Tests, while the disk is full, whether it has free space again, by writing. */
   check(db: Db): Promise<void>
 }
 
-/** Creates the watch of one process. */
+/** Creates the disk watch of a process. */
 export function createDiskWatch(log: Log): DiskWatch {
   let full = false
   let errors = 0
   const recordError = (cause: unknown) => {
     if (!isDiskFull(cause)) return
     errors++
-    if (!full) log.error({ err: cause }, 'the disk of the database is full: nothing can be stored')
+    if (!full) log.error({ err: cause }, 'the disk of the database is full: writes fail until space is freed')
     full = true
   }
   return {
@@ -40,7 +40,7 @@ export function createDiskWatch(log: Log): DiskWatch {
     recordError,
     attach(pool) {
       pool.on('connect', (client) => {
-        // The one place that every error of the server passes, whichever query it belongs to.
+        // Every error of the server passes this listener, for every query.
         ;(client as unknown as Client).connection.on('errorMessage', recordError)
       })
     },
@@ -49,10 +49,10 @@ export function createDiskWatch(log: Log): DiskWatch {
       try {
         await writeProbe(db)
       } catch {
-        return // still full, or away: the next check finds out
+        return // still full, or unreachable: the next check tests again
       }
       full = false
-      log.warn('the disk of the database has room again')
+      log.warn('the disk of the database has free space again')
     },
   }
 }

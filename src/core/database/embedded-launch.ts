@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * How this machine starts PostgreSQL's programs. PostgreSQL refuses to run as root, so under root they run
- * as another account; everywhere else `prefix` is empty and there is no `account`.
+ * How this machine starts the programs of PostgreSQL. PostgreSQL refuses to run as root, so under root they run as
+ * another account. Otherwise `prefix` is empty and `account` is undefined.
  */
 export interface Launcher {
   readonly prefix: readonly string[]
@@ -19,18 +19,19 @@ export interface SystemAccount {
   readonly gid: number
 }
 
-/** A program with its arguments and spawn options, ready for `spawn` or `execFile`. */
+/** Returns a program with its arguments and spawn options for `spawn` or `execFile`. */
 export function command(launcher: Launcher, program: string, args: readonly string[]) {
   const [file, ...rest] = [...launcher.prefix, program, ...args] as [string, ...string[]]
-  // The working directory of the caller may be closed to the other account; the root never is.
+  // The other account may not have access to the current working directory. It always has access to the root
+  // directory.
   const options = { cwd: parse(program).root, ...(launcher.prefix.length === 0 ? launcher.account : {}) }
   return { file, args: rest, options }
 }
 
-/** Whether this process is root, which PostgreSQL refuses to run as. */
+/** Returns whether this process runs as root. PostgreSQL refuses to run as root. */
 export const isRoot = () => process.getuid?.() === 0
 
-/** Whether a process with this id exists. */
+/** Returns whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -40,7 +41,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The account PostgreSQL runs as when we are root: the system's `postgres` user, made when absent. */
+/**
+ * Returns the account that runs PostgreSQL under root: the system user `postgres`. Creates the user when it does not
+ * exist.
+ */
 export async function postgresAccount(): Promise<SystemAccount> {
   const found = await lookUp('postgres')
   if (found) return found
@@ -48,17 +52,17 @@ export async function postgresAccount(): Promise<SystemAccount> {
   try {
     await run('useradd', [...args, '--shell', '/usr/sbin/nologin', 'postgres'])
   } catch (cause) {
-    // Another Wheelhouse may have made it in the same moment.
+    // Another Wheelhouse may have created the user at the same time.
     const created = await lookUp('postgres')
     if (created) return created
     throw new Error(
-      'PostgreSQL refuses to run as root, and no user "postgres" could be made for it to run as. ' +
+      'PostgreSQL refuses to run as root, and Wheelhouse could not create the user "postgres" to run it. ' +
         'Run Wheelhouse as a normal user, add a system user "postgres", or set DATABASE_URL.',
       { cause },
     )
   }
   const created = await lookUp('postgres')
-  if (!created) throw new Error('useradd succeeded, but the user "postgres" is still unknown')
+  if (!created) throw new Error('useradd succeeded, but the user "postgres" does not exist')
   return created
 }
 
@@ -72,12 +76,12 @@ async function lookUp(name: string): Promise<SystemAccount | undefined> {
 }
 
 /**
- * The first way of running `program` as `account` that proves to work: it must load the program with its
- * libraries and write in `directory`.
+ * Returns the first launcher that can run `program` as `account`: it must load the program with its libraries and
+ * write in `directory`.
  *
- * Changing the user is enough where that user may enter both places. A checkout under root's home or a
- * `mktemp -d` (mode 0700) is closed to it, so there the program keeps one capability that only opens
- * directories and files. Reading is all it needs, but containers usually hold the wider dac_override only.
+ * Changing the user is sufficient when that user can access both paths. A checkout under the home directory of root
+ * or a `mktemp -d` (mode 0700) is closed to it. In that case the program keeps one capability that only opens
+ * directories and files. The read capability is sufficient, but containers usually have only the wider dac_override.
  */
 export async function chooseLauncher(
   account: SystemAccount,
@@ -91,14 +95,14 @@ export async function chooseLauncher(
   ]
   for (const candidate of candidates) if (await canRun(candidate, program, directory)) return candidate
   throw new Error(
-    `PostgreSQL refuses to run as root, and user ${account.uid} can reach neither ${program} nor ${directory}. ` +
+    `PostgreSQL refuses to run as root, and user ${account.uid} has no access to ${program} or ${directory}. ` +
       'Run Wheelhouse as a normal user, open the directories above them (chmod o+x), or set DATABASE_URL.',
   )
 }
 
 /**
- * no_setuid_fixup matters: PostgreSQL checks its own programs with access(2), which otherwise ignores the
- * capabilities of every user but root.
+ * Returns the prefix that runs a command as an account with one capability. no_setuid_fixup is required: PostgreSQL
+ * checks its own programs with access(2), which otherwise ignores the capabilities of every user except root.
  */
 const keepCapability = ({ uid, gid }: SystemAccount, capability: string) => [
   'setpriv',

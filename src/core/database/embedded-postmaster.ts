@@ -15,23 +15,23 @@ const EMPTY_PID_FILE_MS = 2_000
 const FAST_STOP_MS = 15_000
 const IMMEDIATE_STOP_MS = 5_000
 
-/** PostgreSQL's main process, as its own postmaster.pid describes it. */
+/** The main process of PostgreSQL, as postmaster.pid describes it. */
 export interface Postmaster {
   readonly pid: number
-  /** The data directory under the name it was started with. */
+  /** The data directory, as the path it was started with. */
   readonly data: string
   readonly port: number
   readonly ready: boolean
 }
 
-/** A PostgreSQL we have spawned and may still be starting. */
+/** A PostgreSQL that this process spawned and that may still be starting. */
 export interface Launch {
   readonly pid: number | undefined
-  /** What ended it, or undefined while it runs. */
+  /** Returns why the process exited, or undefined while it runs. */
   failure(): string | undefined
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/** Returns a free port of 127.0.0.1. Another process may take it before it is used. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done))
@@ -42,9 +42,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * The PostgreSQL that runs on this data directory, if one does. Two remnants of a crash are removed here because
- * PostgreSQL itself would refuse to start: a pid file whose process id has since gone to another program (usual
- * after a container restart), and one that lost its content with the power.
+ * Returns the PostgreSQL that runs on this data directory, if any. Removes two remnants of a crash that prevent a
+ * start of PostgreSQL: a pid file whose process id belongs to another program now (usual after a container restart),
+ * and a pid file that a power failure emptied.
  */
 export async function findPostmaster(data: string): Promise<Postmaster | undefined> {
   const file = join(data, 'postmaster.pid')
@@ -62,12 +62,12 @@ export async function findPostmaster(data: string): Promise<Postmaster | undefin
   return undefined
 }
 
-/** Whether the process lives and is still that server, not a zombie or a later owner of its number. */
+/** Returns whether the process is running and is that server, not a zombie or another process with the same id. */
 async function isRunning({ pid, data }: Pick<Postmaster, 'pid' | 'data'>): Promise<boolean> {
   return isAlive(pid) && ((await commandLine(pid))?.includes(data) ?? true)
 }
 
-/** The command line of a process: empty when it is a zombie, undefined when this system does not tell. */
+/** Returns the command line of a process: empty for a zombie, undefined when the system does not provide it. */
 async function commandLine(pid: number): Promise<string | undefined> {
   try {
     if (process.platform === 'linux') return await readFile(`/proc/${pid}/cmdline`, 'utf8')
@@ -78,7 +78,7 @@ async function commandLine(pid: number): Promise<string | undefined> {
   }
 }
 
-/** Spawns PostgreSQL on a port of 127.0.0.1, writing to the cluster's log file. */
+/** Spawns PostgreSQL on a port of 127.0.0.1. It writes to the log file of the cluster. */
 export function launchPostgres(cluster: Cluster, port: number, settings: Record<string, string>): Launch {
   const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '', ...settings }
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -90,10 +90,10 @@ export function launchPostgres(cluster: Cluster, port: number, settings: Record<
   const outgrown = (statSync(cluster.logFile, { throwIfNoEntry: false })?.size ?? 0) > LOG_LIMIT_BYTES
   const output = openSync(cluster.logFile, outgrown ? 'w' : 'a', 0o600)
   const { account } = cluster.launcher
-  // Root may be running a cluster of somebody who will later open this file without root.
+  // The cluster may belong to another account, which must be able to open this file later without root.
   if (account) fchownSync(output, account.uid, account.gid)
   const from = statSync(cluster.logFile).size
-  // Detached: its own process group, so that Ctrl-C in the terminal leaves it to our ordered shutdown.
+  // Detached: a separate process group, so that Ctrl-C in the terminal does not bypass the ordered shutdown.
   const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', output, output] })
   closeSync(output)
   child.unref()
@@ -104,14 +104,14 @@ export function launchPostgres(cluster: Cluster, port: number, settings: Record<
   })
   child.once('exit', (code, signal) => {
     failure =
-      logTail(cluster.logFile, from) || `it ended with ${signal ?? `exit code ${code}`} and logged nothing`
+      logTail(cluster.logFile, from) || `it exited with ${signal ?? `exit code ${code}`} and logged nothing`
   })
   return { pid: child.pid, failure: () => failure }
 }
 
-/** The last lines PostgreSQL has logged after a position in its log file; nothing when the file is gone. */
+/** Returns the last lines in the log file of PostgreSQL after a position; empty when the file does not exist. */
 function logTail(logFile: string, from: number): string {
-  if (!existsSync(logFile)) return '' // the whole cluster may have been removed right after its end
+  if (!existsSync(logFile)) return '' // the cluster may have been removed right after PostgreSQL exited
   const size = statSync(logFile).size
   const start = Math.max(from, size - LOG_TAIL_BYTES)
   const buffer = Buffer.alloc(Math.max(0, size - start))
@@ -125,15 +125,15 @@ function logTail(logFile: string, from: number): string {
 }
 
 /**
- * Stops a PostgreSQL: open transactions are rolled back and everything is written to disk. One that hangs is
- * ended without that after a while, which costs a recovery at the next start but no committed data.
+ * Stops a PostgreSQL. It rolls back open transactions and writes everything to disk. When it does not stop in time,
+ * an immediate shutdown follows, which requires a recovery at the next start but loses no committed data.
  */
 export async function stopPostmaster(
   cluster: Cluster,
   server: Pick<Postmaster, 'pid' | 'data'>,
 ): Promise<void> {
   const { pid } = server
-  // Windows has no signals; there pg_ctl speaks to PostgreSQL's own emulation of them.
+  // Windows has no signals. There, pg_ctl uses the signal emulation of PostgreSQL.
   const send = async (signal: 'INT' | 'QUIT') => {
     if (process.platform !== 'win32') process.kill(pid, `SIG${signal}`)
     else await promisify(execFile)(cluster.programs.pg_ctl, ['kill', signal, String(pid)])
@@ -149,5 +149,7 @@ export async function stopPostmaster(
     })
     if (await waitUntil(exited, limitMs)) return
   }
-  throw new Error(`PostgreSQL (process ${pid}) does not stop`)
+  throw new Error(
+    `PostgreSQL (process ${pid}) did not stop. End the process before you start Wheelhouse again.`,
+  )
 }

@@ -16,49 +16,48 @@ import {
 const DATABASE = 'wheelhouse'
 const START_LIMIT_MS = 30_000
 const CONNECT_LIMIT_MS = 5_000
-/** How often a server that died is started again before the platform gives up. A full disk does not count. */
+/** The number of failed restarts after which the platform gives up. A full disk does not count. */
 const MAX_RESTART_FAILURES = 5
 const RESTART_PAUSE_MS = 1_000
 const OWNER_NAME = 'wheelhouse owner '
-/** Any number will do: nothing but Wheelhouse uses this server. */
+/** Any number works: only Wheelhouse uses this server. */
 const OWNER_LOCK = 20_260_118
 
-/** Reasons not to start that pass by themselves: a port just taken, backends of a killed server still ending. */
+/** Temporary start failures: the port was just taken, or backends of a killed server are still exiting. */
 const TRANSIENT_FAILURE =
   /could not create any TCP\/IP sockets|Address already in use|pre-existing shared memory|lock file ".*" (already exists|is empty)/
 
-/** The connection that marks the owner. Its types lack what decides whether it keeps the process running. */
+/** The connection that marks the owner. The types of pg lack `ref` and `unref`. */
 type Owner = pg.Client & { ref(): void; unref(): void }
 
 export interface EmbeddedPostgresOptions {
-  /** A directory of its own; created when missing. */
+  /** A directory used only by this server. Created when it does not exist. */
   dataDir: string
-  /** False gives up safety against power loss for speed, for tests. */
+  /** False trades safety against power loss for speed, for tests. */
   durable?: boolean
   maxConnections?: number
   log: (line: string) => void
-  /** Called whenever a full disk keeps the server from starting again. */
+  /** Called whenever a full disk prevents a restart of the server. */
   onDiskFull?: (cause: Error) => void
-  /** Called once when the server has died and could not be started again. */
+  /** Called once when the server died and cannot be restarted. */
   onLost?: (cause: Error) => void
 }
 
 export interface EmbeddedPostgres {
-  /** Connects as superuser to the database `wheelhouse`. */
+  /** The URL of the database `wheelhouse`, as superuser. */
   readonly url: string
-  /** Ends all connections, writes everything to disk and ends the server. May be called more than once. */
+  /** Ends all connections, writes everything to disk and stops the server. Safe to call several times. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the PostgreSQL that comes with Wheelhouse, on 127.0.0.1 and a free port. A server that outlived its
- * killed Wheelhouse is taken over; a server that another Wheelhouse is using is refused. A server that dies is started
- * again on the same port, so that the URL stays good.
+ * Starts the bundled PostgreSQL on 127.0.0.1 and a free port. Takes over a server whose Wheelhouse was killed. Fails
+ * when another Wheelhouse uses the server. Restarts a server that died on the same port, so that the URL stays valid.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const cluster = await openCluster(options.dataDir, options.log)
   const first = await acquire(cluster, options, {})
-  if (!first.launched) options.log('took over the PostgreSQL of a Wheelhouse that was killed')
+  if (!first.launched) options.log('took over the running PostgreSQL of a Wheelhouse process that was killed')
   const { port } = first.postmaster
   const supervisor = supervise(cluster, options, first)
   try {
@@ -68,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await supervisor.stop()
     throw error
   }
-  // The owner's connection lasts as long as we run, but must not be what keeps us running.
+  // The connection of the owner lasts as long as this process, but must not prevent its exit.
   first.owner.unref()
   const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`
   return { url, stop: supervisor.stop }
@@ -78,11 +77,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 interface OwnedServer {
   readonly postmaster: Postmaster
   readonly owner: Owner
-  /** False when the server was running already. */
+  /** False when the server was already running. */
   readonly launched: boolean
 }
 
-/** Starts a server again whenever it dies, until it is stopped. */
+/** Restarts a server whenever it dies, until `stop` is called. */
 function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: OwnedServer) {
   const { port } = first.postmaster
   const stopController = new AbortController()
@@ -93,7 +92,7 @@ function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Ow
   function watch(server: OwnedServer): void {
     current = server
     server.owner.on('error', (error) => {
-      if (!stopping) options.log(`lost the embedded PostgreSQL: ${error.message}`)
+      if (!stopping) options.log(`lost the connection to the embedded PostgreSQL: ${error.message}`)
     })
     server.owner.once('end', () => {
       if (!stopping) restarting = restart()
@@ -105,7 +104,7 @@ function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Ow
       try {
         const server = await acquire(cluster, options, { port, signal: stopController.signal })
         server.owner.unref()
-        options.log('the embedded PostgreSQL runs again')
+        options.log('restarted the embedded PostgreSQL')
         return watch(server)
       } catch (cause) {
         if (stopController.signal.aborted) return
@@ -113,7 +112,7 @@ function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Ow
         options.log(error.message)
         if (isDiskFull(error)) {
           options.onDiskFull?.(error)
-          continue // it passes when space is freed
+          continue // temporary: the restart succeeds once space is freed
         }
         if (++failures === MAX_RESTART_FAILURES) return options.onLost?.(restartError(error))
       }
@@ -123,7 +122,7 @@ function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Ow
   async function end(): Promise<void> {
     stopController.abort()
     await restarting
-    // The owner's connection, and with it the ownership, ends with the server itself and not before.
+    // The connection of the owner, and with it the ownership, must end together with the server.
     current.owner.ref()
     await stopPostmaster(cluster, current.postmaster).finally(() => current.owner.end())
   }
@@ -142,11 +141,11 @@ const pause = (signal: AbortSignal) =>
 
 const restartError = (cause: Error) =>
   new Error(
-    `The embedded PostgreSQL died and could not be started again in ${MAX_RESTART_FAILURES} attempts. ${cause.message}`,
+    `The embedded PostgreSQL died and could not be restarted in ${MAX_RESTART_FAILURES} attempts. ${cause.message}`,
     { cause },
   )
 
-/** Gets a server to run on the cluster, whichever process spawned it, and makes this process its owner. */
+/** Finds or starts the server of the cluster, and makes this process its owner. */
 async function acquire(
   cluster: Cluster,
   options: EmbeddedPostgresOptions,
@@ -194,7 +193,7 @@ function settingsFor({
   const durabilitySettings = durable
     ? {}
     : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
-  // One connection more, which the owner holds.
+  // One additional connection for the owner.
   return {
     max_connections: String(maxConnections + 1),
     timezone: 'UTC',
@@ -204,9 +203,9 @@ function settingsFor({
 }
 
 /**
- * Makes this process the owner of a running server, or returns undefined when it should be tried again. The
- * owner is whoever holds an advisory lock: the server frees it the moment that process dies, so unlike a pid
- * file it is never stale.
+ * Makes this process the owner of a running server. Returns undefined when the caller should retry. The owner holds
+ * an advisory lock. The server releases it as soon as the owning process dies, so unlike a pid file it is never
+ * stale.
  */
 async function claim(cluster: Cluster, port: number): Promise<Owner | undefined> {
   const client = new pg.Client({
@@ -250,7 +249,10 @@ async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
   )
 }
 
-/** A server that is just starting or ending: it refuses, resets, or says so (class 57P). */
+/**
+ * Returns whether the error is temporary: a starting or stopping server refuses or resets the connection, or reports
+ * class 57P.
+ */
 function isTransientError(error: unknown): boolean {
   const code = String((error as { code?: string }).code)
   return ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03'].includes(code)

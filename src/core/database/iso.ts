@@ -1,4 +1,4 @@
-/** A timestamp as it stands on the wire: ISO 8601, UTC, milliseconds. */
+/** Returns a timestamp in its wire format: ISO 8601, UTC, milliseconds. */
 export function iso(at: Date): string
 export function iso(at: Date | null): string | null
 export function iso(at: Date | null): string | null {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { Client } from 'pg'
 
-/** Begins the text of a query that is executed as a prepared statement; the statement's name follows. */
+/** The prefix of a query that is executed as a prepared statement. The name of the statement follows. */
 const MARK = '/* prepared '
 const NAME_LENGTH = 16
 
 /**
- * Marks the text of a query, so that every connection lets the database parse and plan it once, not with each
- * execution. Only for texts that are written in the code: their number is fixed. A text that says `*` is returned as it
- * is, because a prepared `*` fails for as long as the connection lives once a migration adds a column.
+ * Marks a query text, so that every connection parses and plans it once, not with each execution. Only for constant
+ * texts, because their number is limited. A text with `*` is returned unchanged: once a migration adds a column, a
+ * prepared `*` fails for the lifetime of the connection.
  */
 export function prepared(text: string): string {
-  if (/\*(?!\))/.test(text)) return text // count(*) is no list of columns
+  if (/\*(?!\))/.test(text)) return text // count(*) is not a column list
   const name = createHash('sha256').update(text).digest('base64url').slice(0, NAME_LENGTH)
   return `${MARK}${name} */ ${text}`
 }

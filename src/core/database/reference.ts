@@ -8,8 +8,8 @@ interface Referenced {
 }
 
 /**
- * Declares a foreign key to a table of another module. The target is given by name, so that the entity of one module
- * does not import the entity of another. `app/database/orm.ts`, which knows all entities, resolves the name.
+ * Declares a foreign key to a table of another module. The target is a name, so that the entity of one module does
+ * not import the entity of another. `app/database/orm.ts`, which imports all entities, resolves the name.
  */
 export const referenceTo = (entity: ReferencedEntity) =>
   p.manyToOne(entity as unknown as Referenced).mapToPk()

@@ -155,7 +155,7 @@ export function mount(
         http,
       }
       await interceptor(http, spec, caller, async () => {
-        http.status = spec.response[0] // a route may set another Content-Type
+        http.status = spec.response[0] // a route may set another status
         const response = await spec.run(input)
         if (spec.response[1]) http.body = response
       })

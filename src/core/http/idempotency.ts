@@ -172,7 +172,7 @@ const invalidKey = () => badRequest('Idempotency-Key: must be 1 to 255 printable
 const responseNotStored = () =>
   conflict(
     'idempotency_response_lost',
-    'The first request with this Idempotency-Key was processed, but its answer was not kept. Check the state of the resource before you send a new request.',
+    'The first request with this Idempotency-Key was processed, but its response was not stored. Check the state of the resource before you send a new request.',
   )
 
 const scopeOf = (http: Context, caller: Caller | undefined) => caller?.userId ?? `ip:${clientNetwork(http)}`

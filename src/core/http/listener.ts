@@ -86,7 +86,9 @@ export async function listen(host: string, port: number, variable: string): Prom
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const taken = cause.code === 'EADDRINUSE'
-      const advice = taken ? `The address is in use. Stop the other program or set ${variable}.` : cause.message
+      const advice = taken
+        ? `The address is in use. Stop the other program or set ${variable}.`
+        : cause.message
       reject(new Error(`Cannot listen on ${host}:${port}. ${advice}`, { cause }))
     })
     server.listen({ port, host, backlog: BACKLOG }, resolve)
@@ -106,7 +108,9 @@ export async function listen(host: string, port: number, variable: string): Prom
       for (const response of activeResponses) closeAfterResponse(response)
       server.close()
       const idleTimer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
-      await withTimeout(limitMs, 'closing with open requests', closed).catch(() => server.closeAllConnections())
+      await withTimeout(limitMs, 'closing with open requests', closed).catch(() =>
+        server.closeAllConnections(),
+      )
       clearInterval(idleTimer)
     },
   }

@@ -43,8 +43,7 @@ function problemOf(spec: Endpoint, http: Context, isError: boolean): string | un
 }
 
 function mismatch(schema: z.ZodType | undefined, http: Context): string | undefined {
-  if (!schema)
-    return http.body == null ? undefined : `a body of the undeclared type ${http.response.type}`
+  if (!schema) return http.body == null ? undefined : `a body of the undeclared type ${http.response.type}`
   if (http.response.type !== 'application/json') return `${http.response.type || 'nothing'} instead of JSON`
   const sent: unknown = typeof http.body === 'string' ? JSON.parse(http.body) : toPlainJson(http.body)
   return differenceFrom(schema, sent)

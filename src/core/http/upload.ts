@@ -53,7 +53,11 @@ function watchPace({ socket }: IncomingMessage, upload: Upload) {
     slow ||= isLate || nowMs - progress.atMs > STALL_LIMIT_MS
     if (slow)
       reject(
-        new AppError(408, 'request_timeout', `${upload.field}: the file arrives too slowly. Send it again on a faster connection.`),
+        new AppError(
+          408,
+          'request_timeout',
+          `${upload.field}: the file arrives too slowly. Send it again on a faster connection.`,
+        ),
       )
   }, PROGRESS_CHECK_MS)
   return { tooSlow, isTooSlow: () => slow, stop: () => clearInterval(timer) }

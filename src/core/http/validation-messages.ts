@@ -48,9 +48,7 @@ function describeIssue(issue: Issue): string {
     case 'unrecognized_keys':
       return unknownFields(issue.keys)
     case 'invalid_union':
-      return issue.discriminator === undefined
-        ? 'does not match any of the accepted forms'
-        : 'is not known'
+      return issue.discriminator === undefined ? 'does not match any of the accepted forms' : 'is not known'
     case 'invalid_key':
       return 'has a name that is not accepted here'
     default:

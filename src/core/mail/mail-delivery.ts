@@ -9,24 +9,24 @@ const MAILS_PER_RUN = 50
 const RECORD_RETRY_MS = 250
 
 /**
- * What became of one attempt; `away` means that other mails would fare alike now, `dropped` that the mail is not
- * wanted any more.
+ * The outcome of one attempt. `away` means that the mail server is unreachable for every mail, `dropped` that the
+ * mail is no longer wanted.
  */
 export type MailOutcome = 'delivered' | 'failed' | 'away' | 'dropped'
 
 /**
- * Brings the mails of a queue to the mail server. A mail is sent only under a claim, which is renewed while the
- * server takes its time, so that it is never on its way twice; once the server has said 250, nothing but the
- * end of this process keeps that from being recorded.
+ * Sends the mails of a queue to the mail server. A mail is sent only under a claim. The claim is renewed while the
+ * server is slow, so that the mail is never sent twice at the same time. After the server has responded 250, only the
+ * end of this process can prevent the record of the delivery.
  */
 export function createMailDelivery<Row extends QueueRow>(deps: {
   queue: MailQueue<Row>
   mailer: Mailer
-  /** The same at every attempt; undefined when it is not to be sent any more. */
+  /** Returns the same mail at every attempt; undefined when it must not be sent any more. */
   compose: (message: ClaimedMail<Row>) => Promise<Mail | undefined>
-  /** What the log calls the id of such a mail. */
+  /** The log field of the id of such a mail. */
   idName: string
-  /** How many are under way at a time in one run. */
+  /** The number of concurrent deliveries in one run. */
   lanes?: number
   now: () => Date
   log: Log
@@ -37,7 +37,9 @@ export function createMailDelivery<Row extends QueueRow>(deps: {
   const inFlight = new Set<Promise<unknown>>()
   let serverUnavailable = false
 
-  /** Retried while the database is away: forgetting it would mean to send twice. */
+  /**
+   * Records a delivery. Retries while the database is unreachable: without the record, the mail would be sent twice.
+   */
   async function recordDelivery(message: ClaimedMail<Row>): Promise<void> {
     for (;;) {
       try {
@@ -46,34 +48,37 @@ export function createMailDelivery<Row extends QueueRow>(deps: {
       } catch (cause) {
         const logFields = { err: cause, [idName]: message.id }
         if (stopping.signal.aborted) {
-          return log.error(logFields, 'a mail was delivered, but not recorded: it will arrive again')
+          return log.error(
+            logFields,
+            'a mail was delivered, but the delivery was not recorded: the mail will be sent again',
+          )
         }
-        log.warn(logFields, 'a delivery cannot be recorded yet')
+        log.warn(logFields, 'a delivery could not be recorded, retrying')
         await delay(RECORD_RETRY_MS, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
   }
 
-  /** When this fails too, the claim ends by itself. */
+  /** Records a failed attempt. When this fails as well, the claim expires. */
   async function recordFailure(message: ClaimedMail<Row>, error: MailError): Promise<void> {
     const stopped = stopping.signal.aborted && !error.handedOver
     if (stopped) return void (await queue.release(message))
     const waitMs = retryDelayMs(message.attempts, error.kind, random)
-    const reason = error.handedOver ? `${error.message} (it may have arrived nevertheless)` : error.message
+    const reason = error.handedOver ? `${error.message} (the mail may have been delivered)` : error.message
     await queue.failed(message, new Date(now().getTime() + waitMs), reason)
   }
 
-  /** An outage is told once, not once a message. */
+  /** Logs the outcome of an attempt. Logs an outage once, not once per mail. */
   function logOutcome(message: ClaimedMail<Row>, error: MailError | undefined): void {
     const logFields = { [idName]: message.id, kind: error?.kind, reason: error?.message }
-    if (!error && serverUnavailable) log.info('the mail server takes mail again')
+    if (!error && serverUnavailable) log.info('the mail server accepts mail again')
     if (error && !(serverUnavailable && error.kind === 'away')) log.warn(logFields, 'mail not delivered')
     serverUnavailable = error?.kind === 'away'
   }
 
   async function send(message: ClaimedMail<Row>, onDelivered: () => void): Promise<MailOutcome> {
     const renewTimer = setInterval(() => {
-      queue.renew(message).catch((cause) => log.warn({ err: cause }, 'a claim cannot be renewed'))
+      queue.renew(message).catch((cause) => log.warn({ err: cause }, 'a mail claim could not be renewed'))
     }, queue.renewEveryMs)
     try {
       const mail = await compose(message)
@@ -90,7 +95,7 @@ export function createMailDelivery<Row extends QueueRow>(deps: {
       if (!(cause instanceof MailError)) throw cause
       logOutcome(message, cause)
       await recordFailure(message, cause).catch((err) => {
-        log.warn({ err, [idName]: message.id }, 'a failed delivery cannot be recorded')
+        log.warn({ err, [idName]: message.id }, 'a failed delivery could not be recorded')
       })
       return cause.kind === 'away' ? 'away' : 'failed'
     } finally {
@@ -98,7 +103,7 @@ export function createMailDelivery<Row extends QueueRow>(deps: {
     }
   }
 
-  /** Sends one claimed message and records what came of it; `onDelivered` hears of the server's 250 at once. */
+  /** Sends one claimed mail and records the outcome. Calls `onDelivered` as soon as the server responds 250. */
   function attempt(message: ClaimedMail<Row>, onDelivered: () => void = () => {}): Promise<MailOutcome> {
     const work = send(message, onDelivered).finally(() => inFlight.delete(work))
     inFlight.add(work)
@@ -108,10 +113,10 @@ export function createMailDelivery<Row extends QueueRow>(deps: {
   return {
     attempt,
 
-    /** False from the moment the process begins to end. */
+    /** Returns false once the process is stopping. */
     isOpen: () => !stopping.signal.aborted,
 
-    /** Sends what is due, in as many lanes as there are; stops early when the server is away. */
+    /** Sends the due mails with limited concurrency. Stops early when the server is unreachable. */
     async runDue(): Promise<void> {
       await queue.freeAbandoned()
       let [remaining, away] = [MAILS_PER_RUN, false]
@@ -126,7 +131,7 @@ export function createMailDelivery<Row extends QueueRow>(deps: {
       for (const result of results) if (result.status === 'rejected') throw result.reason
     },
 
-    /** Ends what is being sent, in a few seconds, and takes nothing more. Safe to call twice. */
+    /** Finishes the running deliveries within a few seconds and starts no others. Safe to call twice. */
     async close(): Promise<void> {
       stopping.abort()
       while (inFlight.size > 0) await Promise.allSettled(inFlight)

@@ -1,6 +1,6 @@
 /**
- * Why a message was not sent. `deferred`: the server said "later" (4xx); `refused`: it said "no" (5xx); `away`:
- * there was no answer, so other messages would fare alike.
+ * Why a mail was not sent. `deferred`: the server responded 4xx. `refused`: the server responded 5xx. `away`: the
+ * server did not respond, so other mails would fail as well.
  */
 export type MailFailureKind = 'deferred' | 'refused' | 'away'
 
@@ -8,7 +8,7 @@ const MAX_REASON_LENGTH = 500
 
 export class MailError extends Error {
   readonly kind: MailFailureKind
-  /** True when the server had all of the message: it may have taken it without our hearing of it. */
+  /** True when the complete message was transmitted: the server may have accepted it although no response arrived. */
   readonly handedOver: boolean
 
   constructor(
@@ -17,11 +17,11 @@ export class MailError extends Error {
   ) {
     super(failure.reason, { cause })
     this.kind = failure.kind
-    this.handedOver = handedOver && failure.kind === 'away' // an answer, even a refusal, leaves no doubt
+    this.handedOver = handedOver && failure.kind === 'away' // a response of the server, even a refusal, is definite
   }
 }
 
-/** Reads the mail library's error; the reason is one line that the database can keep. */
+/** Classifies an error of the mail library. The reason is one line that the database can store. */
 export function classifyMailError(cause: unknown): { kind: MailFailureKind; reason: string } {
   const { responseCode, permanent, code } = cause as {
     responseCode?: number
@@ -34,7 +34,7 @@ export function classifyMailError(cause: unknown): { kind: MailFailureKind; reas
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, MAX_REASON_LENGTH)
     .toWellFormed()
-  // 421 closes the connection, whatever was asked: it is about the server, not about the message.
+  // 421 closes the connection in response to any command: it concerns the server, not the mail.
   if (responseCode === undefined || responseCode === 421) return { kind: 'away', reason }
   return { kind: permanent ? 'refused' : 'deferred', reason }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Db, Tables } from '../database/tables.ts'
 
-/** What the rows of all tables have in common that hold mails to be sent. */
+/** The common columns of the tables that store mails to send. */
 export interface QueueRow {
   readonly id: string
   readonly attempts: number
@@ -12,12 +12,12 @@ export interface QueueRow {
   readonly claimed_until: Date | null
   readonly last_error: string | null
 }
-/** A mail that the holder of the claim, and nobody else, may send now. */
+/** A mail that only the holder of the claim may send now. */
 export type ClaimedMail<Row extends QueueRow> = Row & { readonly claim: string }
 
-/** A claim ends by itself this long after it was made or renewed. Measured by the database's clock alone. */
+/** How long a claim is valid after it was made or renewed, by the clock of the database. */
 const LEASE_MS = 20_000
-/** After a claim has ended by itself: time for a holder who is alive after all to report what it did. */
+/** The delay after a claim expired, in which a holder that is still alive can record its result. */
 const ABANDONED_DELAY_MS = 10_000
 
 export interface MailQueueOptions {
@@ -26,13 +26,13 @@ export interface MailQueueOptions {
   readonly leaseMs?: number
 }
 
-/** The rows of a table as a queue of mails: every step is one conditional update. */
+/** Creates a queue of mails on a table. Every step is one conditional update. */
 export function createMailQueue<T extends 'contact_messages' | 'notification_mails'>(
   deps: MailQueueOptions & { table: T; urgentFirst?: boolean },
 ) {
   type Row = Selectable<Tables[T]> & QueueRow
   const { now, leaseMs = LEASE_MS, urgentFirst = false } = deps
-  // The query builder cannot follow a table that is a parameter; the one named here stands for any of them.
+  // The query builder cannot type a table that is a parameter. This table represents both.
   const db = deps.db as unknown as Kysely<{ mails: QueueRow & { readonly urgent: boolean } }>
   const table = deps.table as unknown as 'mails'
   const leaseEnd = sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`
@@ -51,13 +51,13 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
       .execute()
 
   return {
-    /** How often a holder renews: three renewals may fail. */
+    /** How often a holder renews its claim: three renewals may fail. */
     renewEveryMs: leaseMs / 4,
 
-    /** For a row that is being stored: whoever stores it is the first who may send it. */
+    /** Returns the claim columns of a new row: the process that inserts it may send it first. */
     firstClaim: () => ({ claim: randomUUID(), claimed_until: leaseEnd, attempts: 1 }),
 
-    /** Claims the mail that has been due for longest, if there is one. */
+    /** Claims the mail that has been due for longest, if any. */
     async takeDue(): Promise<ClaimedMail<Row> | undefined> {
       const taken = await db
         .updateTable(table)
@@ -88,7 +88,7 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
         .where('claim', '=', mail.claim)
         .execute(),
 
-    /** Records a delivery. It is a fact whoever holds the claim by now, so that nobody sends again. */
+    /** Records a delivery, regardless of the current claim, so that the mail is not sent again. */
     delivered: (mail: ClaimedMail<Row>) =>
       db
         .updateTable(table)
@@ -100,14 +100,14 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
     failed: (mail: ClaimedMail<Row>, nextAttemptAt: Date, error: string) =>
       endClaim(mail, { nextAttemptAt, error }),
 
-    /** Gives a mail back unsent: it is due for anybody. */
+    /** Releases an unsent mail: it is due for every process. */
     release: (mail: ClaimedMail<Row>) => endClaim(mail, { nextAttemptAt: now() }),
 
-    /** Forgets a mail that is not to be sent any more. */
+    /** Removes a mail that must not be sent any more. */
     drop: (mail: ClaimedMail<Row>) =>
       db.deleteFrom(table).where('id', '=', mail.id).where('claim', '=', mail.claim).execute(),
 
-    /** Frees what belonged to processes that died while sending. */
+    /** Releases mails whose sending process died. */
     freeAbandoned: () =>
       db
         .updateTable(table)
@@ -115,14 +115,14 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
           claim: null,
           claimed_until: null,
           next_attempt_at: new Date(now().getTime() + ABANDONED_DELAY_MS),
-          last_error: 'The process that was sending it ended; whether it arrived is not known',
+          last_error: 'The sending process ended. The mail may have been delivered.',
         })
         .where('delivered_at', 'is', null)
         .where('claimed_until', '<', sql<Date>`now()`)
         .execute(),
   }
 }
-/** What sending asks of a queue. */
+/** The operations of a queue that a delivery uses. */
 export interface MailQueue<Row extends QueueRow> {
   readonly renewEveryMs: number
   takeDue(): Promise<ClaimedMail<Row> | undefined>

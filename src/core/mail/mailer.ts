@@ -7,26 +7,29 @@ export interface Address {
   readonly address: string
 }
 
-/** Plain text to one person. Name, subject and addresses must be single lines. */
+/** A plain text mail to one recipient. Name, subject and addresses must be single lines. */
 export interface Mail {
   readonly to: string
   readonly replyTo?: Address
   readonly subject: string
   readonly text: string
-  /** Unique to what is said, not to the attempt, so that a receiver recognises a repetition. */
+  /** Identifies the content, not the attempt, so that the recipient can detect a duplicate. */
   readonly messageId: string
-  /** Further headers; single lines. */
+  /** Additional headers. Each value is a single line. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface MailLimits {
-  /** Until the server has answered the connection. */
+  /** The limit until the server has answered the connection. */
   readonly connectMs: number
-  /** From the beginning until the message is handed over. */
+  /** The limit from the start until the message is transmitted. */
   readonly handOverMs: number
-  /** From then until the server's word. Long: whoever hangs up here may send twice (RFC 5321, 4.5.3.2.6). */
+  /**
+   * The limit from then until the response of the server. Long, because a sender that hangs up here may send twice
+   * (RFC 5321, 4.5.3.2.6).
+   */
   readonly answerMs: number
-  /** The same once the sender has been asked to stop. */
+  /** The same limit once the sender is stopping. */
   readonly stopMs: number
 }
 
@@ -37,17 +40,17 @@ const defaults: MailLimits = {
   stopMs: 3_000,
 }
 
-/** Sends mail through the configured server, one connection a message, and holds nothing in between. */
+/** Creates a mailer for the configured server. It opens one connection per mail and keeps no connection open. */
 export function createMailer(deps: { url: string; from: Address; limits?: MailLimits }) {
   const { url, from, limits = defaults } = deps
 
   return {
-    /** Where the platform's message ids belong: the domain of its sender. */
+    /** The domain of message ids: the domain of the sender address. */
     domain: from.address.slice(from.address.indexOf('@') + 1),
 
     /**
-     * Settles when the server has taken the message over (250), and then only. `stop` asks for a quick end: at
-     * once before the message was handed over, otherwise after a short wait for the answer.
+     * Sends a mail. Resolves only when the server has accepted it (250). `stop` requests a quick end: at once before
+     * the message is transmitted, afterwards after a short wait for the response.
      * @throws MailError
      */
     async send(mail: Mail, stop?: AbortSignal): Promise<void> {
@@ -56,7 +59,7 @@ export function createMailer(deps: { url: string; from: Address; limits?: MailLi
         url,
         connectionTimeout: limits.connectMs,
         greetingTimeout: limits.connectMs,
-        socketTimeout: limits.answerMs + limits.handOverMs, // `patience` ends it earlier
+        socketTimeout: limits.answerMs + limits.handOverMs, // `startSendTimeout` limits it
         socketCloseTimeout: 1_000,
         disableFileAccess: true,
         disableUrlAccess: true,
@@ -86,7 +89,7 @@ export function createMailer(deps: { url: string; from: Address; limits?: MailLi
 }
 export type Mailer = ReturnType<typeof createMailer>
 
-/** Passes a message on as it is asked for, and calls back once all of it has been. */
+/** Returns the message as a stream, and calls `done` once it has been read completely. */
 function onStreamEnd(input: AsyncIterable<Buffer>, done: () => void): Readable {
   async function* chunks() {
     yield* input
@@ -95,7 +98,9 @@ function onStreamEnd(input: AsyncIterable<Buffer>, done: () => void): Readable {
   return Readable.from(chunks(), { objectMode: false })
 }
 
-/** How long the sending of one message may go on: short until it is handed over, long from then on. */
+/**
+ * Aborts the sending of one message: after a short limit until it is transmitted, after a long limit from then on.
+ */
 function startSendTimeout(limits: MailLimits, stop: AbortSignal | undefined) {
   const ended = new AbortController()
   let handedOver = false

@@ -7,23 +7,23 @@ import type { Db } from '../database/tables.ts'
 import type { Metrics } from './metrics.ts'
 
 const OUTBOX_QUERY_TIMEOUT_MS = 1_000
-/** Rows are counted no further than this; a queue that long is an alarm at any length. */
+/** Rows are counted up to this limit. A queue of this length is an alarm at any length. */
 const COUNT_LIMIT = 100_000
 
 /**
- * The pool, and what waits in the outbox. A database that does not answer within a second shows as
- * `wheelhouse_database_up 0`, and what only it knows is left out.
+ * Measures the pool and the outbox. When the database does not respond within a second, `wheelhouse_database_up` is 0
+ * and the gauges that need a query are left out.
  */
 export function measureDatabase(metrics: Metrics, deps: { db: Db; orm: MikroORM }): void {
   const { db, orm } = deps
   const queryOutbox = async () => {
     try {
-      return await withTimeout(OUTBOX_QUERY_TIMEOUT_MS, 'outbox not looked at in time', readOutbox(db))
+      return await withTimeout(OUTBOX_QUERY_TIMEOUT_MS, 'the outbox query timed out', readOutbox(db))
     } catch {
       return undefined
     }
   }
-  /** One look serves the three gauges of an answer, and everybody who asks meanwhile. */
+  /** One query serves the three gauges of a scrape, and concurrent scrapes. */
   let pendingQuery: ReturnType<typeof queryOutbox> | undefined
   const outbox = () => {
     pendingQuery ??= queryOutbox().finally(() => {
@@ -31,46 +31,48 @@ export function measureDatabase(metrics: Metrics, deps: { db: Db; orm: MikroORM 
     })
     return pendingQuery
   }
-  metrics.gauge('wheelhouse_database_up', 'Whether the database answers', async () =>
+  metrics.gauge('wheelhouse_database_up', '1 when the database responds, 0 otherwise', async () =>
     (await outbox()) ? 1 : 0,
   )
   metrics.gauge(
     'wheelhouse_outbox_rows',
-    `Facts that wait to be told (counted up to ${COUNT_LIMIT})`,
+    `Domain events in the outbox that are not published yet (counted up to ${COUNT_LIMIT})`,
     async () => (await outbox())?.rows,
   )
   metrics.gauge(
     'wheelhouse_outbox_lag_seconds',
-    'Age of the oldest fact that waits',
+    'Age of the oldest unpublished domain event in the outbox',
     async () => (await outbox())?.lagSeconds,
   )
 
   const pool = async () => {
-    await outbox() // our own query is not what waits or works
+    await outbox() // the query of the scrape is not counted
     return await orm.em.getConnection().getNativeClient()
   }
   metrics.gauge('wheelhouse_database_pool_size', 'Open connections', async () => (await pool()).totalCount)
   metrics.gauge('wheelhouse_database_pool_idle', 'Idle connections', async () => (await pool()).idleCount)
   metrics.gauge(
     'wheelhouse_database_pool_waiting',
-    'Queries that wait for a connection',
+    'Queries that are waiting for a connection',
     async () => (await pool()).waitingCount,
   )
 }
 
 /**
- * Whether the database's disk is full, and how much room an embedded one has left.
- * @param dataDir the directory of the embedded database; undefined with a database elsewhere
+ * Measures whether the disk of the database is full, and the free space of an embedded database.
+ * @param dataDir the directory of the embedded database; undefined with an external database
  */
 export function measureDisk(metrics: Metrics, watch: DiskWatch, dataDir: string | undefined): void {
-  metrics.gauge('wheelhouse_disk_full', 'Whether the disk of the database is full', () => Number(watch.full))
+  metrics.gauge('wheelhouse_disk_full', '1 when the disk of the database is full, 0 otherwise', () =>
+    Number(watch.full),
+  )
   metrics.counter(
     'wheelhouse_disk_full_errors_total',
-    'Statements refused by a full disk',
+    'Statements that failed because of a full disk',
     () => watch.errors,
   )
   if (dataDir === undefined) return
-  metrics.gauge('wheelhouse_data_dir_free_bytes', 'Room left on the disk of DATA_DIR', async () => {
+  metrics.gauge('wheelhouse_data_dir_free_bytes', 'Free space on the disk of DATA_DIR', async () => {
     const { bavail, bsize } = await statfs(dataDir)
     return bavail * bsize
   })

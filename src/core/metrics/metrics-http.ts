@@ -10,8 +10,8 @@ export interface MetricsResponse {
 }
 
 /**
- * What `/metrics` answers with, on whichever server. With a token set, whoever asks must show it; without one it
- * is open, except in production, where it does not exist.
+ * Creates the handler of `/metrics`, for every kind of server. With a token configured, the scraper must send it.
+ * Without a token the page is open, except in production, where it does not exist.
  */
 export function createMetricsPage(options: {
   metrics: Metrics
@@ -22,7 +22,10 @@ export function createMetricsPage(options: {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const wanted = token === undefined ? undefined : digest(`Bearer ${token}`)
 
-  /** @throws 401, 404 */
+  /**
+   * Authorizes a scrape.
+   * @throws 401, 404
+   */
   function check(authorization: string | undefined): void {
     if (wanted === undefined) {
       if (production) throw routeNotFound()
@@ -51,7 +54,7 @@ export function createMetricsPage(options: {
 }
 export type MetricsPage = ReturnType<typeof createMetricsPage>
 
-/** `/metrics` of the api. */
+/** Creates the route `/metrics` of the api. */
 export function metricsRoute(page: MetricsPage): Middleware {
   return async (http, next) => {
     if (http.path !== '/metrics') return await next()

@@ -1,14 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Route handlers answer in milliseconds, waits for a database that is away end after ten seconds. */
+/**
+ * Route handlers respond within milliseconds. A request that waits for an unreachable database fails after ten
+ * seconds.
+ */
 const HTTP_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT'])
 
 type Read = () => number | undefined | Promise<number | undefined>
 
 /**
- * What a process tells of itself. A registry of its own for each platform, so that several live in one process.
- * Counting is a few additions; whatever can be looked up is looked up when somebody asks.
+ * Creates the metrics of a platform, in a separate registry, so that several platforms can run in one process. A
+ * counter costs a few additions. Values that can be queried are read at each scrape.
  */
 export function createMetrics() {
   const registry = new Registry()
@@ -31,37 +34,37 @@ export function createMetrics() {
   const refusals = new Counter({
     registers,
     name: 'wheelhouse_rate_limit_refusals_total',
-    help: 'Requests answered 429',
+    help: 'Requests rejected with 429',
     labelNames: ['policy'],
   })
   const hubAuthFailures = new Counter({
     registers,
     name: 'wheelhouse_hub_auth_failures_total',
-    help: 'Credentials refused at the hub, by reason',
+    help: 'Credentials rejected by the hub, by reason',
     labelNames: ['reason'],
   })
   const idempotentRequests = new Counter({
     registers,
     name: 'wheelhouse_idempotency_requests_total',
-    help: 'Requests with an Idempotency-Key, by what became of them',
+    help: 'Requests with an Idempotency-Key, by outcome',
     labelNames: ['outcome'],
   })
   const stripeEvents = new Counter({
     registers,
     name: 'wheelhouse_payment_events_total',
-    help: 'Events of the payment provider, by what became of them',
+    help: 'Events of the payment provider, by outcome',
     labelNames: ['outcome'],
   })
   const toolCalls = new Counter({
     registers,
     name: 'wheelhouse_mcp_tool_calls_total',
-    help: 'Uses of MCP tools, by what became of them',
+    help: 'Calls of MCP tools, by outcome',
     labelNames: ['tool', 'outcome'],
   })
   const webhookAttempts = new Counter({
     registers,
     name: 'wheelhouse_webhook_attempts_total',
-    help: 'Attempts to deliver to webhooks of users, by what became of them',
+    help: 'Webhook delivery attempts, by outcome',
     labelNames: ['outcome'],
   })
   const handlerErrors = new Counter({
@@ -79,20 +82,20 @@ export function createMetrics() {
   const runDuration = new Gauge({
     registers,
     name: 'wheelhouse_job_last_duration_seconds',
-    help: 'How long the last run took',
+    help: 'Duration of the last run',
     labelNames: ['job'],
   })
   const lastSuccess = new Gauge({
     registers,
     name: 'wheelhouse_job_last_success_timestamp_seconds',
-    help: 'When a run last succeeded',
+    help: 'Time of the last successful run',
     labelNames: ['job'],
   })
 
   return {
     registry,
 
-    /** Counts an answered request. `route` is the declared pattern, never what was asked for. */
+    /** Counts an answered request. `route` is the declared pattern, never the requested path. */
     request(done: { method: string; route: string; status: number; ms: number }): void {
       const method = KNOWN_METHODS.has(done.method) ? done.method : 'other'
       requests.inc({ method, route: done.route, status: done.status })
@@ -108,7 +111,7 @@ export function createMetrics() {
 
     handlerFailed: (role: string, handler: string): void => handlerErrors.inc({ role, handler }),
 
-    /** Counts the use of an MCP tool. */
+    /** Counts a call of an MCP tool. */
     toolCalled: (tool: string, outcome: 'done' | 'refused'): void => toolCalls.inc({ tool, outcome }),
 
     /** Counts a run of a worker job. */
@@ -118,7 +121,7 @@ export function createMetrics() {
       if (run.ok) lastSuccess.set({ job: name }, Date.now() / 1000)
     },
 
-    /** A number that is read when somebody asks; undefined leaves it out of that answer. */
+    /** Declares a gauge that is read at each scrape. A scrape omits it when `read` returns undefined. */
     gauge(name: string, help: string, read: Read): void {
       new Gauge({
         registers,
@@ -132,7 +135,7 @@ export function createMetrics() {
       })
     },
 
-    /** A count that somebody else keeps, read when somebody asks. It only ever grows. */
+    /** Declares a counter that another component maintains, read at each scrape. It must only grow. */
     counter(name: string, help: string, read: () => number): void {
       new Counter({
         registers,

@@ -1,6 +1,6 @@
 import type { Metrics } from './metrics.ts'
 
-/** What a gateway tells of itself: numbers it keeps anyway, read when somebody asks. */
+/** Declares the metrics of a gateway. They are read at each scrape. */
 export function measureGateway(
   metrics: Metrics,
   gateway: {
@@ -19,22 +19,29 @@ export function measureGateway(
   const { gauge, counter } = metrics
   gauge('wheelhouse_gateway_robots', 'Robots connected to this gateway', () => gateway.connections)
   counter('wheelhouse_gateway_frames_total', 'Frames received from robots', () => gateway.counts.frames)
-  counter('wheelhouse_robot_log_lines_total', 'Log lines of robots persisted', () => gateway.counts.logLines)
+  counter('wheelhouse_robot_log_lines_total', 'Robot log lines persisted', () => gateway.counts.logLines)
   counter(
     'wheelhouse_robot_log_lines_dropped_total',
-    'Log lines of robots dropped: too many at once, or the database was away for long',
+    'Robot log lines dropped because of the rate limit or a long database outage',
     () => gateway.counts.logLinesDropped,
   )
-  gauge('wheelhouse_gateway_participants', 'Operators and watchers connected', () => gateway.participants)
-  gauge('wheelhouse_gateway_sessions', 'Open sessions of robots that are here', () => gateway.sessions)
+  gauge('wheelhouse_gateway_participants', 'Operators and observers connected', () => gateway.participants)
+  gauge(
+    'wheelhouse_gateway_sessions',
+    'Open sessions of robots connected to this gateway',
+    () => gateway.sessions,
+  )
   const controlCounters = {
-    passed: ['wheelhouse_control_relayed_total', 'Control frames that went to a robot'],
-    dropped: ['wheelhouse_control_dropped_total', 'Control frames that did not, whatever the reason'],
-    deadman: ['wheelhouse_deadman_stops_total', 'Robots stopped because control fell silent'],
-    stops: ['wheelhouse_stops_total', 'Latched stops that came ahead of the database'],
+    passed: ['wheelhouse_control_relayed_total', 'Control frames relayed to a robot'],
+    dropped: ['wheelhouse_control_dropped_total', 'Control frames rejected, for any reason'],
+    deadman: [
+      'wheelhouse_deadman_stops_total',
+      'Robots stopped by the deadman because no control frame arrived',
+    ],
+    stops: ['wheelhouse_stops_total', 'Remote stops applied before the database recorded them'],
     ticketsRefused: [
       'wheelhouse_gateway_tickets_refused_total',
-      'Tickets refused because their key, permissions or turn had ended',
+      'Tickets rejected because their key, permissions or control lease had ended',
     ],
   } as const
   for (const [count, [name, help]] of Object.entries(controlCounters)) {
@@ -43,17 +50,17 @@ export function measureGateway(
   counter('wheelhouse_heartbeats_total', 'Heartbeats received', () => gateway.counts.heartbeats)
   counter(
     'wheelhouse_heartbeats_written_total',
-    'Heartbeats written, at most one a second for each robot',
+    'Heartbeats written, at most one per second and robot',
     () => gateway.counts.heartbeatsWritten,
   )
   gauge(
     'wheelhouse_heartbeat_flush_seconds',
-    'How long the last statement that wrote heartbeats took',
+    'Duration of the last statement that wrote heartbeats',
     () => gateway.counts.lastFlushMs / 1000,
   )
 }
 
-/** What a hub tells of itself. */
+/** Declares the metrics of a hub. */
 export function measureHub(
   metrics: Metrics,
   hub: {
@@ -66,12 +73,12 @@ export function measureHub(
   gauge('wheelhouse_hub_sockets', 'Sockets of users connected to this hub', () => hub.connections)
   gauge(
     'wheelhouse_hub_handshakes_pending',
-    'Connections to this hub without a valid credential so far',
+    'Connections to this hub that have not authenticated yet',
     () => hub.pendingHandshakes,
   )
   counter(
     'wheelhouse_outbox_relay_events_total',
-    'Facts told by this process',
+    'Domain events published by this process',
     () => hub.outboxRelay.published,
   )
   counter(

@@ -59,7 +59,6 @@ export const Episode = defineEntity({
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })
-export type Episode = InferEntity<typeof Episode>
 
 declare module '../../core/database/tables.ts' {
   interface Tables extends TablesOf<typeof Dataset | typeof Episode> {}

@@ -35,9 +35,15 @@ export const ConnectStatus = z
     payoutsEnabled: z.boolean().meta({ description: 'Whether earnings can be transferred to the account.' }),
     requirements: z
       .array(z.string())
-      .meta({ description: 'The information that the payment provider requires, in its words.', examples: [[]] }),
+      .meta({
+        description: 'The information that the payment provider requires, in its words.',
+        examples: [[]],
+      }),
   })
-  .meta({ id: 'PayoutAccount', description: 'Your payout account, as the payment provider currently reports it.' })
+  .meta({
+    id: 'PayoutAccount',
+    description: 'Your payout account, as the payment provider currently reports it.',
+  })
 
 const cents = z.int()
 const currency = z.literal(CURRENCY)
@@ -48,7 +54,8 @@ export const PayoutView = z
     amountCents: cents.meta({ examples: [4_250] }),
     currency,
     status: PayoutStatus.meta({
-      description: 'PENDING: the result is not known yet. PAID: transferred. FAILED: the amount is available again.',
+      description:
+        'PENDING: the result is not known yet. PAID: transferred. FAILED: the amount is available again.',
     }),
     failure: z
       .string()
@@ -71,7 +78,8 @@ export const PayoutOverview = z
       examples: [2_100],
     }),
     nextAvailableAt: timestamp.nullable().meta({
-      description: 'The latest time at which the first pending earnings become available; null without pending earnings.',
+      description:
+        'The latest time at which the first pending earnings become available; null without pending earnings.',
       examples: ['2027-01-04T09:54:20.000Z'],
     }),
     pendingCents: cents.meta({ description: 'The sum of PENDING payouts.', examples: [4_250] }),

@@ -43,7 +43,8 @@ function createHttpClient(): Stripe.HttpClient {
       const toJSON = response.toJSON.bind(response)
       response.toJSON = async () => {
         const json: unknown = await toJSON()
-        if (typeof json !== 'object' || json === null) throw new SyntaxError('The response is not a JSON object')
+        if (typeof json !== 'object' || json === null)
+          throw new SyntaxError('The response is not a JSON object')
         return json
       }
       return response

@@ -1,15 +1,18 @@
+import { appendEventSql } from '../../core/events/outbox-sql.ts'
 import { batterySql } from './battery-columns.ts'
 
 // The SQL of presence.store.ts, which explains the locking order and the query plans.
 
 /** Emits the new statuses to the hub: one outbox row for all robots of a statement. */
-const emitStatusSql = (changed: string) => `
-  insert into outbox (name, payload)
-  select 'robots.status', jsonb_build_object('robots', jsonb_agg(jsonb_build_object(
-    'robot_id', id, 'owner_id', owner_id, 'robot_type', robot_type, 'status', status,
-    'require_certification', require_certification,
-    'last_heartbeat', to_char(last_heartbeat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))
-  from ${changed} having count(*) > 0`
+const emitStatusSql = (changed: string) =>
+  appendEventSql(
+    'robots.status',
+    `jsonb_build_object('robots', jsonb_agg(jsonb_build_object(
+      'robot_id', id, 'owner_id', owner_id, 'robot_type', robot_type, 'status', status,
+      'require_certification', require_certification,
+      'last_heartbeat', to_char(last_heartbeat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))`,
+    `${changed} having count(*) > 0`,
+  )
 
 /** Lists the columns of `sessions s` and its operator `users u` that `openSession` reads. */
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,

@@ -177,7 +177,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
       .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 50_000 })
       .toEqual([{ answer: 42 }])
     expect(await location.pid()).not.toBe(killed)
-    await vi.waitFor(() => expect(location.logged).toContain('the embedded PostgreSQL runs again'), {
+    await vi.waitFor(() => expect(location.logged).toContain('restarted the embedded PostgreSQL'), {
       timeout: 20_000,
     })
     // It is watched on: once more.

@@ -152,14 +152,14 @@ test.each([
 test.each([
   ['/wrong-type', /answers 200 with .*expected string.*name/s],
   ['/missing-key', /answers 200 with .*parts/s],
-  ['/extra-key', /what no schema describes: secret/],
-  ['/extra-key-within', /what no schema describes: parts\.0\.secret/],
-  ['/other-status', /answers 202 with a status that it does not declare/],
-  ['/undeclared-refusal', /refuses with 409, which it does not declare/],
-  ['/undeclared-code', /refuses with 502 identity_provider_error, which it does not declare/],
+  ['/extra-key', /a value that the schema does not describe: secret/],
+  ['/extra-key-within', /a value that the schema does not describe: parts\.0\.secret/],
+  ['/other-status', /answers 202 with an undeclared status/],
+  ['/undeclared-refusal', /responds with the undeclared status 409/],
+  ['/undeclared-code', /responds with the undeclared error 502 identity_provider_error/],
   ['/other-alternative', /answers 202 with .*later/s],
   ['/body', /answers 204 with a body of application\/json/],
-  ['/as-html', /a body of text\/html, which it does not declare/],
+  ['/as-html', /a body of the undeclared type text\/html/],
   ['/failing', /a secret/],
 ])('%s is a 500, and the log says why', async (path, why) => {
   expect(await ask(path)).toEqual({

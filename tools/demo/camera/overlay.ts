@@ -1,4 +1,4 @@
-import { type DriveState, demoLimits, type World } from '@wheelhouse/sdk'
+import { type DifferentialDriveState, demoLimits, type World } from '@wheelhouse/sdk'
 import { type Canvas, colour, textSize } from './canvas.ts'
 import { type Pose, rgbOf } from './room-renderer.ts'
 
@@ -6,7 +6,7 @@ import { type Pose, rgbOf } from './room-renderer.ts'
 export interface Caption {
   readonly name: string
   readonly at: Date
-  readonly state: Pick<DriveState, 'xM' | 'yM' | 'headingRad' | 'leftMps' | 'rightMps'>
+  readonly state: Pick<DifferentialDriveState, 'xM' | 'yM' | 'headingRad' | 'leftMps' | 'rightMps'>
   /** The reason of a stop that an operator must clear; null while the robot may drive. */
   readonly stopped: string | null
 }
