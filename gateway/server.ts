@@ -31,9 +31,9 @@ export interface ConnectionHandlers<L extends GatewayConnection> {
   opened(connection: L): void
   message(connection: L, data: ArrayBuffer, isBinary: boolean): void
   drained(connection: L): void
-  /** The peer's library has answered a ping. */
+  /** Handles the pong of the peer's library. */
   pong(connection: L): void
-  /** Called a second time if it throws, so every step must be repeatable. */
+  /** Handles the close. It runs a second time if it throws, so every step must be repeatable. */
   closed(connection: L): void
 }
 

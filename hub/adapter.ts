@@ -13,13 +13,13 @@ const BACKPRESSURE_LIMIT = 1_000
 const MAX_STALL_MS = 2_000
 /** Staggers the reconnects of clients after an outage of Redis. */
 const RESUME_SPREAD_MS = 1_000
-/** A hub sends this to the others after messages of its own did not reach them. */
+/** A hub sends this to the others after it failed to reach them. */
 const MISSED = 'hub:missed'
 /** A hub sends this to the others after it may have published older statuses of robots after newer ones. */
 const DISORDERED = 'hub:disordered'
 
 export interface HubCluster {
-  /** Whether Redis accepts messages too slowly; false while Redis is unavailable. */
+  /** Returns whether Redis accepts messages too slowly; false while Redis is unavailable. */
   isBehind(): boolean
   /** Makes the clients that watch robots, at every hub, read all statuses again. All other events are numbered. */
   onDisorder(): void

@@ -53,7 +53,7 @@ export interface Hub {
   readonly connections: number
   /** The number of connections that are not authenticated yet. */
   readonly pendingHandshakes: number
-  /** What the outbox relay of this node has published. */
+  /** The events and batches that the outbox relay of this node has published. */
   readonly outboxRelay: Pick<OutboxRelay, 'published' | 'batches'>
   /** Stops the outbox relay and closes all connections; the clients reconnect. */
   close(): Promise<void>

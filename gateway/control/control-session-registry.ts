@@ -3,7 +3,7 @@ import type { RobotConnection } from '../connections/robot-connection.ts'
 import { ControlSession } from './control-session.ts'
 
 /**
- * The open sessions whose robots are connected here, or were until a moment ago. A session is added when its robot
+ * Creates the registry of open sessions whose robots are connected here, or were until a moment ago. A session is added when its robot
  * connects with it or starts it. It is removed when it is over, when its robot is at another gateway, or when neither
  * the robot nor a participant is left.
  */

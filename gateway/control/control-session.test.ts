@@ -45,7 +45,7 @@ function record<C extends GatewayConnection>(connection: C) {
   return { connection, frames, closed }
 }
 
-/** A session with its robot and participants, which calls the transitions as the parts of the gateway do. */
+/** Creates a session with its robot and participants, and calls the transitions as the gateway does. */
 function createScenario(initial: Partial<OpenSession> = {}) {
   const session = new ControlSession('robot', 0, openSession(initial))
   const participants: ReturnType<typeof participant>[] = []

@@ -57,7 +57,7 @@ export function ageOf(clock: OperatorClock, t: number, nowMs: number): number {
   return Math.max(0, nowMs - t - expectedOffset(clock, nowMs))
 }
 
-/** Whether a frame was faster than all earlier ones, so that later frames are compared with it. */
+/** Returns whether a frame was faster than all earlier ones. Later frames are compared with it. */
 export function isFastest(clock: OperatorClock, t: number, nowMs: number): boolean {
   return nowMs - t <= expectedOffset(clock, nowMs)
 }

@@ -16,7 +16,7 @@ export function chargeOf(value: unknown): number | undefined {
  * in no session, a report only stores two numbers.
  */
 export function createBatteryFeed({ startedAtMs }: { startedAtMs: number }) {
-  /** What the participants of a session were sent last, and when. */
+  /** The last reports sent to the participants of each session, and their times. */
   const lastSent = new WeakMap<ControlSession, { readonly charge: number; readonly atMs: number }>()
 
   const frameOf = ({ battery, batteryMs }: RobotMember) =>

@@ -67,7 +67,7 @@ export const DriveStop = z.object({
   recorded: z.boolean(),
   /** Role of the participant who requested the stop first; null for the platform. Only for latched stops. */
   by_role: Role.nullable().optional(),
-  /** Who may clear the stop: `owner` is the owner or an admin, `anyone` also the operator. Only for latched stops. */
+  /** The users who may clear the stop: `owner` is the owner or an admin, `anyone` also the operator. Only for latched stops. */
   clearable_by: StopClear.optional(),
 })
 export type DriveStop = z.infer<typeof DriveStop>

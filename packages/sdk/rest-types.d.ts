@@ -194,12 +194,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Gives a role back to a user whom an admin had removed it from
+         * Restores a role that an admin removed from a user
          * @description This needs the admin role, and a session token or an API key.
          */
         post: operations["postAdminUserRole"];
         /**
-         * Removes a role of a user, who cannot take it again; open sessions go on
+         * Removes a role of a user, who cannot add it again. Open sessions continue
          * @description This needs the admin role, and a session token or an API key.
          */
         delete: operations["deleteAdminUserRole"];
@@ -217,13 +217,13 @@ export interface paths {
         };
         /**
          * Lists your API keys, newest first
-         * @description This needs an account, and a session token; API keys are refused.
+         * @description This needs an account, and a session token; API keys are rejected.
          */
         get: operations["getAuthApiKeys"];
         put?: never;
         /**
-         * Creates an API key; the answer shows it this once
-         * @description This needs an account, and a session token; API keys are refused.
+         * Creates an API key. Only this response contains the key
+         * @description This needs an account, and a session token; API keys are rejected.
          */
         post: operations["postAuthApiKeys"];
         delete?: never;
@@ -243,8 +243,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revokes an API key at once, open sockets included
-         * @description This needs an account, and a session token; API keys are refused.
+         * Revokes an API key immediately and closes its open sockets
+         * @description This needs an account, and a session token; API keys are rejected.
          */
         delete: operations["deleteAuthApiKey"];
         options?: never;
@@ -263,7 +263,7 @@ export interface paths {
         put?: never;
         /**
          * Uploads your avatar: PNG, JPEG or WebP, up to 5 MB and 40 megapixels
-         * @description This needs an account, and a session token; API keys are refused.
+         * @description This needs an account, and a session token; API keys are rejected.
          */
         post: operations["postAuthAvatar"];
         delete?: never;
@@ -280,8 +280,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns whether your account is complete, and what is missing
-         * @description This needs an account, and a session token; API keys are refused.
+         * Returns whether your account is complete, and which steps are missing
+         * @description This needs an account, and a session token; API keys are rejected.
          */
         get: operations["getAuthCheckOnboarding"];
         put?: never;
@@ -300,8 +300,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns how a command line signs somebody in: the identity provider and a client there
-         * @description Anybody may call this; no credential is looked at.
+         * Returns the identity provider and the client with which a command line signs a user in
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getAuthCli"];
         put?: never;
@@ -347,7 +347,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Drops a role of yours; it can be taken again
+         * Drops one of your roles. You can add it again
          * @description This needs an account, and a session token or an API key.
          */
         delete: operations["deleteAuthRole"];
@@ -367,7 +367,7 @@ export interface paths {
         put?: never;
         /**
          * Updates your account from the identity provider: e-mail, picture, and a name you did not choose
-         * @description This needs an account, and a session token; API keys are refused.
+         * @description This needs an account, and a session token; API keys are rejected.
          */
         post: operations["postAuthSync"];
         delete?: never;
@@ -603,7 +603,7 @@ export interface paths {
         put?: never;
         /**
          * Submits a contact form message. It is stored, then delivered by e-mail
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         post: operations["postContact"];
         delete?: never;
@@ -620,7 +620,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists your events, oldest first: of your sessions, your robots, and your notifications
+         * Lists the events of your sessions, your robots and your notifications, oldest first
          * @description This needs an account, and a session token or an API key.
          */
         get: operations["getEvents"];
@@ -641,7 +641,7 @@ export interface paths {
         };
         /**
          * Returns the health of the API and its database connection
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getHealth"];
         put?: never;
@@ -682,7 +682,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Marks all your notifications up to one as read
+         * Marks all your notifications up to the given one as read
          * @description This needs an account, and a session token or an API key.
          */
         post: operations["postNotificationsRead"];
@@ -721,7 +721,7 @@ export interface paths {
         };
         /**
          * Returns this description of the API, as OpenAPI 3.1
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getOpenapiJson"];
         put?: never;
@@ -872,14 +872,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns how your payout account stands
-         * @description This needs the operator role, and a session token; API keys are refused.
+         * Returns the state of your payout account
+         * @description This needs the operator role, and a session token; API keys are rejected.
          */
         get: operations["getPaymentsConnect"];
         put?: never;
         /**
-         * Opens the provider’s page on which you set up your payout account
-         * @description This needs the operator role, and a session token; API keys are refused.
+         * Returns the payment provider’s page on which you set up your payout account
+         * @description This needs the operator role, and a session token; API keys are rejected.
          */
         post: operations["postPaymentsConnect"];
         delete?: never;
@@ -898,8 +898,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Returns your customer at the payment provider, made at first
-         * @description This needs the client role, and a session token; API keys are refused.
+         * Returns your customer at the payment provider. The first request creates it
+         * @description This needs the client role, and a session token; API keys are rejected.
          */
         post: operations["postPaymentsCustomer"];
         delete?: never;
@@ -916,14 +916,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns what you can be paid, and your payouts
-         * @description This needs the operator role, and a session token; API keys are refused.
+         * Returns the amount available for payout, and your payouts
+         * @description This needs the operator role, and a session token; API keys are rejected.
          */
         get: operations["getPaymentsPayout"];
         put?: never;
         /**
-         * Pays out your earnings, all of them or an amount; at least 10.00 EUR
-         * @description This needs the operator role, and a session token; API keys are refused.
+         * Pays out an amount of your earnings, or all of them; at least 10.00 EUR
+         * @description This needs the operator role, and a session token; API keys are rejected.
          */
         post: operations["postPaymentsPayout"];
         delete?: never;
@@ -942,8 +942,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Opens the provider’s page for your payment methods and invoices
-         * @description This needs the client role, and a session token; API keys are refused.
+         * Returns the payment provider’s page for your payment methods and invoices
+         * @description This needs the client role, and a session token; API keys are rejected.
          */
         post: operations["postPaymentsPortal"];
         delete?: never;
@@ -962,8 +962,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begins to save a payment method
-         * @description This needs the client role, and a session token; API keys are refused.
+         * Starts saving a payment method
+         * @description This needs the client role, and a session token; API keys are rejected.
          */
         post: operations["postPaymentsSetupIntent"];
         delete?: never;
@@ -982,8 +982,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Receives the events of the payment provider, which signs them
-         * @description Anybody may call this; no credential is looked at.
+         * Receives signed events of the payment provider
+         * @description This needs no credential. A credential in the request is ignored.
          */
         post: operations["postPaymentsWebhook"];
         delete?: never;
@@ -1001,7 +1001,7 @@ export interface paths {
         };
         /**
          * Returns the current public pricing plans
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getPublicPricing"];
         put?: never;
@@ -1023,7 +1023,7 @@ export interface paths {
         put?: never;
         /**
          * Requests support for a robot type that is not on the platform yet
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         post: operations["postRobotRequest"];
         delete?: never;
@@ -1041,7 +1041,7 @@ export interface paths {
         };
         /**
          * Lists the supported robot models by name, up to 500
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getRobots"];
         put?: never;
@@ -1061,7 +1061,7 @@ export interface paths {
         };
         /**
          * Returns public information about a supported robot model
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getRobot"];
         put?: never;
@@ -1253,7 +1253,7 @@ export interface paths {
         };
         /**
          * Returns public platform statistics, at most five seconds old
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getStats"];
         put?: never;
@@ -1278,7 +1278,7 @@ export interface paths {
         get: operations["getWebhooks"];
         put?: never;
         /**
-         * Registers a webhook; the answer shows its secret this once
+         * Registers a webhook. Only this response contains its secret
          * @description This needs an account, and a session token or an API key.
          */
         post: operations["postWebhooks"];
@@ -1310,7 +1310,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a webhook, or switches it on or off
+         * Changes, enables or disables a webhook
          * @description This needs an account, and a session token or an API key.
          */
         patch: operations["patchWebhook"];
@@ -1344,7 +1344,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns a delivery with the event it carries
+         * Returns a delivery with its event
          * @description This needs an account, and a session token or an API key.
          */
         get: operations["getWebhookDelivery"];
@@ -1386,7 +1386,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends again what happened since a moment and did not arrive
+         * Replays events since a given time that were not delivered
          * @description This needs an account, and a session token or an API key.
          */
         post: operations["postWebhookReplay"];
@@ -1406,7 +1406,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replaces the secret of a webhook; the answer shows the new one this once
+         * Replaces the secret of a webhook. Only this response contains the new secret
          * @description This needs an account, and a session token or an API key.
          */
         post: operations["postWebhookRotateSecret"];
@@ -1445,7 +1445,7 @@ export interface paths {
         };
         /**
          * Returns an avatar
-         * @description Anybody may call this; no credential is looked at.
+         * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getMediaAvatar"];
         put?: never;
@@ -1460,7 +1460,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An API key as it is listed: enough to recognise it, not to use it. */
+        /** @description An API key in a list, without the key itself. */
         ApiKey: {
             /**
              * Format: uuid
@@ -1480,7 +1480,7 @@ export interface components {
             created_at: string;
             last_used_at: string | null;
             /**
-             * @description Null: it does not expire.
+             * @description Null if the key does not expire.
              * @example 2099-01-01T00:00:00.000Z
              */
             expires_at: string | null;
@@ -1663,7 +1663,7 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description How a command line signs somebody in. */
+        /** @description The settings with which a command line signs a user in. */
         CliLogin: {
             /**
              * @description The OpenID Connect provider.
@@ -1671,12 +1671,12 @@ export interface components {
              */
             issuer: string;
             /**
-             * @description A public client there, which may use the device flow of RFC 8628.
+             * @description A public client of the provider that can use the device flow of RFC 8628.
              * @example wheelhouse-cli
              */
             client_id: string;
             /**
-             * @description Whom tokens must be made out to.
+             * @description The required audience of tokens.
              * @example https://wheelhouse.example
              */
             audience: string;
@@ -1924,7 +1924,7 @@ export interface components {
                     by: string | null;
                     /** @description The role in which that user requested it: owner (client), operator or admin. */
                     by_role: components["schemas"]["Role"] | null;
-                    /** @description Who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone. */
+                    /** @description The users who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone. */
                     clearable_by: components["schemas"]["StopClear"];
                     /** @description Whether you may clear the stop. */
                     may_clear: boolean;
@@ -2052,12 +2052,12 @@ export interface components {
         ControlMode: "joint_position" | "joint_velocity" | "cartesian_pose" | "cartesian_velocity" | "base_velocity" | "gripper";
         CreateWebhook: {
             /**
-             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @description An https URL with a public host. Redirects are not followed.
              * @example https://robots.example.com/hooks/wheelhouse
              */
             url: string;
             /**
-             * @description Which events are sent: types, families such as `session.*`, or `*` for all.
+             * @description The events to send: types, families such as `session.*`, or `*` for all.
              * @default [
              *       "*"
              *     ]
@@ -2073,7 +2073,7 @@ export interface components {
              */
             description: string | null;
         };
-        /** @description A new API key, with the key itself this once. */
+        /** @description A new API key, including the key itself. */
         CreatedApiKey: {
             /**
              * Format: uuid
@@ -2093,7 +2093,7 @@ export interface components {
             created_at: string;
             last_used_at: string | null;
             /**
-             * @description Null: it does not expire.
+             * @description Null if the key does not expire.
              * @example 2099-01-01T00:00:00.000Z
              */
             expires_at: string | null;
@@ -2228,7 +2228,7 @@ export interface components {
             created_at: string;
         };
         /**
-         * @description The body of every error: one text for people to read.
+         * @description The body of every error: one human-readable text.
          * @example {
          *       "error": "hardware_id: another robot has this id. Case is ignored. Check the id, or remove the other robot first."
          *     }
@@ -2280,12 +2280,12 @@ export interface components {
         EventPage: {
             events: components["schemas"]["Event"][];
             /**
-             * @description The cursor to go on with.
+             * @description The cursor for the next request.
              * @example 41
              */
             next: string;
             /**
-             * @description Whether more has happened already: ask again at once.
+             * @description Whether more events are available. If so, request the next page immediately.
              * @example false
              */
             more: boolean;
@@ -2452,7 +2452,7 @@ export interface components {
              */
             plannedMinutes?: number;
         };
-        /** @description Something you should know. */
+        /** @description An event that concerns you. */
         Notification: {
             /**
              * @description Counts from 1 without gaps, for each user.
@@ -2481,13 +2481,13 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Null while it is unread.
+             * @description Null while the notification is unread.
              * @example null
              */
             read_at: string | null;
         };
         /**
-         * @description Whether an account is complete, and what is missing.
+         * @description Whether an account is complete, and which steps are missing.
          * @example {
          *       "onboarded": false,
          *       "roles": [],
@@ -2720,7 +2720,7 @@ export interface components {
                     by: string | null;
                     /** @description The role in which that user requested it: owner (client), operator or admin. */
                     by_role: components["schemas"]["Role"] | null;
-                    /** @description Who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone. */
+                    /** @description The users who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone. */
                     clearable_by: components["schemas"]["StopClear"];
                     /** @description Whether you may clear the stop. */
                     may_clear: boolean;
@@ -2908,7 +2908,7 @@ export interface components {
              * @example null
              */
             stop: {
-                /** @example Somebody stands in its way */
+                /** @example A person is in its way */
                 reason: string;
                 /**
                  * Format: date-time
@@ -2920,41 +2920,41 @@ export interface components {
                 by_name: string | null;
             } | null;
         };
-        /** @description You at the payment provider, as who pays. */
+        /** @description Your customer account at the payment provider. */
         PaymentCustomer: {
             /** @example cus_T2qm8f3nVb1xYk */
             customerId: string;
         };
         /**
-         * @description As the provider sends it, with `Stripe-Signature`.
+         * @description An event as the payment provider sends it, with the header `Stripe-Signature`.
          * @example {}
          */
         PaymentEvent: {
             [key: string]: unknown;
         };
-        /** @description The event was carried out, or needs nothing done. */
+        /** @description The event was processed or requires no action. */
         PaymentEventReceived: {
             /** @constant */
             received: true;
         };
-        /** @description Where to go on at the payment provider. It works once, for minutes. */
+        /** @description A page of the payment provider. The link works once and expires after a few minutes. */
         PaymentPage: {
             /**
              * Format: uri
-             * @description A page of the payment provider: send the browser there.
+             * @description A page of the payment provider. Redirect the browser to it.
              * @example https://billing.stripe.com/p/session/test_abc
              */
             url: string;
         };
-        /** @description Leave to save a payment method. */
+        /** @description The permission to save a payment method. */
         PaymentSetupIntent: {
             /**
-             * @description For the provider’s own form in the browser, which saves a payment method with it.
+             * @description The secret with which the payment provider’s form in the browser saves a payment method.
              * @example seti_1S_secret_2x
              */
             clientSecret: string;
         };
-        /** @description Earnings on their way to an operator. */
+        /** @description A transfer of earnings to an operator. */
         Payout: {
             /**
              * Format: uuid
@@ -2966,12 +2966,12 @@ export interface components {
             /** @constant */
             currency: "EUR";
             /**
-             * @description PENDING until the provider’s word is known; PAID: transferred; FAILED: available again.
+             * @description PENDING: the result is not known yet. PAID: transferred. FAILED: the amount is available again.
              * @enum {string}
              */
             status: "PENDING" | "PAID" | "FAILED";
             /**
-             * @description Why it failed.
+             * @description Why the payout failed.
              * @example null
              */
             failure: string | null;
@@ -2980,56 +2980,56 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             createdAt: string;
-            /** @description Null while it is PENDING. */
+            /** @description Null while the payout is PENDING. */
             settledAt: string | null;
         };
-        /** @description Your payout account, as the provider says now. */
+        /** @description Your payout account, as the payment provider currently reports it. */
         PayoutAccount: {
-            /** @description Whether there is a payout account. */
+            /** @description Whether you have a payout account. */
             connected: boolean;
             /** @example acct_1S9xQkT2qm8f3nVb */
             accountId: string | null;
-            /** @description Whether earnings can be transferred to it. */
+            /** @description Whether earnings can be transferred to the account. */
             payoutsEnabled: boolean;
             /**
-             * @description What the provider still wants to know, in its words.
+             * @description The information that the payment provider requires, in its words.
              * @example []
              */
             requirements: string[];
         };
-        /** @description What you can be paid, and what you were. */
+        /** @description The amounts available for payout, and your payouts. */
         PayoutOverview: {
             /**
-             * @description What a payout can be of: earned, not pending, and not asked for yet.
+             * @description The amount available for payout: earned, not pending, and not in a payout.
              * @example 1730
              */
             availableCents: number;
             /**
-             * @description Earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @description Earned, and available once the clients have paid their invoices, or after the platform’s hold period.
              * @example 2100
              */
             pendingEarningsCents: number;
             /**
-             * @description By when at the latest the first of the pending earnings are available; null without any.
+             * @description The latest time at which the first pending earnings become available; null without pending earnings.
              * @example 2027-01-04T09:54:20.000Z
              */
             nextAvailableAt: string | null;
             /**
-             * @description In payouts that are PENDING.
+             * @description The sum of PENDING payouts.
              * @example 4250
              */
             pendingCents: number;
             /**
-             * @description The least one payout may be.
+             * @description The minimum amount of a payout.
              * @example 1000
              */
             minimumCents: number;
             /** @constant */
             currency: "EUR";
-            /** @description The newest hundred, newest first. */
+            /** @description The newest 100 payouts, newest first. */
             payouts: components["schemas"]["Payout"][];
         };
-        /** @description What goes on on the platform. */
+        /** @description The public statistics of the platform. */
         PlatformStats: {
             /**
              * @description Registered robots.
@@ -3054,7 +3054,7 @@ export interface components {
              */
             teleop_hours: number;
             /**
-             * @description People with the operator role.
+             * @description Users with the operator role.
              * @example 412
              */
             operators: number;
@@ -3098,18 +3098,18 @@ export interface components {
             /** @example Ada */
             display_name: string;
             /**
-             * @description The uploaded avatar, else the picture of the provider.
+             * @description The uploaded avatar, or else the picture from the identity provider.
              * @example null
              */
             avatar_url: string | null;
             roles: components["schemas"]["Role"][];
             notification_preferences: {
-                /** @description Whether notifications that stay unread are sent by mail. */
+                /** @description Whether Wheelhouse mails notifications that you do not read. */
                 email: boolean;
-                /** @description Whether the hub pushes notifications; they are kept in any case. */
+                /** @description Whether the hub pushes notifications. Wheelhouse lists them in either case. */
                 push: boolean;
             };
-            /** @description Whether nothing is missing in the account. */
+            /** @description Whether the account is complete. */
             onboarded: boolean;
             /**
              * Format: date-time
@@ -3130,10 +3130,10 @@ export interface components {
              */
             comment: string | null;
         };
-        /** @description Up to where notifications have been read. */
+        /** @description The newest notification that you have read. */
         ReadNotifications: {
             /**
-             * @description The newest one that is to count as read.
+             * @description The newest notification to mark as read.
              * @example 12
              */
             up_to: string;
@@ -3198,7 +3198,7 @@ export interface components {
              * @example 400
              */
             latency_limit_ms: number;
-            /** @description Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
+            /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
              * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
@@ -3229,11 +3229,11 @@ export interface components {
              */
             robot_token: string;
         };
-        /** @description From when on events are sent again that did not arrive. */
+        /** @description The time since which undelivered events are replayed. */
         ReplayEvents: {
             /**
              * Format: date-time
-             * @description Events from this moment on.
+             * @description Replays events since this time.
              * @example 2026-11-20T09:00:00Z
              */
             since: string;
@@ -3354,7 +3354,7 @@ export interface components {
              * @example 400
              */
             latency_limit_ms: number;
-            /** @description Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
+            /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
              * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
@@ -3667,12 +3667,12 @@ export interface components {
          */
         UpdateWebhook: {
             /**
-             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @description An https URL with a public host. Redirects are not followed.
              * @example https://robots.example.com/hooks/wheelhouse
              */
             url?: string;
             /**
-             * @description Which events are sent: types, families such as `session.*`, or `*` for all.
+             * @description The events to send: types, families such as `session.*`, or `*` for all.
              * @example [
              *       "session.*",
              *       "robot.status"
@@ -3681,10 +3681,10 @@ export interface components {
             types?: string[];
             /** @example Warehouse dashboard */
             description?: string | null;
-            /** @description Off: what waits is given up. On: events are sent from now on. */
+            /** @description False: pending deliveries fail. True: new events are sent. */
             enabled?: boolean;
         };
-        /** @description Where everybody can get the new avatar. */
+        /** @description The public URL of the new avatar. */
         UploadedAvatar: {
             /**
              * Format: uri
@@ -3692,7 +3692,7 @@ export interface components {
              */
             avatar_url: string;
         };
-        /** @description Where your events are sent to. */
+        /** @description A subscription of your events to a URL. */
         Webhook: {
             /**
              * Format: uuid
@@ -3700,7 +3700,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @description An https URL with a public host. Redirects are not followed.
              * @example https://robots.example.com/hooks/wheelhouse
              */
             url: string;
@@ -3715,20 +3715,20 @@ export interface components {
             types: string[];
             enabled: boolean;
             /**
-             * @description Why it is off: you did it, nothing arrived there for five days, or it answered 410. Null while it is on.
+             * @description Why the webhook is disabled: by you, after five days of failures, or by a 410 response. Null while it is enabled.
              * @example null
              */
             disabled_reason: ("user" | "failing" | "gone") | null;
             /** @example null */
             disabled_at: string | null;
             /**
-             * @description The first attempt since the last success that did not arrive.
+             * @description The time of the first failure since the last success.
              * @example null
              */
             failing_since: string | null;
             last_success_at: string | null;
             /**
-             * @description Until when deliveries are signed with the secret before, too.
+             * @description Until when the previous secret also signs deliveries.
              * @example null
              */
             old_secret_until: string | null;
@@ -3738,7 +3738,7 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description One event on its way to one webhook. */
+        /** @description A delivery of an event to a webhook. */
         WebhookDelivery: {
             /**
              * Format: uuid
@@ -3747,19 +3747,19 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The `webhook-id`: the same over all attempts and replays of an event.
+             * @description The `webhook-id`, the same in all attempts and replays of an event.
              * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
              */
             event_id: string;
             /** @example session.started */
             type: string;
             /**
-             * @description Number of the event in your stream; null of a test.
+             * @description The number of the event in your stream; null for a test event.
              * @example 41
              */
             seq: number | null;
             /**
-             * @description PENDING: due or to be tried again. DELIVERED: answered with 2xx. FAILED: given up.
+             * @description PENDING: due or waiting for a retry. DELIVERED: the receiver returned 2xx. FAILED: no more retries.
              * @example DELIVERED
              * @enum {string}
              */
@@ -3771,34 +3771,34 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             created_at: string;
-            /** @description When the newest attempt began. */
+            /** @description When the latest attempt started. */
             attempted_at: string | null;
             /**
              * @description Null unless PENDING.
              * @example null
              */
             next_attempt_at: string | null;
-            /** @description When it was delivered or given up. */
+            /** @description When it was delivered or failed. */
             settled_at: string | null;
             /** @example 84 */
             duration_ms: number | null;
             /**
-             * @description Of the newest attempt; null when there was no answer.
+             * @description The status of the latest response; null if the latest attempt got none.
              * @example 200
              */
             response_status: number | null;
             /**
-             * @description The beginning of the answer, at most 1,024 characters.
+             * @description The start of the response, at most 1,024 characters.
              * @example ok
              */
             response_excerpt: string | null;
             /**
-             * @description Why the newest attempt failed.
+             * @description Why the latest attempt failed.
              * @example null
              */
             error: string | null;
         };
-        /** @description A delivery with what it carries. */
+        /** @description A delivery with its event. */
         WebhookDeliveryWithEvent: {
             /**
              * Format: uuid
@@ -3807,19 +3807,19 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The `webhook-id`: the same over all attempts and replays of an event.
+             * @description The `webhook-id`, the same in all attempts and replays of an event.
              * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
              */
             event_id: string;
             /** @example session.started */
             type: string;
             /**
-             * @description Number of the event in your stream; null of a test.
+             * @description The number of the event in your stream; null for a test event.
              * @example 41
              */
             seq: number | null;
             /**
-             * @description PENDING: due or to be tried again. DELIVERED: answered with 2xx. FAILED: given up.
+             * @description PENDING: due or waiting for a retry. DELIVERED: the receiver returned 2xx. FAILED: no more retries.
              * @example DELIVERED
              * @enum {string}
              */
@@ -3831,35 +3831,35 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             created_at: string;
-            /** @description When the newest attempt began. */
+            /** @description When the latest attempt started. */
             attempted_at: string | null;
             /**
              * @description Null unless PENDING.
              * @example null
              */
             next_attempt_at: string | null;
-            /** @description When it was delivered or given up. */
+            /** @description When it was delivered or failed. */
             settled_at: string | null;
             /** @example 84 */
             duration_ms: number | null;
             /**
-             * @description Of the newest attempt; null when there was no answer.
+             * @description The status of the latest response; null if the latest attempt got none.
              * @example 200
              */
             response_status: number | null;
             /**
-             * @description The beginning of the answer, at most 1,024 characters.
+             * @description The start of the response, at most 1,024 characters.
              * @example ok
              */
             response_excerpt: string | null;
             /**
-             * @description Why the newest attempt failed.
+             * @description Why the latest attempt failed.
              * @example null
              */
             error: string | null;
             event: components["schemas"]["DeliveredEvent"];
         };
-        /** @description A webhook, with its new secret this once. */
+        /** @description A webhook, including its new secret. */
         WebhookWithSecret: {
             /**
              * Format: uuid
@@ -3867,7 +3867,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @description An https URL with a public host. Redirects are not followed.
              * @example https://robots.example.com/hooks/wheelhouse
              */
             url: string;
@@ -3882,20 +3882,20 @@ export interface components {
             types: string[];
             enabled: boolean;
             /**
-             * @description Why it is off: you did it, nothing arrived there for five days, or it answered 410. Null while it is on.
+             * @description Why the webhook is disabled: by you, after five days of failures, or by a 410 response. Null while it is enabled.
              * @example null
              */
             disabled_reason: ("user" | "failing" | "gone") | null;
             /** @example null */
             disabled_at: string | null;
             /**
-             * @description The first attempt since the last success that did not arrive.
+             * @description The time of the first failure since the last success.
              * @example null
              */
             failing_since: string | null;
             last_success_at: string | null;
             /**
-             * @description Until when deliveries are signed with the secret before, too.
+             * @description Until when the previous secret also signs deliveries.
              * @example null
              */
             old_secret_until: string | null;
@@ -3905,7 +3905,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Signs every delivery, as Standard Webhooks does. Shown this once.
+             * @description The secret that signs deliveries, as in Standard Webhooks. Only this response contains it.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…
              */
             secret: string;
@@ -4021,7 +4021,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "error": "The database is unreachable, try again shortly"
+                 *       "error": "The database is unreachable. Try again shortly."
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -4108,26 +4108,26 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+         * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
          * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
          */
         IdempotencyKey: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Present when this is the stored answer to an earlier request with the same Idempotency-Key. */
+        /** @description Present when this is the stored response to an earlier request with the same Idempotency-Key. */
         "Idempotent-Replayed": "true";
-        /** @description On rate-limited routes: how many requests are left, and for how many seconds. */
+        /** @description On rate-limited routes: the remaining requests, and the seconds until the limit resets. */
         RateLimit: string;
-        /** @description On rate-limited routes: how many requests there may be, and in how many seconds. */
+        /** @description On rate-limited routes: the permitted requests per window, and the window in seconds. */
         "RateLimit-Policy": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": number;
-        /** @description The scheme to authenticate with. */
+        /** @description The authentication scheme. */
         "WWW-Authenticate": string;
-        /** @description Names the request in the log of the platform. A caller may give one of its own. */
+        /** @description Identifies the request in the log of the platform. The caller may set it. */
         "X-Request-Id": string;
-        /** @description How many entries pass the filters, on all pages together. */
+        /** @description The number of entries that match the filters, on all pages together. */
         "X-Total-Count": number;
     };
     pathItems: never;
@@ -4291,7 +4291,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4384,7 +4384,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4486,7 +4486,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4588,7 +4588,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4927,7 +4927,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4945,7 +4945,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is no body */
+            /** @description Success without a body */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5022,7 +5022,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is no body */
+            /** @description Success without a body */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5146,7 +5146,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5217,7 +5217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the account has as many keys as it may have (`api_key_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When the account has the maximum number of keys (`api_key_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5256,7 +5256,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is no body */
+            /** @description Success without a body */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5373,7 +5373,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second (`request_timeout`) */
+            /** @description When the upload is too slow: no data for 5 seconds, or less than 16 KiB per second (`request_timeout`) */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5430,7 +5430,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When you upload several pictures at the same time (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            /** @description When you upload too many images at the same time (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5451,7 +5451,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalServerError"];
-            /** @description When too many pictures are being uploaded (`overloaded`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When users upload too many images at the same time (`overloaded`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5465,7 +5465,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5562,7 +5562,7 @@ export interface operations {
                     "application/json": components["schemas"]["CliLogin"];
                 };
             };
-            /** @description When signing in from a command line is not set up; API keys work (`cli_sign_in_not_configured`) */
+            /** @description When sign-in from the command line is not set up. Use an API key instead (`cli_sign_in_not_configured`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5635,7 +5635,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5659,9 +5659,9 @@ export interface operations {
                     /** @example Ada */
                     display_name?: string;
                     notification_preferences?: {
-                        /** @description Whether notifications that stay unread are sent by mail. */
+                        /** @description Whether Wheelhouse mails notifications that you do not read. */
                         email?: boolean;
-                        /** @description Whether the hub pushes notifications; they are kept in any case. */
+                        /** @description Whether the hub pushes notifications. Wheelhouse lists them in either case. */
                         push?: boolean;
                     };
                     /** @enum {string} */
@@ -5742,7 +5742,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is no body */
+            /** @description Success without a body */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5821,7 +5821,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5888,7 +5888,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the identity provider fails to answer about the account (`identity_provider_error`) */
+            /** @description When the identity provider returns no valid response about the account (`identity_provider_error`) */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5901,7 +5901,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The identity provider failed to answer about your account"
+                     *       "error": "The identity provider did not return your account. Try again later."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6522,7 +6522,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6765,7 +6765,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is no body */
+            /** @description Success without a body */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6877,7 +6877,7 @@ export interface operations {
                      * @example 400
                      */
                     latency_limit_ms?: number;
-                    /** @description Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
+                    /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
                     /**
                      * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
@@ -7057,7 +7057,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7200,7 +7200,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7259,7 +7259,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Events after this one: `next` of the answer before, or the `seq` of an event. `oldest`: from the oldest that is kept; `latest`: only what comes from now on.
+                 * @description Returns events after this one: `next` of the previous response, or the `seq` of an event. `oldest`: from the oldest stored event. `latest`: only new events.
                  * @example oldest
                  */
                 after?: "oldest" | "latest" | string;
@@ -7268,7 +7268,7 @@ export interface operations {
                 /** @example 100 */
                 limit?: number;
                 /**
-                 * @description Seconds to wait for an event when there is none.
+                 * @description Seconds to wait for a new event.
                  * @example 0
                  */
                 wait?: number;
@@ -7317,7 +7317,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the events after the cursor are no longer kept, or the stream has no such cursor (`cursor_gone`) */
+            /** @description When events after the cursor are no longer stored, or the stream has no such cursor (`cursor_gone`) */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7330,7 +7330,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "Events up to 4711 are no longer kept: read the state anew, and go on with after=latest, or with after=oldest"
+                     *       "error": "Events up to 4711 are no longer stored. Read the current state, and continue with after=latest or after=oldest."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7390,7 +7390,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When the database does not answer */
+            /** @description When the database does not respond */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7459,7 +7459,7 @@ export interface operations {
                     "application/json": {
                         notifications: components["schemas"]["Notification"][];
                         /**
-                         * @description How many of all your notifications are unread.
+                         * @description The number of all your unread notifications.
                          * @example 3
                          */
                         unread_count: number;
@@ -7478,7 +7478,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7516,7 +7516,7 @@ export interface operations {
                     "application/json": {
                         up_to: string;
                         /**
-                         * @description How many of all your notifications are unread.
+                         * @description The number of all your unread notifications.
                          * @example 3
                          */
                         unread_count: number;
@@ -7558,7 +7558,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7650,7 +7650,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description When it is still what the ETag in If-None-Match names */
+            /** @description When the ETag in If-None-Match still matches */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7852,7 +7852,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8015,7 +8015,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8172,7 +8172,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8414,13 +8414,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The identity provider failed to answer about your account"
+                     *       "error": "The identity provider did not return your account. Try again later."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8434,7 +8434,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8447,7 +8447,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8533,13 +8533,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The identity provider failed to answer about your account"
+                     *       "error": "The identity provider did not return your account. Try again later."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8553,7 +8553,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8566,7 +8566,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8634,13 +8634,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The identity provider failed to answer about your account"
+                     *       "error": "The identity provider did not return your account. Try again later."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8654,7 +8654,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8726,7 +8726,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8740,7 +8740,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8753,7 +8753,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8770,7 +8770,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Default: all that is available.
+                     * @description Default: the available amount.
                      * @example 4250
                      */
                     amountCents?: number;
@@ -8823,7 +8823,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the amount is below the minimum (`payout_below_minimum`), or when the amount is above what is available (`insufficient_balance`), or when you have no payout account (`payout_account_missing`), or when your payout account is not ready (`payout_account_not_ready`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When the amount is below the minimum (`payout_below_minimum`), or when the amount exceeds the available earnings (`insufficient_balance`), or when you have no payout account (`payout_account_missing`), or when your payout account is not ready (`payout_account_not_ready`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8860,13 +8860,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The identity provider failed to answer about your account"
+                     *       "error": "The identity provider did not return your account. Try again later."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8880,7 +8880,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8893,7 +8893,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8961,13 +8961,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The identity provider failed to answer about your account"
+                     *       "error": "The identity provider did not return your account. Try again later."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8981,7 +8981,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8994,7 +8994,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9062,13 +9062,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The identity provider failed to answer about your account"
+                     *       "error": "The identity provider did not return your account. Try again later."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When payments are not set up here (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9082,7 +9082,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9095,7 +9095,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9153,7 +9153,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description When payments are not set up here (`payments_not_configured`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            /** @description When payments are not set up on this platform (`payments_not_configured`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9167,7 +9167,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The database is unreachable, try again shortly"
+                     *       "error": "The database is unreachable. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9220,7 +9220,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9465,7 +9465,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9922,7 +9922,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10074,7 +10074,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10184,7 +10184,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10317,7 +10317,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10507,7 +10507,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10584,7 +10584,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the account has as many webhooks as it may have (`webhook_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When the account has the maximum number of webhooks (`webhook_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10673,7 +10673,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is no body */
+            /** @description Success without a body */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10796,7 +10796,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Deliveries older than this one.
+                 * @description Returns only deliveries older than this one.
                  * @example d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5
                  */
                 before?: string;
@@ -10931,7 +10931,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10946,7 +10946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted, and done later */
+            /** @description Accepted for later processing */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10999,7 +10999,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the webhook is disabled (`webhook_disabled`), or when the delivery is still under way (`delivery_pending`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When the webhook is disabled (`webhook_disabled`), or when the delivery is still pending (`delivery_pending`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11031,7 +11031,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11053,7 +11053,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted, and done later */
+            /** @description Accepted for later processing */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11071,12 +11071,12 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description How many events are sent again.
+                         * @description The number of replayed events.
                          * @example 12
                          */
                         replayed: number;
                         /**
-                         * @description Whether there may be more: ask again.
+                         * @description Whether more events can follow. If so, repeat the request.
                          * @example false
                          */
                         more: boolean;
@@ -11137,7 +11137,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11157,7 +11157,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether the old secret signs too for another 24 hours; false when it has leaked.
+                     * @description Whether the old secret also signs for another 24 hours. Send false if it has leaked.
                      * @default true
                      */
                     keep_old?: boolean;
@@ -11233,7 +11233,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
                  * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11246,7 +11246,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted, and done later */
+            /** @description Accepted for later processing */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11299,7 +11299,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the webhook is disabled (`webhook_disabled`), or when several tests already wait (`webhook_test_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When the webhook is disabled (`webhook_disabled`), or when too many tests are pending (`webhook_test_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11350,7 +11350,7 @@ export interface operations {
                     "image/webp": string;
                 };
             };
-            /** @description When it is still what the ETag in If-None-Match names */
+            /** @description When the avatar matches the ETag in If-None-Match */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -99,7 +99,7 @@ export class SessionLink {
 
   /**
    * Requests a remote stop, which halts the robot until a participant clears it. The link sends the stop at once, or as
-   * soon as it is online, and repeats it, also over new connections, until the platform has recorded it. It does not
+   * soon as the link is online, and repeats it, also over new connections, until the platform has recorded it. It does not
    * repeat a recorded stop, so that a participant can clear it. You can ignore the promise.
    *
    * The remote stop complements the robot's own emergency stop device and never replaces it.

@@ -39,7 +39,7 @@ export class SessionWatches {
     this.#onError = onError
   }
 
-  /** See `HubClient.watch`. */
+  /** Implements `HubClient.watch`. */
   watch(sessionId: string, handlers: WatchHandlers, after: number): Promise<void> {
     if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
     if (this.#watches.has(sessionId)) throw new Error('this client already watches the session')
@@ -68,7 +68,7 @@ export class SessionWatches {
     return feed.caughtUp
   }
 
-  /** See `HubClient.unwatch`. */
+  /** Implements `HubClient.unwatch`. */
   async unwatch(sessionId: string): Promise<void> {
     const watch = this.#watches.get(sessionId)
     if (!watch) return

@@ -75,7 +75,7 @@ export function createApi(
     https: baseUrl.startsWith('https:'),
     endpoints,
     authenticate: createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits }),
-    interceptor: idempotency.around,
+    interceptor: idempotency.intercept,
     observe: metrics.request,
     diskIsFull: () => core.diskWatch.full,
     validateResponses: config.validateOutput,

@@ -184,14 +184,17 @@ test.each([
 })
 
 describe('processes that run only some roles', () => {
-  test.each(['api', 'hub', 'gateway', 'worker', 'api,hub,gateway'])('%s requires PostgreSQL and Redis', (roles) => {
-    const message = refusal({ ROLES: roles })
-    expect(message).toContain('DATABASE_URL is required')
-    expect(message).toContain('REDIS_URL is required')
-    expect(message).toContain(`ROLES=${roles}`)
-    expect(refusal({ ROLES: roles, DATABASE_URL: shared.DATABASE_URL })).not.toContain('DATABASE_URL is')
-    expect(loadConfig({ ...shared, ROLES: roles }).roles).toEqual(roles.split(','))
-  })
+  test.each(['api', 'hub', 'gateway', 'worker', 'api,hub,gateway'])(
+    '%s requires PostgreSQL and Redis',
+    (roles) => {
+      const message = refusal({ ROLES: roles })
+      expect(message).toContain('DATABASE_URL is required')
+      expect(message).toContain('REDIS_URL is required')
+      expect(message).toContain(`ROLES=${roles}`)
+      expect(refusal({ ROLES: roles, DATABASE_URL: shared.DATABASE_URL })).not.toContain('DATABASE_URL is')
+      expect(loadConfig({ ...shared, ROLES: roles }).roles).toEqual(roles.split(','))
+    },
+  )
 
   test('a process with all four roles by name needs neither service', () => {
     expect(loadConfig({ ROLES: 'worker,gateway,hub,api' }).roles).toHaveLength(4)

@@ -163,7 +163,9 @@ function findCombinationProblems(env: Env): string[] {
     problems.push('IDP_ISSUER is required in production: the built-in identity provider is for development')
   }
   if (env.IDP_ISSUER && !env.IDP_AUDIENCE && !env.IDP_CLIENT_ID) {
-    problems.push('IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are validated against it')
+    problems.push(
+      'IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are validated against it',
+    )
   }
   if (env.SMTP_URL && !env.MAIL_FROM) {
     problems.push(
@@ -174,7 +176,9 @@ function findCombinationProblems(env: Env): string[] {
     problems.push('CONTACT_TO is required with SMTP_URL: the address that contact messages are sent to')
   }
   if (env.STRIPE_SECRET_KEY && env.STRIPE_WEBHOOK_SECRET.length === 0) {
-    problems.push('STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are confirmed by webhooks')
+    problems.push(
+      'STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are confirmed by webhooks',
+    )
   }
   if (env.HEARTBEAT_TIMEOUT_MS < 2 * env.HEARTBEAT_INTERVAL_MS) {
     problems.push(

@@ -302,9 +302,11 @@ function watchReadiness(
 function createStop(shutdown: ShutdownSteps, log: Log, markNotReady: () => void): () => Promise<void> {
   let stopping: Promise<void> | undefined
   const step = (work: () => Promise<unknown>) =>
-    withTimeout(SHUTDOWN_STEP_MS, 'the step exceeded its time limit; continuing with the next step', work()).catch((cause) =>
-      log.error({ err: cause }, 'shutdown step failed'),
-    )
+    withTimeout(
+      SHUTDOWN_STEP_MS,
+      'the step exceeded its time limit; continuing with the next step',
+      work(),
+    ).catch((cause) => log.error({ err: cause }, 'shutdown step failed'))
   const stop = async () => {
     markNotReady()
     await Promise.all(shutdown.drain.map(step))

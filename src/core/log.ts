@@ -49,7 +49,7 @@ function censorFields(fields: object, depth: number): Record<string, unknown> {
   )
 }
 
-/** An error's `code` names the failure (`ECONNREFUSED`). Elsewhere a `code` may be an authorization code. */
+/** Returns whether a `code` may be logged. An error's names the failure (`ECONNREFUSED`); any other may be an authorization code. */
 function censorError(error: Error, depth: number): unknown {
   const { code, ...fields } = pino.stdSerializers.err(error)
   return { ...censorFields(fields, depth), ...(code !== undefined && { code }) }

@@ -64,7 +64,7 @@ export function connectRedis(urls: string, { name, log, queueCommands = false }:
  * Opens a Redis connection for commands on keys. A command fails immediately or after a short timeout, because no
  * request should wait for it.
  */
-export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'patient'>): KeyRedis {
+export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'queueCommands'>): KeyRedis {
   const node = {
     connectionName: `wheelhouse-${name}`,
     maxRetriesPerRequest: 1,

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 
 /** Signs and encrypts with keys derived from one root key, a different key for each purpose. */
 export interface Secrets {
-  /** HMAC-SHA-256 of the text under the purpose's key, base64url. */
+  /** Returns the HMAC-SHA-256 of the text under the purpose's key, base64url. */
   sign(purpose: string, text: string): string
   /** Verifies a signature of `sign` in constant time. */
   verify(purpose: string, text: string, signature: string): boolean
@@ -40,7 +40,7 @@ export function createSecrets(rootKey: string): Secrets {
       const wanted = mac(purpose, text)
       return given.length === wanted.length && timingSafeEqual(given, wanted)
     },
-    // A signing key must not also encrypt: sealing derives a key of its own.
+    // A signing key must not also encrypt: sealing derives a separate key.
     seal: (purpose, text, context) => encrypt(keyFor(`${purpose}:seal`), text, context),
     open: (purpose, sealed, context) => decrypt(keyFor(`${purpose}:seal`), sealed, context),
   }

@@ -183,7 +183,11 @@ test('answers are classified, and a start is repeated with one key until its out
   })
   expect(new Set(keys).size).toBe(1)
   expect(keys).toHaveLength(3)
-  answers.push([409, '{"error":"Check the state of the resource before you send a new request."}', 'idempotency_response_lost'])
+  answers.push([
+    409,
+    '{"error":"Check the state of the resource before you send a new request."}',
+    'idempotency_response_lost',
+  ])
   expect((await rest.post('start', '/api/sessions', {})).outcome).toBe('kept')
   answers.push([409, '{"error":"The robot is in another session."}', 'robot_in_session'])
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({ outcome: 'refused', settled: true })

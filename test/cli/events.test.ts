@@ -121,7 +121,7 @@ describe.concurrent('wheelhouse events', () => {
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
       expect(JSON.parse(stderr)).toEqual({
         code: 'not_found',
-        error: expect.stringMatching(/after 0 are no longer kept.*--after latest/),
+        error: expect.stringMatching(/after 0 are no longer stored.*--after latest/),
       })
     }
     const wrong = [

@@ -64,8 +64,8 @@ describe('wheelhouse mcp', () => {
           params: { message: 'Sure?', requestedSchema: {} },
         })
         const reply = platform.waitForMessage((message) => message.body?.id === 'q-1')
-        void reply.then((told) =>
-          stream.send({ id: body.id, result: { content: [], told: told.body.result } }),
+        void reply.then((received) =>
+          stream.send({ id: body.id, result: { content: [], reply: received.body.result } }),
         )
       },
     })
@@ -94,7 +94,7 @@ describe('wheelhouse mcp', () => {
       return found
     }, waitOptions)
     mcp.send({ id: question.id, result: { action: 'accept' } })
-    expect((await mcp.answerTo(4)).result.told).toEqual({ action: 'accept' })
+    expect((await mcp.answerTo(4)).result.reply).toEqual({ action: 'accept' })
     const notifications = mcp.answers().filter(({ id }) => id === undefined)
     expect(notifications.map(({ method }) => method).sort()).toEqual([
       'notifications/progress',
@@ -153,7 +153,7 @@ describe('wheelhouse mcp', () => {
     mcp.send(callOf(5, 'fine'))
     expect((await mcp.answerTo(5)).result).toEqual({ content: [] })
     const { code, stderr } = await mcp.end()
-    expect(code).toBe(6) // of three requests nobody knows what became of them
+    expect(code).toBe(6) // three requests have an unknown outcome
     expect(stderr).toContain('cannot be reached')
   })
 
@@ -188,9 +188,9 @@ describe('wheelhouse mcp', () => {
 
   test('prints how to sign in without a valid credential', async () => {
     await using platform = await createScriptedMcp({})
-    const nobody = await cli(await createCliUser({ WHEELHOUSE_URL: platform.url }), ['mcp'])
-    expect(nobody).toMatchObject({ code: 3, stdout: '' })
-    expect(nobody.stderr).toContain('wheelhouse login')
+    const signedOut = await cli(await createCliUser({ WHEELHOUSE_URL: platform.url }), ['mcp'])
+    expect(signedOut).toMatchObject({ code: 3, stdout: '' })
+    expect(signedOut.stderr).toContain('wheelhouse login')
     expect(platform.received).toEqual([])
 
     const mcp = byHand(await userOf(platform.url, 'revoked'))
@@ -242,7 +242,7 @@ async function signedIn(server: string, token: string, more: object = {}): Promi
   return user
 }
 
-/** A real MCP client that starts `wheelhouse mcp` as its server. */
+/** Starts a real MCP client that runs `wheelhouse mcp` as its server. */
 async function connected(user: CliUser, mcpVersion: '2025' | '2026') {
   const versionNegotiation =
     mcpVersion === '2026' ? { mode: { pin: '2026-07-28' } } : ({ mode: 'legacy' } as const)

@@ -183,10 +183,10 @@ describe('wheelhouse drive', () => {
     await vi.waitFor(async () => expect((await read()).control.stop).toBeNull(), waitOptions)
     type('r')
     await vi.waitFor(async () => expect((await read()).status).toBe('ACTIVE'), waitOptions)
-    const stood = robot.state.xM
+    const haltedXM = robot.state.xM
     await vi.waitFor(() => {
       type('s')
-      expect(robot.state.xM).not.toBe(stood)
+      expect(robot.state.xM).not.toBe(haltedXM)
     }, waitOptions)
     type('q')
     const { code, stdout } = await drive.ended

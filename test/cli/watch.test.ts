@@ -20,8 +20,8 @@ afterAll(async () => await world[Symbol.asyncDispose]())
 const at = (testUser: TestUser, env: Record<string, string> = {}) => atCommandLine(world, testUser, env)
 const fixture = () => sessionOpen(world)
 
-/** The final sequence that restores the screen and the cursor of the terminal. */
-function expectGivenBack(written: string): void {
+/** Checks that the output ends by restoring the screen and the cursor of the terminal. */
+function expectRestored(written: string): void {
   expect(written.lastIndexOf('\u001b[?1049l')).toBeGreaterThan(written.lastIndexOf('\u001b[?1049h'))
   expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'))
 }
@@ -165,7 +165,7 @@ describe('wheelhouse watch in a terminal', () => {
     watch.type('q')
     const { code } = await watch.ended
     expect(code).toBe(0)
-    expectGivenBack(watch.written())
+    expectRestored(watch.written())
   })
 
   test('requests the stop through the hub while the gateway is unreachable', async () => {
@@ -189,7 +189,7 @@ describe('wheelhouse watch in a terminal', () => {
     await watch.shows(/robot +connected/)
     watch.type(CTRL_C)
     expect((await watch.ended).code).toBe(130)
-    expectGivenBack(watch.written())
+    expectRestored(watch.written())
     expect((await read()).status).toBe('ACTIVE')
   })
 })

@@ -10,8 +10,8 @@ import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 /**
- * Everybody who may try: the client and the operator of the session and robot in question, the same with an
- * API key, others of their roles, an admin with either credential, and somebody without any role.
+ * All kinds of callers: the client and the operator of the session and robot in question, both also with an API key,
+ * others of their roles, an admin with either credential, and a user without any role.
  */
 const callers = [
   'client',
@@ -22,20 +22,20 @@ const callers = [
   'other operator',
   'admin',
   'admin key',
-  'nobody',
+  'no role',
 ] as const
 type Caller = (typeof callers)[number]
 type Statuses = Record<Caller, number>
 
 const everyone = (status: number) => Object.fromEntries(callers.map((caller) => [caller, status])) as Statuses
-/** Session tokens pass, API keys do not. */
+/** Expects session tokens to pass and API keys to be refused. */
 const sessionOnly = (status: number): Statuses => ({
   ...everyone(status),
   'client key': 403,
   'operator key': 403,
   'admin key': 403,
 })
-/** Clients pass; `foreign` is what another client hears of an object that is not theirs. */
+/** Expects clients to pass; `foreign` is the status for another client, who does not own the object. */
 const clients = (status: number, foreign = status): Statuses => ({
   ...everyone(403),
   client: status,
@@ -48,14 +48,14 @@ const operators = (status: number, foreign = status): Statuses => ({
   'operator key': status,
   'other operator': foreign,
 })
-/** Of a role, with a session token alone. */
+/** Expects clients to pass with a session token only. */
 const clientsWithSessionToken = (status: number): Statuses => ({ ...clients(status), 'client key': 403 })
 const operatorsWithSessionToken = (status: number): Statuses => ({
   ...operators(status),
   'operator key': 403,
 })
 const admins = (status: number): Statuses => ({ ...everyone(403), admin: status, 'admin key': status })
-/** Both sides of a session pass, admins look on, everybody else hears that there is no such session. */
+/** Expects both sides of a session and admins to pass, and 404 for all other callers. */
 const participants = (status: number, forAdmins = status): Statuses => ({
   ...everyone(404),
   client: status,
@@ -72,9 +72,9 @@ interface Attempt {
 }
 interface Rule {
   readonly expected: Statuses | 'public'
-  /** What a public route answers with; 200 unless told. */
+  /** The status of a public route; 200 by default. */
   readonly answers?: number
-  /** Makes what a single attempt needs, so that no attempt sees what another has done. */
+  /** Creates the objects of a single attempt, so that attempts do not affect each other. */
   readonly attempt?: () => Attempt | Promise<Attempt>
 }
 
@@ -87,7 +87,7 @@ let robot: { id: string; token: string }
 let sessionId: string
 let avatarPath: string
 let tokens: Record<Caller, string>
-let users: Record<'other client' | 'other operator' | 'nobody', TestUser>
+let users: Record<'other client' | 'other operator' | 'no role', TestUser>
 let serial = 0
 
 beforeAll(async () => {
@@ -97,7 +97,7 @@ beforeAll(async () => {
   users = {
     'other client': await world.client(),
     'other operator': await world.operator(),
-    nobody: await world.newUser(),
+    'no role': await world.newUser(),
   }
   for (const item of [operator, users['other operator']]) {
     await item.post('/api/operator/profile', { country: 'DE' })
@@ -109,7 +109,7 @@ beforeAll(async () => {
     'client key': (await client.key()).key,
     'operator key': (await operator.key()).key,
     'admin key': (await admin.key()).key,
-    nobody: users.nobody.token,
+    'no role': users['no role'].token,
     'other client': users['other client'].token,
     'other operator': users['other operator'].token,
   }
@@ -125,9 +125,9 @@ afterAll(async () => {
 })
 
 let bookings = 0
-/** An hour that nothing is planned for yet. */
+/** Returns an hour for which no session is planned. */
 const freeHour = () => new Date(Date.now() + ++bookings * 61 * 60_000).toISOString()
-/** A session of its own between the client and the operator. */
+/** Schedules a new session between the client and the operator. */
 async function scheduled(): Promise<string> {
   const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: freeHour() })
   expect(reply.status).toBe(201)
@@ -143,7 +143,7 @@ async function certified(): Promise<string> {
   expect(reply.status).toBe(200)
   return reply.body.id
 }
-/** A form with the smallest picture, a black dot. */
+/** Returns a form with the smallest picture, a black dot. */
 function pictureForm(): FormData {
   const dot =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -151,7 +151,7 @@ function pictureForm(): FormData {
   form.append('avatar', new Blob([Uint8Array.from(Buffer.from(dot, 'base64'))]), 'dot.png')
   return form
 }
-/** Of somebody who takes no part in the attempts, so that it stays. */
+/** Uploads an avatar for a user outside the attempts, so that no attempt replaces it. */
 async function uploadedAvatar(): Promise<string> {
   const response = await fetch(`${world.baseUrl}/api/auth/avatar`, {
     method: 'POST',
@@ -161,7 +161,7 @@ async function uploadedAvatar(): Promise<string> {
   const { avatar_url } = (await response.json()) as { avatar_url: string }
   return new URL(avatar_url).pathname
 }
-/** An invoice of the client's, of a month of its own. */
+/** Creates an invoice of the client for an unused month. */
 async function invoiced(): Promise<string> {
   const id = crypto.randomUUID()
   await world.platform.core.db
@@ -179,7 +179,7 @@ async function invoiced(): Promise<string> {
     .execute()
   return id
 }
-/** A webhook of the client's, the only one, to an address where nobody listens. */
+/** Replaces the webhooks of the client with one to a closed port. */
 async function hooked(): Promise<string> {
   for (const { id } of (await client.get('/api/webhooks')).body.webhooks)
     await client.delete(`/api/webhooks/${id}`)
@@ -187,7 +187,7 @@ async function hooked(): Promise<string> {
   expect(reply.status).toBe(201)
   return reply.body.id
 }
-/** A test of it that was given up. */
+/** Creates an abandoned test delivery of the webhook and returns its path. */
 async function undelivered(): Promise<string> {
   const webhookId = await hooked()
   const { body } = await client.post(`/api/webhooks/${webhookId}/test`)
@@ -195,7 +195,7 @@ async function undelivered(): Promise<string> {
   await client.patch(`/api/webhooks/${webhookId}`, { enabled: true })
   return `/api/webhooks/${webhookId}/deliveries/${body.id}`
 }
-/** The client's webhooks are the client's, with either credential. */
+/** Expects the owner of the webhook to pass with either credential, and 404 for all other callers. */
 const ownHook = (status: number): Statuses => ({ ...everyone(404), client: status, 'client key': status })
 const newRobot = () => ({ name: 'Arm', robot_type: 'testbot', hardware_id: `auth-${++serial}` })
 const ofSession = (tail = '', body?: unknown) => ({ path: `/api/sessions/${sessionId}${tail}`, body })
@@ -252,7 +252,7 @@ const rules: Record<string, Rule> = {
   'POST /api/payments/connect': { expected: operatorsWithSessionToken(200) },
   'GET /api/payments/payout': { expected: operatorsWithSessionToken(200) },
   'POST /api/payments/webhook': { expected: 'public', answers: 400, attempt: () => ({ body: {} }) }, // unsigned
-  'POST /api/payments/payout': { expected: operatorsWithSessionToken(409) }, // nothing was earned yet
+  'POST /api/payments/payout': { expected: operatorsWithSessionToken(409) }, // without earnings
 
   'GET /api/operator/certifications': { expected: operators(200) },
   'POST /api/operator/certifications': {
@@ -292,7 +292,7 @@ const rules: Record<string, Rule> = {
     attempt: async () => ({ path: `/api/admin/users/${(await world.operator()).id}/roles/operator` }),
   },
   'POST /api/admin/users/{id}/roles/{role}': {
-    expected: admins(404), // nothing was removed from them
+    expected: admins(404), // no content was removed from them
     attempt: () => ({ path: `/api/admin/users/${client.id}/roles/client` }),
   },
 
@@ -347,7 +347,7 @@ const rules: Record<string, Rule> = {
 
   'GET /api/sessions': { expected: everyone(200) },
   'POST /api/sessions': {
-    // An admin starts for an operator they name; here they name none.
+    // An admin must name an operator to start for; this request names none.
     expected: { ...operators(201), admin: 400, 'admin key': 400 },
     attempt: () => ({ body: { robotId: robot.id, scheduledFor: freeHour() } }),
   },
@@ -363,7 +363,7 @@ const rules: Record<string, Rule> = {
   },
   'GET /api/sessions/{id}/events': { expected: participants(200), attempt: () => ofSession('/events') },
 
-  // The session is only planned, so whoever may is told that it is not possible now.
+  // The session is only planned, so the permitted callers get a conflict.
   'POST /api/sessions/{id}/extend': {
     expected: { ...participants(403), client: 409, 'client key': 409 },
     attempt: () => ofSession('/extend', { additionalMinutes: 5 }),
@@ -424,7 +424,7 @@ const rules: Record<string, Rule> = {
   'GET /api/notifications': { expected: everyone(200) },
   'POST /api/notifications/read': { expected: everyone(200), attempt: () => ({ body: { up_to: '1' } }) },
   'POST /api/notifications/{id}/read': {
-    // Everybody's own first one; only these two have any.
+    // The first notification of the caller; only these two users have one.
     expected: {
       ...everyone(404),
       client: 200,
@@ -456,7 +456,7 @@ async function perform(route: string, authorization: string | undefined): Promis
   })
 }
 
-/** What is no proof of anybody, as it stands in the Authorization header. */
+/** Returns invalid credentials as values of the Authorization header, by description. */
 async function badCredentials(): Promise<Record<string, string | undefined>> {
   const [revoked, expired] = [await client.key(), await client.key()]
   await client.delete(`/api/auth/api-keys/${revoked.id}`)
@@ -484,14 +484,14 @@ async function badCredentials(): Promise<Record<string, string | undefined>> {
     'a JWT with another payload': `Bearer ${head}.${ofOperator}.${signature}`,
     'an expired token': `Bearer ${late}`,
     'a key with a wrong checksum': `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
-    'a key that is nobody’s': `Bearer ${key}`,
+    'a key that does not exist': `Bearer ${key}`,
     'a revoked key': `Bearer ${revoked.key}`,
     'an expired key': `Bearer ${expired.key}`,
     'a robot’s token': `Bearer ${robot.token}`,
   }
 }
 
-/** Headers that differ between any two answers. */
+/** Headers that differ between any two responses. */
 const changing = new Set(['date', 'x-request-id', 'ratelimit', 'ratelimit-policy'])
 const anyId = /(?<=\/)(?:[0-9a-f]{8}-[0-9a-f-]{27}|\d+)(?=\/|$)/
 const unknownId = (id: string) => (id.includes('-') ? randomUUID() : '999999')
@@ -502,7 +502,7 @@ describe('over HTTP', () => {
     bad = await badCredentials()
   })
 
-  test.each(Object.keys(rules))('%s admits whom it should', async (route) => {
+  test.each(Object.keys(rules))('%s admits the expected callers', async (route) => {
     const rule = rules[route] as Rule
     const answers: Record<string, number> = {}
     const expected: Record<string, number> = {}
@@ -516,7 +516,7 @@ describe('over HTTP', () => {
     expect(answers).toEqual(expected)
   })
 
-  test.each(Object.keys(rules))('%s admits nobody without a good credential', async (route) => {
+  test.each(Object.keys(rules))('%s admits no caller without a valid credential', async (route) => {
     const { expected, answers = 200 } = rules[route] as Rule
     const open = expected === 'public'
     for (const [what, authorization] of Object.entries(bad)) {
@@ -528,19 +528,19 @@ describe('over HTTP', () => {
     }
   })
 
-  /** Routes with an id that some caller may not even know of. */
+  /** Routes with an id that some callers must not be able to discover. */
   const hiding = Object.entries(rules)
     .filter(([route, { expected }]) => route.includes('{id}') && Object.values(expected).includes(404))
     .map(([route]) => route)
 
-  test.each(hiding)('%s tells a foreign id and an unknown one in the same bytes', async (route) => {
+  test.each(hiding)('%s answers a foreign id and an unknown one with the same bytes', async (route) => {
     const [method, pattern] = route.split(' ') as [string, string]
     const { expected, attempt } = rules[route] as Rule
     const { path = pattern, body } = (await attempt?.()) ?? {}
-    const outsiders = callers.filter((caller) => (expected as Statuses)[caller] === 404)
-    for (const caller of outsiders) {
-      const answerOf = async (asked: string) => {
-        const response = await fetch(world.baseUrl + asked, {
+    const strangers = callers.filter((caller) => (expected as Statuses)[caller] === 404)
+    for (const caller of strangers) {
+      const responseTo = async (requested: string) => {
+        const response = await fetch(world.baseUrl + requested, {
           method,
           headers: { Authorization: `Bearer ${tokens[caller]}`, 'Content-Type': 'application/json' },
           ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -548,13 +548,13 @@ describe('over HTTP', () => {
         const headers = [...response.headers].filter(([name]) => !changing.has(name))
         return { status: response.status, headers, bytes: Buffer.from(await response.arrayBuffer()) }
       }
-      const foreign = await answerOf(path)
+      const foreign = await responseTo(path)
       expect(foreign.status, caller).toBe(404)
-      expect(foreign, caller).toEqual(await answerOf(path.replace(anyId, unknownId)))
+      expect(foreign, caller).toEqual(await responseTo(path.replace(anyId, unknownId)))
     }
   })
 
-  test('a credential in the query string is none', async () => {
+  test('a credential in the query string is not accepted', async () => {
     for (const name of ['token', 'access_token', 'api_key', 'key']) {
       const response = await fetch(`${world.baseUrl}/api/sessions?${name}=${tokens['client key']}`)
       expect(response.status, name).toBe(401)
@@ -563,18 +563,18 @@ describe('over HTTP', () => {
 })
 
 describe('over the hub', () => {
-  type Who = 'client' | 'operator' | 'other client' | 'other operator' | 'admin' | 'nobody'
+  type Who = 'client' | 'operator' | 'other client' | 'other operator' | 'admin' | 'no role'
   const all = { client: 200, operator: 200, 'other client': 200, 'other operator': 200 } as const
-  const allCallers: Record<Who, number> = { ...all, admin: 200, nobody: 200 }
+  const allCallers: Record<Who, number> = { ...all, admin: 200, 'no role': 200 }
   const participant: Record<Who, number> = {
     client: 200,
     operator: 200,
     admin: 200,
     'other client': 404,
     'other operator': 404,
-    nobody: 404,
+    'no role': 404,
   }
-  /** What each command answers to whom: 200 for ok, else the status of the refusal. */
+  /** The expected status of each command by caller: 200 for ok, else the status of the refusal. */
   const commands: Record<
     HubCommandName,
     { expected: Record<Who, number>; input: () => unknown | Promise<unknown> }
@@ -599,7 +599,7 @@ describe('over the hub', () => {
     expect(Object.keys(commands).sort()).toEqual(Object.keys(hubCommands).sort())
   })
 
-  test.each(Object.keys(commands) as HubCommandName[])('%s answers whom it should', async (name) => {
+  test.each(Object.keys(commands) as HubCommandName[])('%s accepts the expected callers', async (name) => {
     const answers: Record<string, number> = {}
     for (const [who, user] of Object.entries(testUsers())) {
       const socket = await user.hub()
@@ -611,7 +611,7 @@ describe('over the hub', () => {
     expect(answers).toEqual(commands[name].expected)
   })
 
-  test('who may not watch a session hears nothing of it', async () => {
+  test('a user who may not watch a session receives nothing of it', async () => {
     const id = await scheduled()
     const observer = await client.hub()
     await observer.send('session:watch', { session_id: id })
@@ -626,13 +626,13 @@ describe('over the hub', () => {
     await observer.saw('chat:typing', { session_id: id })
     await observer.saw('session:event', { session_id: id, type: 'chat.message' })
     for (const socket of curious) {
-      await socket.send('notifications:since') // what was on its way before is here by now
+      await socket.send('notifications:since') // earlier events have arrived by now
       expect(socket.events).toEqual([])
       socket.close()
     }
   })
 
-  test('clients follow their own robots, operators those that require no certification or one they have', async () => {
+  test('clients watch their own robots, operators watch robots that require no certification or one that they have', async () => {
     const strict = await world.robot(client, { require_certification: true })
     const followed = async (user: TestUser) => {
       const socket = await user.hub()
@@ -653,7 +653,7 @@ describe('over the hub', () => {
     expect(await followed(certified)).toContain(strict.id)
   })
 
-  test('a handshake without a good credential is refused with 401', async () => {
+  test('a handshake without a valid credential is refused with 401', async () => {
     const bad = await badCredentials()
     const handshakes: Record<string, Parameters<typeof io>[1]> = {
       none: {},
@@ -677,7 +677,7 @@ describe('over the hub', () => {
     }
   })
 
-  test('revoking a key disconnects its sockets for good, and no others', async () => {
+  test('revoking a key disconnects its sockets permanently, and no others', async () => {
     const [revoked, other] = [await client.key(), await client.key()]
     const [socket, otherSocket] = [
       await client.hub({ token: revoked.key }),

@@ -8,12 +8,12 @@ const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
 const program = declaredProgram
 
 describe('docs/cli.md', () => {
-  test('has every command as the program itself knows it; `npm run cli:docs` mends this', () => {
+  test('lists every command as the program describes it; `npm run cli:docs` updates it', () => {
     expect(page).toBe(withReference(page, program()))
     expect(reference(program())).toContain('### `wheelhouse sessions rate <session> <stars>`')
   })
 
-  test('has every exit code, and no other', () => {
+  test('lists exactly the exit codes', () => {
     const documented = [...page.matchAll(/^\| (\d+) \| `(\w+)` \|/gm)].map(([, code, name]) => [
       name,
       Number(code),
@@ -21,7 +21,7 @@ describe('docs/cli.md', () => {
     expect(Object.fromEntries(documented)).toEqual(EXIT)
   })
 
-  test('has every variable that the help names', () => {
+  test('lists every variable that the help names', () => {
     let help = ''
     program()
       .configureOutput({
@@ -36,7 +36,7 @@ describe('docs/cli.md', () => {
   })
 })
 
-test('what declares the commands loads nothing but commander, so that help and completion are quick', () => {
+test('the declarations of the commands load only commander, so that help and completion are fast', () => {
   const loaded = new Set<string>()
   const load = (file: URL) => {
     if (loaded.has(file.href)) return

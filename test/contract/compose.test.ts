@@ -50,7 +50,7 @@ const production = { ...secrets, IDP_ISSUER: 'https://login.example', IDP_CLIENT
 const trial = { ...secrets, NODE_ENV: 'development', DEMO: 'true', ALLOW_INSECURE_DEV: 'true' }
 
 describe('docker-compose.yml', () => {
-  test('is what the Compose Specification allows', () => {
+  test('conforms to the Compose Specification', () => {
     const schema = JSON.parse(read('test/support/compose/compose-spec.schema.json'))
     const validate = new ajv.default({ strict: false, allErrors: true, validateFormats: false }).compile(
       schema,
@@ -61,7 +61,7 @@ describe('docker-compose.yml', () => {
     )
   })
 
-  test('has two of every role, the stores, a proxy and a mail catcher', () => {
+  test('has two services of every role, the stores, a proxy and a mail catcher', () => {
     expect(Object.keys(services).sort()).toEqual([
       'api-1',
       'api-2',
@@ -84,13 +84,13 @@ describe('docker-compose.yml', () => {
     for (const image of images) expect(image).toMatch(/^[a-z0-9/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)*$/)
   })
 
-  test('has a health check for every service, its own or that of its image', () => {
+  test('has a health check for every service, in the file or in the image', () => {
     const unchecked = Object.entries(services).filter(([, { build, healthcheck }]) => !build && !healthcheck)
     expect(unchecked.map(([name]) => name)).toEqual([])
     expect(dockerfile).toMatch(/^HEALTHCHECK .*CMD \[/m)
   })
 
-  test('sets nothing that is no setting', () => {
+  test('sets only existing settings', () => {
     const unknown = ours.flatMap(([name, { environment }]) =>
       Object.keys(environment)
         .filter((key) => !variables.includes(key))
@@ -102,7 +102,7 @@ describe('docker-compose.yml', () => {
     expect(image.filter((key) => key !== 'PATH' && !variables.includes(key))).toEqual([])
   })
 
-  test('has no secret built in, and says which step makes them', () => {
+  test('contains no secret, and names the step that creates them', () => {
     for (const missing of Object.keys(secrets)) {
       const rest = Object.fromEntries(Object.entries(production).filter(([name]) => name !== missing))
       expect(() => environmentOf('api-1', rest), missing).toThrow(/step 1/)
@@ -110,7 +110,7 @@ describe('docker-compose.yml', () => {
   })
 
   test.each(ours.map(([name]) => name))(
-    '%s starts with what it gives, in production and for a trial',
+    '%s starts with its environment, in production and for a trial',
     (name) => {
       const config = loadConfig(environmentOf(name, production))
       expect(config).toMatchObject({ production: true, host: '0.0.0.0', trustedProxies: 1, demo: false })
@@ -119,24 +119,24 @@ describe('docker-compose.yml', () => {
     },
   )
 
-  test('gives each gateway a public address of its own, and the proxy all of them', () => {
+  test('gives each gateway a separate public address, and the proxy all of them', () => {
     const addressOf = (name: string) => loadConfig(environmentOf(name, trial)).gatewayUrl
     const addresses = ['api-1', 'gateway-1', 'gateway-2'].map(addressOf)
     expect(new Set(addresses).size).toBe(3)
     const published = services.proxy?.ports.map((port) => port.split(':').at(-1))
     expect(addresses.map((url) => new URL(url).port)).toEqual(published)
-    // A trial signs in over plain http, which the platform allows on one's own machine alone.
+    // A trial signs in over plain http, which the platform allows only on the local machine.
     expect(isLoopback(new URL(loadConfig(environmentOf('api-1', trial)).baseUrl).hostname)).toBe(true)
     expect(isLoopback('localhost.example')).toBe(false)
   })
 
-  test('opens nothing to other machines unless told to', () => {
+  test('publishes no port to other machines by default', () => {
     const ports = Object.values(services).flatMap((service) => service.ports)
     expect(ports.length).toBeGreaterThan(5)
     for (const port of ports) expect(filledIn(port, {})).toMatch(/^127\.0\.0\.1:/)
   })
 
-  test('leads the proxy to services and ports that there are', () => {
+  test('points the proxy to existing services and ports', () => {
     const wanted = Object.entries(services.proxy?.environment ?? {}).filter(([key]) => /_\d$/.test(key))
     expect(wanted).toHaveLength(6)
     for (const [key, address] of wanted) {
@@ -149,7 +149,7 @@ describe('docker-compose.yml', () => {
 })
 
 describe('Dockerfile', () => {
-  test('builds in stages, installs from the lockfile without what is for development, and runs as nobody special', () => {
+  test('builds in stages, installs from the lockfile without development dependencies, and runs as an unprivileged user', () => {
     expect(baseImages().length).toBeGreaterThan(1)
     expect(dockerfile).toMatch(/npm ci --omit=dev/)
     const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
@@ -157,7 +157,7 @@ describe('Dockerfile', () => {
     expect(last.indexOf('USER node')).toBeLessThan(last.indexOf('\nCMD '))
   })
 
-  test('copies only what there is, and what .dockerignore lets through', () => {
+  test('copies only existing files that .dockerignore includes', () => {
     const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list]) =>
       list!.split(' '),
     )
@@ -188,13 +188,13 @@ describe('haproxy.cfg', () => {
       )
       expect(`${stdout}${stderr}`).toMatch(/valid/)
       const warnings = stderr.split('\n').filter((line) => line.startsWith('[WARNING]'))
-      // The names of containers are known among containers; the proxy goes on looking for them.
+      // The names of containers resolve only between containers; the proxy keeps retrying.
       expect(warnings.filter((line) => !line.includes('could not resolve address'))).toEqual([])
       if (env === local) expect(warnings).toEqual([])
     }
   })
 
-  test('looks at the readiness of every node that it chooses among', () => {
+  test('checks the readiness of every node', () => {
     expect(haproxy).toContain('http-check send meth GET uri /readyz')
     for (const name of addresses) expect(haproxy).toMatch(new RegExp(`"\\$\\{${name}\\}" check$`, 'm'))
   })

@@ -14,7 +14,7 @@ const sources = ['src', 'gateway', 'hub'].flatMap((folder) =>
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => read(join(folder, name))),
 )
-/** Where routes declare errors, a code is a key. */
+/** Removes the keys from a source, because the declared errors of routes use codes as keys. */
 const declarationsOf = (source: string) => source.replaceAll(/^\s*\w+:/gm, '')
 
 const endpoints = declaredEndpoints()
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('declares the codes of a response that routes share, and of one of a single route', () => {
+  test('declares the codes of a shared response and of a response of a single route', () => {
     const start = paths['/api/sessions']?.post?.responses as Record<string, Response>
     expect(start[401]?.$ref).toBe('#/components/responses/Unauthorized')
     expect(resolve(start[401] as Response).headers?.['Wheelhouse-Error']?.schema?.enum).toContain(
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  test('declares the code of a 503 that has a body of its own', () => {
+  test('declares the code of a 503 with a different body', () => {
     const health = paths['/api/health']?.get?.responses as Record<string, Response>
     expect(health[503]?.headers?.['Wheelhouse-Error']?.schema?.enum).toEqual(['database_unavailable'])
   })

@@ -15,17 +15,17 @@ import { createWorld, type World } from '../support/world/world.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
-/** What an error says in words: without what was sent (in quotes), names of fields, and the values that may be sent. */
+/** Returns the prose of an error: without quoted input, names of fields, and lists of allowed values. */
 const wordsOf = (error: string): string =>
   error
     .replace(/"(?:[^"\\]|\\.)*"?/g, '')
     .replace(/(^|; )[\w.-]+: /g, '$1')
     .replace(/must be (one of: )?[\w*.-]+(, [\w*.-]+)*(?=;|$)/g, '')
-    .replace(/\b[A-Z]+(_[A-Z]+)+\b/g, '') // settings, which an administrator is to look at
+    .replace(/\b[A-Z]+(_[A-Z]+)+\b/g, '') // settings, which an administrator has to check
 
 const rawIn = (error: string): string[] => rawWordsIn(wordsOf(error))
 
-describe('what the API says of bad input', () => {
+describe('the errors of the API for bad input', () => {
   let world: World
   let users: Record<'client' | 'operator' | 'admin', TestUser>
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('what the API says of bad input', () => {
   const withInput = declaredEndpoints().filter(({ body, query, params }) => body ?? query ?? params)
 
   test.each(withInput.map((spec) => `${spec.method.toUpperCase()} ${spec.path}`))(
-    '%s says it in words',
+    '%s reports them in prose',
     async (route) => {
       const spec = withInput.find(
         ({ method, path }) => `${method.toUpperCase()} ${path}` === route,
@@ -56,7 +56,7 @@ describe('what the API says of bad input', () => {
         const text = await response.text()
         if (response.status >= 400) errors.push(JSON.parse(text).error)
       }
-      expect(errors.length, 'errors that were looked at').toBeGreaterThan(0)
+      expect(errors.length, 'checked errors').toBeGreaterThan(0)
       expect(errors.flatMap((error) => rawIn(error).map((word) => `${word}: ${error}`))).toEqual([])
     },
     30_000,
@@ -101,14 +101,14 @@ function badRequestsTo(spec: Endpoint): (readonly [path: string, body?: unknown]
   ]
 }
 
-/** The names of the fields that a schema describes. */
+/** Returns the names of the fields that a schema describes. */
 function fieldsOf(schema: z.ZodType | undefined): string[] {
   if (!schema) return []
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return Object.keys(json.properties ?? {})
 }
 
-test('every error that is written down in the sources is in words', () => {
+test('every error text in the sources is prose', () => {
   const errors = ['src', 'hub', 'gateway'].flatMap(textsIn)
   expect(errors.length).toBeGreaterThan(120)
   expect(errors.flatMap((error) => rawIn(error).map((word) => `${word}: ${error}`))).toEqual([])
@@ -122,10 +122,10 @@ function textsIn(folder: string): string[] {
     .filter((name) => name.endsWith('.ts') && !name.startsWith('demo'))
     .flatMap((name) => [...readFileSync(join(root, folder, name), 'utf8').matchAll(made)])
     .map(([, , text = '']) => text.replace(/\$\{[^}]*\}/g, 'x'))
-    .filter((text) => !ErrorCode.safeParse(text).success) // its text is not a literal
+    .filter((text) => !ErrorCode.safeParse(text).success) // the text of these is not a literal
 }
 
-describe('a validator’s problem in plain words', () => {
+describe('a validation error in plain words', () => {
   const schema = z.strictObject({
     robot_type: z.string(),
     limit: z.number().int().min(1).max(100),

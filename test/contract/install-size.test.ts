@@ -14,21 +14,21 @@ const { platform, arch, versions } = process
 const ownSockets = `uWebSockets.js/dist/bin/uws_${platform}_${arch}_${versions.modules}.node`
 const otherSockets = 'uWebSockets.js/dist/bin/uws_other_x64_1.node'
 
-/** node_modules on Linux x64 had 814 MB before anything was pruned; the program of Biome is not counted. */
+/** node_modules on Linux x64 had 814 MB before pruning; the program of Biome is not counted. */
 const LIMIT_MB = 420
 
-describe('packages as they are installed', () => {
+describe('installed packages', () => {
   const modules = join(root, 'node_modules')
   beforeAll(() => run(process.execPath, [script]))
 
-  test('the modules of uWebSockets.js for other platforms are gone, and the own one can be loaded', async () => {
+  test('uWebSockets.js has only the module for this platform, which loads', async () => {
     expect(readdirSync(join(modules, 'uWebSockets.js/dist/bin'))).toEqual([ownSockets.split('/').at(-1)])
     const program = "console.log(typeof (await import('uWebSockets.js')).App)"
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { cwd: root })
     expect(stdout).toBe('function\n')
   })
 
-  test('nothing that is known as unused is left', () => {
+  test('known unused files are deleted', () => {
     const unused = [
       '@mantine/core/cjs',
       'hls.js/dist/hls.mjs.map',
@@ -54,7 +54,7 @@ describe('pruning', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  /** Makes the packages anew, of these files, with a workspace `part` and links to it. */
+  /** Recreates the packages from the files, with a workspace `part` and a link to it. */
   async function install(files: string[]) {
     await rm(folder, { recursive: true })
     await put('package.json', '{"workspaces":["part"]}')
@@ -75,7 +75,7 @@ describe('pruning', () => {
     'recharts/lib/a/b.js',
   ]
 
-  test('deletes what is unused, with the folders that become empty, and keeps licences and workspaces', async () => {
+  test('deletes unused files and the folders that become empty, and keeps licences and workspaces', async () => {
     await install([...needed, ...unused])
     expect((await prune()).stdout).toContain('Deleted 4 files')
     expect(await left()).toEqual([...needed, 'part'].sort())
@@ -84,7 +84,7 @@ describe('pruning', () => {
     expect((await prune()).stdout).toBe('')
   })
 
-  test('keeps every module of uWebSockets.js when the own one is not there', async () => {
+  test('keeps every module of uWebSockets.js when the one for this platform is missing', async () => {
     await install([otherSockets])
     await prune()
     expect(await left()).toContain(otherSockets)
@@ -93,7 +93,7 @@ describe('pruning', () => {
     expect(await left()).toEqual(['part', ownSockets])
   })
 
-  test('deletes declarations for the image, and the program of Biome, only when asked', async () => {
+  test('deletes declarations and the program of Biome only with the option for the image', async () => {
     const more = ['@b/c/index.d.ts', '@biomejs/cli-linux-x64/biome', '@biomejs/cli-linux-x64/package.json']
     await install(more)
     await prune()
@@ -105,7 +105,7 @@ describe('pruning', () => {
   })
 })
 
-/** Paths of files and links, relative to the folder. */
+/** Returns the paths of files and links, relative to the folder. */
 async function filesBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const lists = entries.map((entry) =>
@@ -114,7 +114,7 @@ async function filesBelow(folder: string, below = ''): Promise<string[]> {
   return (await Promise.all(lists)).flat()
 }
 
-/** Space of the packages, files with two names counted once; caches of tools begin with a dot. */
+/** Returns the size of the packages. It counts hard links once and skips the caches of tools, which begin with a dot. */
 async function megabytes(folder: string): Promise<number> {
   const files = (await filesBelow(folder)).filter((path) => !/^\.|^@biomejs\/cli-/.test(path))
   const sizes = new Map<number, number>()

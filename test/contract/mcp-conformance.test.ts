@@ -14,8 +14,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const program = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 /**
- * What the suite asks of a server made for it, and what of ours answers in its place: the suite looks at the form of
- * the answers, not at what they are about.
+ * The names that the suite expects of a test server, and our equivalents: the suite checks the form of the responses,
+ * not their content.
  */
 const substitutes: Record<string, string> = {
   test_simple_text: 'get_platform_statistics',
@@ -26,12 +26,12 @@ const substitutes: Record<string, string> = {
   'test://static-text': 'wheelhouse://docs/readme',
 }
 
-const noContent = 'no tool of ours answers with it: answers are JSON'
-const noSampling = 'the server asks nothing of the client: no request of ours waits for an answer'
-const noSessions = 'the server is stateless, so there is no stream to come back to'
-const noSubscriptions = 'nothing can be subscribed to; logs are read on from a number'
-const ownTool = 'looks for a schema of its own test tool in tools/list'
-/** Scenarios that do not apply, each with the reason. One that passes all the same fails the test. */
+const noContent = 'no tool returns such content: results are JSON'
+const noSampling = 'the server sends no requests to the client'
+const noSessions = 'the server is stateless, so a client has no stream to resume'
+const noSubscriptions = 'resources have no subscriptions; clients read logs from a sequence number'
+const ownTool = 'expects the schema of a test tool of the suite in tools/list'
+/** Scenarios that do not apply, each with the reason. The test fails when one of them passes. */
 const doesNotApply: Record<string, string> = {
   'logging-set-level': 'the server sends no log messages; the capability is not declared',
   'tools-call-image': noContent,
@@ -39,7 +39,7 @@ const doesNotApply: Record<string, string> = {
   'tools-call-embedded-resource': noContent,
   'tools-call-mixed-content': noContent,
   'tools-call-with-logging': 'the server sends no log messages',
-  'tools-call-with-progress': 'no tool takes long enough to tell of progress',
+  'tools-call-with-progress': 'no tool runs long enough to report progress',
   'tools-call-sampling': noSampling,
   'tools-call-elicitation': noSampling,
   'elicitation-sep1034-defaults': noSampling,
@@ -48,11 +48,10 @@ const doesNotApply: Record<string, string> = {
   'server-sse-polling': noSessions,
   'server-sse-multiple-streams': noSessions,
   'resources-read-binary': 'no resource is binary',
-  'resources-templates-read': 'reads an id of its own, 123; ours are UUIDs of things that exist',
+  'resources-templates-read': 'reads the id 123; our ids are UUIDs of existing objects',
   'resources-subscribe': noSubscriptions,
   'resources-unsubscribe': noSubscriptions,
-  'prompts-get-with-args':
-    'wants free text in a prompt; our arguments are ids, months and types, and checked',
+  'prompts-get-with-args': 'sends free text to a prompt; our arguments are validated ids, months and types',
   'prompts-get-embedded-resource': 'prompts name the tools to use and embed nothing',
   'prompts-get-with-image': 'prompts are text',
 }
@@ -62,7 +61,7 @@ let world: World
 let url: string
 let target = { port: 0, token: '' }
 
-/** The suite brings no credential and asks for things of its own; both are mended on the way. */
+/** Forwards a request of the suite with a credential, and replaces the names that the suite expects. */
 async function forward(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
   const body = Object.entries(substitutes).reduce(
     (sent, [foreign, ours]) => sent.replaceAll(`"${foreign}"`, `"${ours}"`),
@@ -98,11 +97,11 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-test('the public conformance suite passes, but for what does not apply', async () => {
+test('the public conformance suite passes, except for the scenarios that do not apply', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-mcp-'))
   try {
     const baseline = join(folder, 'expected.yml')
-    await writeFile(baseline, JSON.stringify({ server: Object.keys(doesNotApply) })) // JSON is YAML as well
+    await writeFile(baseline, JSON.stringify({ server: Object.keys(doesNotApply) })) // JSON is valid YAML
     const options = ['server', '--url', url, '--suite', 'all', '--expected-failures', baseline, '-o', folder]
     const { code, logged } = await run(options)
     expect(code, logged).toBe(0)

@@ -12,7 +12,7 @@ const folder = fileURLToPath(new URL('openapi-client', import.meta.url))
 const generated = join(folder, 'generated')
 const { resolve } = createRequire(join(folder, 'package.json'))
 
-/** Runs a program of Node's in the client's folder; what it prints, or what went wrong. */
+/** Runs a Node program in the client's folder and returns its output; throws with the output when it fails. */
 async function run(program: string, ...args: string[]): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder })
@@ -23,7 +23,7 @@ async function run(program: string, ...args: string[]): Promise<string> {
   }
 }
 
-test('a client generated from the served description is well typed and does the main job', async () => {
+test('a client generated from the served description type-checks and completes a session', async () => {
   await using world = await createWorld()
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)

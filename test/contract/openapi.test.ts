@@ -44,34 +44,34 @@ describe('GET /api/openapi.json', () => {
     expect(served).toMatchObject({ openapi: '3.1.1', servers: [{ url: world.baseUrl }] })
   })
 
-  test('is what docs/openapi.json holds; `npm run openapi` writes it', () => {
+  test('matches docs/openapi.json; `npm run openapi` writes it', () => {
     const stored = readFileSync(join(root, 'docs/openapi.json'), 'utf8')
     expect(inText({ ...served, servers: [{ url: STORED_BASE_URL }] })).toBe(stored)
     expect(inText(describeApi({ endpoints: declaredEndpoints(), baseUrl: STORED_BASE_URL }))).toBe(stored)
   })
 
-  test('is the same text whatever the order of the routes', () => {
+  test('is the same text for every order of the routes', () => {
     const [firstDocument, other] = [endpoints, endpoints.toReversed()].map((listed) =>
       inText(describeApi({ endpoints: listed, baseUrl: STORED_BASE_URL })),
     )
     expect(firstDocument).toBe(other)
   })
 
-  test('answers 304 to who has it', async () => {
+  test('answers 304 for a current ETag', async () => {
     const url = `${world.baseUrl}/api/openapi.json`
     const first = await fetch(url)
     expect(first.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
     const ETag = first.headers.get('ETag')
     expect(ETag).toMatch(/^"[\w-]{20,}"$/)
     const ask = (etag: string) =>
-      // Left to itself, fetch would ask for a fresh answer whatever the ETag.
+      // By default, fetch would request a fresh response despite the ETag.
       fetch(url, { headers: { 'If-None-Match': etag, 'Cache-Control': 'max-age=0' } })
     const again = await ask(ETag as string)
     expect([again.status, await again.text()]).toEqual([304, ''])
     expect((await ask('"other"')).status).toBe(200)
   })
 
-  test('describes every tag in words of its own', () => {
+  test('describes every tag in prose', () => {
     for (const { name, description } of served.tags!) {
       expect(description, name).toMatch(/^\w.{20,}/)
       expect(description, name).not.toContain('/api/')
@@ -79,7 +79,7 @@ describe('GET /api/openapi.json', () => {
   })
 
   test('shows for a 403 the text that the route answers with', async () => {
-    const nobody = await world.newUser()
+    const user = await world.newUser()
     const needsRole = endpoints.filter(({ access }) => access !== 'public' && access.role)
     expect(needsRole.length).toBeGreaterThan(20)
     for (const spec of needsRole) {
@@ -89,19 +89,19 @@ describe('GET /api/openapi.json', () => {
         error: `You need the ${role} role for this.`,
       })
     }
-    const reply = await nobody.get('/api/admin/audit')
+    const reply = await user.get('/api/admin/audit')
     expect(reply).toMatchObject({ status: 403, body: { error: 'You need the admin role for this.' } })
   })
 
   test.each([
     ['approve', 'APPROVED'],
     ['reject', 'REJECTED'],
-  ])('shows a decided certification as the answer of %s', (verb, status) => {
+  ])('shows a decided certification as the response of %s', (verb, status) => {
     const { responses } = served.paths![`/api/admin/certifications/{id}/${verb}`]!.post!
     expect(jsonOf(responses![200])?.example).toMatchObject({ status, decided_at: expect.any(String) })
   })
 
-  test('over https names the cookie that is used there', () => {
+  test('over https names the cookie for https', () => {
     const cookieAt = (baseUrl: string) =>
       describeApi({ endpoints, baseUrl }).components?.securitySchemes?.sessionCookie
     expect(cookieAt('http://hub.example')).toMatchObject({ in: 'cookie', name: '__session' })
@@ -110,7 +110,7 @@ describe('GET /api/openapi.json', () => {
 })
 
 describe('every operation', () => {
-  test('has a name of its own, and says what it does and who may call it', () => {
+  test('has a unique name, and says what it does and who may call it', () => {
     const operations = endpoints.map((spec) => operationOf(served, spec))
     const names = operations.map(({ operationId }) => operationId)
     expect(names.filter((name) => !/^[a-z]+[A-Z]\w+$/.test(name ?? ''))).toEqual([])
@@ -121,7 +121,7 @@ describe('every operation', () => {
     }
   })
 
-  test('asks for the credentials that its route takes', () => {
+  test('requires the credentials that its route accepts', () => {
     for (const spec of endpoints) {
       const schemes = operationOf(served, spec).security?.flatMap(Object.keys)
       const session = ['sessionToken', 'sessionCookie']
@@ -130,7 +130,7 @@ describe('every operation', () => {
     }
   })
 
-  test('names the refusals that follow from its access and its input, each with the one error body', () => {
+  test('declares the errors that follow from its access and its input, each with the common error body', () => {
     for (const spec of endpoints) {
       const { responses = {} } = operationOf(served, spec)
       const { access } = spec
@@ -158,7 +158,7 @@ describe('every operation', () => {
     expect(lookUp('#/components/responses/TooManyRequests')).toHaveProperty(['headers', 'Retry-After'])
   })
 
-  test('says in one voice what it does and when it refuses', () => {
+  test('describes its purpose and its errors in a common style', () => {
     for (const spec of endpoints) {
       expect(spec.summary, routeOf(spec)).toMatch(/^[A-Z][a-z]+s,? /) // Lists, Returns, Creates …
       for (const cases of Object.values(spec.errors ?? {})) {
@@ -167,7 +167,7 @@ describe('every operation', () => {
     }
   })
 
-  test('that is a POST takes an Idempotency-Key, but for downloads and uploads', () => {
+  test('that is a POST accepts an Idempotency-Key, except for downloads and uploads', () => {
     const reference = { $ref: '#/components/parameters/IdempotencyKey' }
     for (const spec of endpoints) {
       const { parameters = [] } = operationOf(served, spec)
@@ -184,7 +184,7 @@ describe('every operation', () => {
 })
 
 describe('examples', () => {
-  test('of bodies that are sent are accepted by the schema that validates them', () => {
+  test('of request bodies are valid for their schema', () => {
     for (const spec of endpoints) {
       if (!spec.body) continue
       const example = jsonOf(operationOf(served, spec).requestBody)?.example
@@ -192,7 +192,7 @@ describe('examples', () => {
     }
   })
 
-  test('of parameters are accepted, as they come in a URL', () => {
+  test('of parameters are valid as part of a URL', () => {
     for (const spec of endpoints) {
       for (const [location, schema] of [
         ['path', spec.params],
@@ -208,7 +208,7 @@ describe('examples', () => {
     }
   })
 
-  test('of answers are exactly what the schema describes', () => {
+  test('of responses match the schema exactly', () => {
     for (const spec of endpoints) {
       const { responses = {} } = operationOf(served, spec)
       const answers = { [spec.response[0]]: spec.response[1] } as Record<string, z.ZodType | undefined>
@@ -225,7 +225,7 @@ describe('examples', () => {
 })
 
 describe('schemas', () => {
-  test('have one name each, and one for what goes in and comes out', () => {
+  test('have one name each, for requests and responses', () => {
     const schemas = Object.entries(served.components?.schemas ?? {})
     expect(schemas.map(([name]) => name)).toEqual(
       expect.arrayContaining([
@@ -245,7 +245,7 @@ describe('schemas', () => {
     expect(doubles).toEqual([])
   })
 
-  test('of what is sent leave out what has a default; of what is answered do not', () => {
+  test('of requests make fields with a default optional; those of responses require them', () => {
     const post = operationOf(served, { method: 'post', path: '/api/client/robots' })
     expect(jsonOf(post.requestBody)?.schema).toMatchObject({
       required: ['name', 'robot_type', 'hardware_id'],
@@ -255,7 +255,7 @@ describe('schemas', () => {
     expect(required).toEqual(expect.arrayContaining(['stream_url', 'tags', 'notes']))
   })
 
-  test('of answers may gain fields; bodies that are sent may not', () => {
+  test('of responses allow additional fields; those of requests do not', () => {
     const closed = Object.values(served.paths!).flatMap((path) =>
       Object.values(path as object).flatMap(({ responses }: { responses: object }) =>
         Object.values(responses).filter((response) =>
@@ -266,7 +266,7 @@ describe('schemas', () => {
     expect(closed).toEqual([])
   })
 
-  /** A part of the description with all that it refers to, as text. */
+  /** Returns a part of the description as text, with every component that it references. */
   function everything(part: unknown, seen = new Set<string>()): string {
     const text = JSON.stringify(part)
     const refs = [...text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)].filter(([ref]) => !seen.has(ref))
@@ -275,7 +275,7 @@ describe('schemas', () => {
     return text + refs.map(([, section, name]) => everything(components[section!]![name!], seen)).join('')
   }
 
-  test('of numbers in a query say that they are numbers, with their limits', () => {
+  test('of numbers in a query declare numbers with their limits', () => {
     const { parameters } = operationOf(served, { method: 'get', path: '/api/sessions' })
     expect(parameters).toContainEqual(
       expect.objectContaining({
@@ -286,13 +286,13 @@ describe('schemas', () => {
     )
   })
 
-  test('of health describe the 503 that has its shape', () => {
+  test('of health describe the 503 with the same shape', () => {
     const { responses } = operationOf(served, { method: 'get', path: '/api/health' })
     expect(jsonOf(responses?.['503'])?.schema).toEqual({ $ref: '#/components/schemas/Health' })
   })
 })
 
-describe('what a route may declare', () => {
+describe('the declarations of a route', () => {
   const made = describeApi({
     baseUrl: STORED_BASE_URL,
     endpoints: [
@@ -356,9 +356,11 @@ describe('what a route may declare', () => {
     })
   })
 
-  test('a refusal of its own stands beside those that follow', () => {
+  test('a declared error is listed with the implied ones', () => {
     expect(picture.operationId).toBe('postThingPicture')
-    expect(picture.description).toBe('This needs the client role, and a session token; API keys are refused.')
+    expect(picture.description).toBe(
+      'This needs the client role, and a session token; API keys are rejected.',
+    )
     expect(picture.responses?.['403']?.description).toMatch(
       /^When the picture shows nothing \(`action_not_allowed`\), or when you do not have the client role \(`role_required`\), or /,
     )
@@ -374,7 +376,7 @@ describe('a public linter', () => {
     expect(await lint(served)).toEqual([])
   }, 60_000)
 
-  test('would find an example that is wrong', async () => {
+  test('would find an invalid example', async () => {
     const broken = structuredClone(served)
     jsonOf(operationOf(broken, { method: 'post', path: '/api/sessions' }).requestBody)!.example = {
       robotId: 7,
@@ -382,7 +384,7 @@ describe('a public linter', () => {
     expect(await lint(broken)).toContain('no-invalid-media-type-examples')
   }, 60_000)
 
-  /** The names of the rules that a document offends. Talks to no network. */
+  /** Returns the names of the rules that a document violates. Uses no network. */
   async function lint(document: OpenApiDocument): Promise<string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-lint-'))
     try {
@@ -394,7 +396,7 @@ describe('a public linter', () => {
         cwd: root,
         env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
       })
-      // It ends with 1 when it has found errors; what it says is the same.
+      // It exits with 1 when it has found errors; the output has the same form.
       const { stdout } = await run.catch((cause: { stdout: string }) => cause)
       const found = JSON.parse(stdout) as { totals: object; problems: { ruleId: string; message: string }[] }
       expect(found.totals).toMatchObject({ errors: expect.any(Number), warnings: expect.any(Number) })
@@ -406,6 +408,6 @@ describe('a public linter', () => {
 })
 
 test('the types of the SDK fit the stored description', async () => {
-  // Fails with what to do about it.
+  // The message of a failure says how to fix it.
   await promisify(execFile)(process.execPath, ['tools/scripts/rest-types.mjs', '--check'], { cwd: root })
 })

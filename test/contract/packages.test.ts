@@ -145,9 +145,9 @@ import {
 export const rest = createRestClient({ baseUrl: 'http://127.0.0.1', token: async () => 'key', retry: { attempts: 2 } })
 export async function names(): Promise<string[]> {
   const robots: Schemas['Robot'][] = await answerOf(rest.GET('/api/client/robots'))
-  // @ts-expect-error there is no such field
+  // @ts-expect-error the field does not exist
   robots[0]?.nothing
-  // @ts-expect-error there is no such route
+  // @ts-expect-error the route does not exist
   rest.GET('/api/nowhere')
   // @ts-expect-error a robot is registered with a name
   rest.POST('/api/client/robots', { body: { robot_type: 'a', hardware_id: 'b' } })
@@ -176,7 +176,7 @@ import('@wheelhouse/protocol').then(({ rooms }) => rooms)
 frame.type === 'nothing'
 `
   test.each([
-    // A server's program knows no DOM; a page's knows no Node.
+    // A server program has no DOM types; a page has no Node types.
     ['nodenext', { module: 'nodenext', lib: ['es2024'], types: ['node'] }],
     ['bundler', { module: 'esnext', moduleResolution: 'bundler', lib: ['es2024', 'dom'], types: [] }],
   ])(
@@ -205,7 +205,7 @@ frame.type === 'nothing'
   )
 })
 
-test('the libraries are there for `require` too', async () => {
+test('the libraries support `require` too', async () => {
   const program = `
     const { RobotLink, HubClient } = require('@wheelhouse/sdk')
     const { RobotFrame } = require('@wheelhouse/protocol')
@@ -215,7 +215,7 @@ test('the libraries are there for `require` too', async () => {
 })
 
 describe('wheelhouse', () => {
-  test('tells its version and its commands', async () => {
+  test('prints its version and its commands', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'packages/cli/package.json'), 'utf8'))
     expect(await installed.run('wheelhouse', ['--version'])).toEqual({ stdout: `${version}\n`, stderr: '' })
     const help = await installed.run('wheelhouse', ['--help'])
@@ -223,7 +223,7 @@ describe('wheelhouse', () => {
     expect(help.stdout).toContain('robots')
   })
 
-  test('loads for its help nothing of what its commands need', async () => {
+  test('loads none of the dependencies of its commands for its help', async () => {
     const loaded = `
       import { registerHooks } from 'node:module'
       const seen = []

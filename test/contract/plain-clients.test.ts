@@ -4,10 +4,10 @@ import { describe, expect, test, vi } from 'vitest'
 import WebSocketOfWs from 'ws'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// What somebody writes who has read the protocol and has nothing of ours: no SDK, no schemas, no test support
-// beyond the platform itself.
+// Clients that follow the protocol document and use none of our code: no SDK, no schemas, and no test support beyond
+// the platform itself.
 
-/** A robot on a plain WebSocket. It beats as often as it is told to and comes back when its connection breaks. */
+/** A robot on a plain WebSocket. It sends heartbeats at the requested interval and reconnects after a lost connection. */
 class OutsideRobot {
   readonly sessions: { session_id: string; status: string; operator_name: string }[] = []
   readonly stops: string[] = []
@@ -57,8 +57,8 @@ class OutsideRobot {
     socket.on('close', (code) => {
       clearInterval(beating)
       this.closeCodes.push(code)
-      const mayComeBack = [1006, 4008, 4009, 4503].includes(code)
-      if (mayComeBack && !this.#ended) setTimeout(() => this.#connect(), 20 + Math.random() * 30)
+      const mayReconnect = [1006, 4008, 4009, 4503].includes(code)
+      if (mayReconnect && !this.#ended) setTimeout(() => this.#connect(), 20 + Math.random() * 30)
     })
   }
 
@@ -66,7 +66,7 @@ class OutsideRobot {
     this.#socket?.send(JSON.stringify({ type: 'heartbeat', seq: ++this.#seq, battery: 0.8, wheels: 'fine' }))
   }
 
-  /** The network is gone; neither side gets to say goodbye. */
+  /** Drops the connection without a close frame. */
   loseNetwork(): void {
     this.#socket?.terminate()
   }
@@ -79,7 +79,7 @@ class OutsideRobot {
   }
 }
 
-/** A follower of one session on a plain socket.io-client. */
+/** An observer of one session on a plain socket.io-client. */
 class ExternalObserver {
   readonly socket: Socket
   readonly log: { seq: number; type: string; data: Record<string, unknown> }[] = []
@@ -149,15 +149,15 @@ async function call(world: World, token: string, method: string, path: string, b
 
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
 
-describe.each(['memory', 'redis'] as const)('outsiders over the %s bus', (bus) => {
-  test('a plain WebSocket robot and a plain socket.io-client do the main job, lost networks included', async () => {
+describe.each(['memory', 'redis'] as const)('external clients over the %s bus', (bus) => {
+  test('a plain WebSocket robot and a plain socket.io-client complete a session, lost connections included', async () => {
     await using world = await createWorld({ bus })
     const [owner, operator] = [(await world.client()).token, (await world.operator()).token]
-    const key = (await call(world, owner, 'POST', '/api/auth/api-keys', { name: 'outsider' })).key
+    const key = (await call(world, owner, 'POST', '/api/auth/api-keys', { name: 'external' })).key
     const made = await call(world, key, 'POST', '/api/client/robots', {
       name: 'Outsider',
       robot_type: 'testbot',
-      hardware_id: `outsider-${bus}`,
+      hardware_id: `external-${bus}`,
     })
     const controlUrl = `${world.gatewayUrl}/robots/${made.id}/control`
     const observer = new ExternalObserver(world.hubUrl, key)
@@ -182,13 +182,13 @@ describe.each(['memory', 'redis'] as const)('outsiders over the %s bus', (bus) =
         message: { seq: 2 },
       })
 
-      // The watcher is away while things happen.
+      // The observer is offline while events occur.
       const before = observer.log.length
       observer.loseNetwork()
       await sendMessage(operator, 'Can you hear me?')
       await soon(() => expect(observer.log.length).toBeGreaterThan(before))
 
-      // The robot is away: both sides are told, and it finds its session again.
+      // The robot is offline: both sides are notified, and it resumes its session.
       const [epoch, welcomes] = [robot.epoch, robot.welcomes]
       robot.loseNetwork()
       await soon(() => expect(observer.log.map(({ type }) => type)).toContain('robot.lost'))
@@ -227,7 +227,7 @@ describe.each(['memory', 'redis'] as const)('outsiders over the %s bus', (bus) =
     }, 5_000)
   })
 
-  test("a robot in the shape of a browser's WebSocket connects with its token as a subprotocol", async () => {
+  test('a robot with the WebSocket interface of browsers connects with its token as a subprotocol', async () => {
     await using world = await createWorld({ bus })
     const owner = await world.client()
     const robot = await world.robot(owner)
@@ -252,7 +252,9 @@ describe.each(['memory', 'redis'] as const)('outsiders over the %s bus', (bus) =
     expect(withoutSubprotocol.welcome).toMatchObject({ type: 'welcome', robot_id: robot.id, session: null })
     await withoutSubprotocol.close()
     const secondOffer = await browser(['wheelhouse', `bearer.${robot.token}`])
-    expect(secondOffer.protocol, 'the token is not sent back when there is another choice').toBe('wheelhouse')
+    expect(secondOffer.protocol, 'the server does not select the token when it has another choice').toBe(
+      'wheelhouse',
+    )
     expect(secondOffer.welcome.epoch).toBeGreaterThan(withoutSubprotocol.welcome.epoch as number)
     await secondOffer.close()
     await expect(browser(['bearer.wrong'])).rejects.toThrow('the connection failed')

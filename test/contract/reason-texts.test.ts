@@ -79,7 +79,7 @@ test('every kind of event has a title, and every notification one sentence in a 
   }
 })
 
-test('a mail says why the platform did it, and nothing that a participant wrote', () => {
+test('a mail names the reason of the platform, and contains no text of a participant', () => {
   expect(renderNotification('session.paused', { robot_name: 'Arm', reason: 'robot_lost' }).text).toContain(
     'is paused: the robot lost its connection.',
   )
@@ -88,7 +88,7 @@ test('a mail says why the platform did it, and nothing that a participant wrote'
   ).toContain('is paused. The robot')
 })
 
-test('a reason is a text: of a code its words, of a code from a newer version too, of a person what they wrote', () => {
+test('a reason is a text: the words of a known code or a newer one, or the text of a participant', () => {
   expect(reasonText('emergency_stop')).toBe('remote stop')
   expect(reasonText('gripper_is_stuck')).toBe('gripper is stuck')
   expect(reasonText('Lunch, see robot_7')).toBe('Lunch, see robot_7')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Loads files in a new process and returns the uWebSockets binaries that it has loaded with them. */
+/** Loads files in a new process and returns the uWebSockets binaries that the process has loaded. */
 function binariesLoadedBy(...files: string[]): string[] {
   const program = `
     for (const file of ${JSON.stringify(files)}) await import(file)

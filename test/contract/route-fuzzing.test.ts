@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { apiEndpoints } from '../../src/app/api.ts'
+import { declaredEndpoints, STORED_BASE_URL } from '../../src/app/declared-endpoints.ts'
 import type { Endpoint } from '../../src/core/http/endpoint.ts'
 import { differenceFrom } from '../../src/core/http/response-validation.ts'
-import { declaredEndpoints, STORED_BASE_URL } from '../../src/app/declared-endpoints.ts'
 import { describeApi, type OpenApiDocument } from '../../src/web/openapi/document.ts'
 import { kindOf, withIds } from '../support/fuzzing/fuzz-inputs.ts'
 import { type FuzzRequest, requestsTo, resourcesIn } from '../support/fuzzing/fuzz-requests.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-/** For all routes together; a route that is slow gets fewer requests. `FUZZ_SECONDS=600` looks further. */
+/** The time for all routes together; a slow route gets fewer requests. `FUZZ_SECONDS=600` runs longer. */
 const TIME_MS = Number(process.env.FUZZ_SECONDS ?? 24) * 1_000
 const REQUESTS_PER_ROUTE = TIME_MS / 200
 const ANSWER_LIMIT_MS = 8_000
@@ -18,15 +18,15 @@ const LONGEST_ERROR = 1_000
 /** `FUZZ_SEED=<the seed of a failure>` runs the same requests again. */
 const seed = process.env.FUZZ_SEED
 
-const callers = ['client', 'operator', 'admin', 'somebody', 'nobody'] as const
+const callers = ['client', 'operator', 'admin', 'no role', 'anonymous'] as const
 type Caller = (typeof callers)[number]
 
 let world: World
 let document: OpenApiDocument
-let users: Record<Exclude<Caller, 'nobody'>, TestUser>
-/** Drives a robot of the client's, and calls no route. */
+let users: Record<Exclude<Caller, 'anonymous'>, TestUser>
+/** Drives a robot of the client and calls no route. */
 let driver: TestUser
-/** Ids that answers have named, by the kind of thing and the newest last, so that requests meet what exists. */
+/** Ids from responses, by kind and with the newest last, so that requests refer to existing objects. */
 const ids = new Map<string, string[]>()
 const MAX_IDS = 6
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
     client: await world.client(),
     operator: await world.operator(),
     admin: await world.admin(),
-    somebody: await world.newUser(),
+    'no role': await world.newUser(),
   }
   driver = await world.operator()
 })
@@ -46,7 +46,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const declared = declaredEndpoints()
 
 test.each(declared.map(routeOf))(
-  '%s has an answer for everything',
+  '%s answers every request as declared',
   async (route) => {
     const spec = declared.find((item) => routeOf(item) === route) as Endpoint
     if (spec.params || spec.method !== 'get') await createFixtures()
@@ -64,7 +64,7 @@ test.each(declared.map(routeOf))(
   TIME_MS + 30_000,
 )
 
-test('after all that the platform is well, and nothing went wrong behind its answers', async () => {
+test('after the fuzzing the platform is healthy and has logged no error', async () => {
   expect((await fetch(`${world.baseUrl}/api/health`)).status).toBe(200)
   expect((await users.client.get('/api/client/robots')).status).toBe(200)
   const problems = world.errors.map((line) => JSON.parse(line).err?.message ?? line)
@@ -75,7 +75,7 @@ function routeOf({ method, path }: Endpoint): string {
   return `${method.toUpperCase()} ${path}`
 }
 
-/** Mostly somebody whom the route lets in. */
+/** Returns an arbitrary caller, in most cases one whom the route admits. */
 function callerOf({ access }: Endpoint) {
   const role = access === 'public' ? undefined : access.role
   const all = { weight: 1, arbitrary: fc.constantFrom(...callers) }
@@ -84,7 +84,7 @@ function callerOf({ access }: Endpoint) {
     : fc.constantFrom(...callers)
 }
 
-/** A robot that is driven and one that is free, a planned session, a message, a request, keys: things to act on. */
+/** Creates a robot in session, a free robot, a planned session, a message, a certification request and API keys. */
 async function createFixtures(): Promise<void> {
   const { client, operator } = users
   const [taken, free] = [await world.robot(client), await world.robot(client)]
@@ -104,7 +104,7 @@ async function createFixtures(): Promise<void> {
   note('apikey', await Promise.all([client.key(), operator.key()]))
 }
 
-/** Remembers the ids in an answer; `kind` is what those called `id` are. */
+/** Remembers the ids in a response; `kind` is the kind of those in fields named `id`. */
 function note(kind: string, answer: unknown): void {
   if (typeof answer !== 'object' || answer === null) return
   for (const [field, value] of Object.entries(answer)) {
@@ -117,13 +117,13 @@ function remember(kind: string, id: string): void {
   ids.set(kind, [...(ids.get(kind) ?? []).filter((known) => known !== id), id].slice(-MAX_IDS))
 }
 
-/** A known id, of any kind when there is none of this one. */
+/** Returns a known id of the kind, or of any kind when this kind has none. */
 function idOf(kind: string, index: number): string {
   const known = ids.get(kind) ?? [...ids.values()].flat()
   return known[index % known.length] ?? 'none'
 }
 
-/** Sends one request and holds the answer against what every answer must be. */
+/** Sends one request and checks the response against the rules for every response. */
 async function probe(spec: Endpoint, caller: Caller, fuzzRequest: FuzzRequest): Promise<void> {
   const query = fuzzRequest.query === '' ? '' : `?${fuzzRequest.query}`
   const url = withIds(`${world.baseUrl}${fuzzRequest.path}${query}`, idOf)
@@ -139,7 +139,7 @@ async function probe(spec: Endpoint, caller: Caller, fuzzRequest: FuzzRequest): 
     headers: {
       ...fuzzRequest.headers,
       ...fuzzRequest.body?.headers,
-      ...(caller !== 'nobody' && { Authorization: `Bearer ${users[caller].token}` }),
+      ...(caller !== 'anonymous' && { Authorization: `Bearer ${users[caller].token}` }),
     },
     ...(bytes !== undefined && { body: bytes }),
     signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
@@ -151,17 +151,17 @@ async function probe(spec: Endpoint, caller: Caller, fuzzRequest: FuzzRequest): 
   if (problem) throw new Error(`${problem}\n${about}\n→ ${response.status} ${text.slice(0, 500)}`)
 }
 
-/** What an answer has that no answer may have. */
+/** Returns the first violation in a response, or undefined. */
 function problemOf(spec: Endpoint, { status, headers }: Response, text: string): string | undefined {
   const type = headers.get('Content-Type')?.split(';')[0] ?? ''
   const alternative = spec.otherResponses?.[status]
   if (status === 500) return 'an internal error'
-  if (status >= 502 && !alternative && !(status in (spec.errors ?? {}))) return 'a failure nobody declared'
+  if (status >= 502 && !alternative && !(status in (spec.errors ?? {}))) return 'an undeclared failure'
   if (!headers.has('X-Request-Id')) return 'no X-Request-Id'
   if (status >= 400 && !alternative) return errorProblem(type, text)
-  if (status !== spec.response[0] && !alternative) return 'a status nobody declared'
+  if (status !== spec.response[0] && !alternative) return 'an undeclared status'
   const schema = alternative ? alternative[1] : spec.response[1]
-  if (!schema) return spec.media?.includes(type) || text === '' ? undefined : 'a body nobody declared'
+  if (!schema) return spec.media?.includes(type) || text === '' ? undefined : 'an undeclared body'
   if (type !== 'application/json') return spec.media?.includes(type) ? undefined : `${type} instead of JSON`
   const answer: unknown = JSON.parse(text)
   note(resourcesIn(spec.path), answer)
@@ -169,9 +169,9 @@ function problemOf(spec: Endpoint, { status, headers }: Response, text: string):
 }
 
 function errorProblem(type: string, text: string): string | undefined {
-  if (type !== 'application/json') return 'an error that is no JSON'
+  if (type !== 'application/json') return 'an error that is not JSON'
   const body: unknown = JSON.parse(text)
-  if (typeof body !== 'object' || body === null) return 'an error that is no object'
+  if (typeof body !== 'object' || body === null) return 'an error that is not an object'
   const { error, ...more } = body as { error?: unknown }
   if (typeof error !== 'string' || error === '') return 'an error without a text'
   if (error.length > LONGEST_ERROR) return `an error of ${error.length} characters`

@@ -64,8 +64,8 @@ describe('the schema', () => {
   })
 })
 
-describe('several processes that start at once', () => {
-  test('bring an empty database up to date together: each migration is applied once', async () => {
+describe('several processes that start concurrently', () => {
+  test('migrate an empty database together: each migration is applied once', async () => {
     const database = await createEmptyDatabase()
     const orms = await Promise.all(Array.from({ length: 4 }, () => open(database.url)))
     try {
@@ -132,7 +132,7 @@ describe('the database itself', () => {
   const setStatus = (robotId: string, status: string) =>
     client.query('update robots set status = $2 where id = $1', [robotId, status])
 
-  /** Runs statements in one transaction; settles with the constraint that refused it, or undefined. */
+  /** Runs statements in one transaction; resolves with the constraint that refused it, or undefined. */
   async function refusal(work: () => Promise<unknown>): Promise<string | undefined> {
     await client.query('begin')
     try {
@@ -175,14 +175,14 @@ describe('the database itself', () => {
     expect(await refusal(start)).toBe('one_open_session_per_operator')
   })
 
-  test('takes any number of sessions that are not open', async () => {
+  test('accepts any number of sessions that are not open', async () => {
     const { owner, operator, robot } = await inSession()
     for (const status of ['PENDING', 'COMPLETED', 'CANCELLED']) {
       expect(await refusal(() => insertSession({ robot, operator, owner, status })), status).toBeUndefined()
     }
   })
 
-  test('refuses bookings whose planned windows overlap, of one robot and of one operator, and takes the next', async () => {
+  test('refuses bookings whose planned windows overlap, of one robot and of one operator, and accepts adjacent ones', async () => {
     const [owner, firstUser, other] = [await insertUser(), await insertUser(), await insertUser()]
     const [robot, second] = [await insertRobot(owner), await insertRobot(owner)]
     const book = (robot: string, operator: string, at: string, minutes?: number) =>
@@ -198,10 +198,10 @@ describe('the database itself', () => {
     expect(await book(second, other, '2026-12-02T09:00:00Z'), 'at the same time').toBeUndefined()
   })
 
-  test('refuses a booking without a length, and a length that is none', async () => {
+  test('refuses a booking without a time, and a length of zero', async () => {
     const { owner, operator, robot } = await inSession()
     const pending = { robot, operator, owner, status: 'PENDING' }
-    // Without a length, as processes of the version before insert it, it gets the usual one.
+    // Processes of the previous version insert no length; the row gets the default.
     expect(await refusal(() => insertSession({ ...pending, minutes: null }))).toBeUndefined()
     expect(await refusal(() => insertSession({ ...pending, at: null }))).toBe('sessions_pending_planned')
     expect(await refusal(() => insertSession({ ...pending, minutes: 0 }))).toBe('sessions_planned_minutes')
@@ -225,7 +225,7 @@ describe('the database itself', () => {
     expect(await refusal(() => insertSession({ robot, operator, owner }))).toBe(mismatch)
   })
 
-  test('refuses at commit to end a session and leave its robot IN_SESSION, and the other way round', async () => {
+  test('refuses at commit to end a session and leave its robot IN_SESSION, and the reverse', async () => {
     const { robot, session } = await inSession()
     const end = () => update(session, `status = 'COMPLETED', ended_at = now(), active_since = null`)
     expect(await refusal(end)).toBe(mismatch)
@@ -261,7 +261,7 @@ describe('the database itself', () => {
     expect(await refusal(() => update(session, `robot_id = '${free}'`))).toBe(mismatch)
   })
 
-  test('refuses sessions that are impossible', async () => {
+  test('refuses inconsistent sessions', async () => {
     const { owner, operator, robot, session } = await inSession()
     const refusalOf = (change: string) => refusal(() => update(session, change))
     expect(await refusalOf(`ended_at = started_at - interval '1 s'`)).toBe('sessions_times')
@@ -291,10 +291,10 @@ describe('the database itself', () => {
     expect(await refusal(() => message(2, 'a', operator))).toBeUndefined()
     expect(await refusal(() => message(2, 'b', operator))).toBe('messages_seq')
     expect(await refusal(() => message(3, 'a', operator))).toBe('messages_client_id')
-    expect(await refusal(() => message(3, 'a', owner)), 'somebody else').toBeUndefined()
+    expect(await refusal(() => message(3, 'a', owner)), 'another sender').toBeUndefined()
   })
 
-  test('lets a hardware id be used again once its robot was removed', async () => {
+  test('accepts a hardware id again once its robot was removed', async () => {
     const owner = await insertUser()
     const robot = await insertRobot(owner)
     const again = () =>

@@ -114,6 +114,6 @@ describe('the disk of the embedded database', () => {
     await writeFile(join(data, 'PG_VERSION'), '9.6\n')
     await kill()
     expect(await app.exited).toMatchObject({ code: 1 })
-    expect(app.lines.find((line) => line.includes('"level":60'))).toContain('could not be started again')
+    expect(app.lines.find((line) => line.includes('"level":60'))).toContain('could not be restarted')
   })
 })

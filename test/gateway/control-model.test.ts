@@ -44,7 +44,7 @@ interface EmittedState {
   readonly latched?: boolean
 }
 
-/** One session of the robot, with a model of its state according to the rules. */
+/** Creates one session of the robot, with a model of its state according to the rules. */
 async function createControlScenario(
   world: World,
   actors: { owner: TestUser; operator: TestUser; robot: Parameters<World['connect']>[0] },
@@ -81,7 +81,7 @@ async function createControlScenario(
     console.state(({ status, stop }) => status === model.status && (stop?.latched ?? false) === model.stopped)
   await shown()
 
-  /** Whether the robot received a stop after the last control frame of its present connection. */
+  /** Returns whether the robot received a stop after the last control frame of its present connection. */
   const isHalted = () => {
     const history = stateLogs.at(-1) ?? []
     const types = history.map(({ type }) => type)

@@ -155,7 +155,7 @@ describe('participants', () => {
     console.socket.pause()
     await fixture.pass(DEADMAN_MS + 20)
     console.socket.limitBytes = 1
-    fixture.control(console) // ends the stop, and the new state does not fit into the buffer of its own console
+    fixture.control(console) // ends the stop, and the new state does not fit into the buffer of that console
     expect(console.socket.closed).toBe(4008)
     expect(JSON.parse(observer.state as string).stop.reason).toBe('operator_lost')
     expect(observer.state).toBe(await currentState())

@@ -63,7 +63,7 @@ describe('the episode outbox', () => {
       nowMs: () => fixture.nowMs,
     })
     const ids = () => fixture.sent.splice(0).map((frame) => frame.episode_id)
-    return { stage: fixture, outbox, ids }
+    return { fixture, outbox, ids }
   }
   const refusal = (episodeId: string, retryAfterMs?: number) => ({
     type: 'error' as const,
@@ -73,7 +73,7 @@ describe('the episode outbox', () => {
   })
 
   test('sends a valid frame at once and resolves after the acknowledgement', async () => {
-    const { stage: fixture, outbox } = createFixture()
+    const { fixture, outbox } = createFixture()
     const given = report({ success: false, uri: 's3://b/k' })
     const promise = outbox.send({ ...given, type: 'heartbeat', extra: 'x'.repeat(100_000) } as EpisodeReport)
     expect(fixture.sent).toEqual([{ type: 'episode', ...given }])
@@ -101,7 +101,7 @@ describe('the episode outbox', () => {
   })
 
   test('repeats only unanswered episodes after a lost connection', () => {
-    const { stage: fixture, outbox, ids } = createFixture()
+    const { fixture, outbox, ids } = createFixture()
     const [a, b, c] = [report(), report(), report()]
     for (const episode of [a, b]) void outbox.send(episode)
     outbox.acknowledged(a.episode_id)
@@ -114,7 +114,7 @@ describe('the episode outbox', () => {
   })
 
   test('repeats an episode after 15 s without an answer on an open connection', () => {
-    const { stage: fixture, outbox, ids } = createFixture()
+    const { fixture, outbox, ids } = createFixture()
     const episode = report()
     void outbox.send(episode)
     expect(ids()).toEqual([episode.episode_id])
@@ -128,7 +128,7 @@ describe('the episode outbox', () => {
   })
 
   test('repeats an episode after the delay of the gateway and sends others first', async () => {
-    const { stage: fixture, outbox, ids } = createFixture()
+    const { fixture, outbox, ids } = createFixture()
     const reports = times(33).map(() => report())
     const promises = reports.map((episode) => outbox.send(episode))
     const all = reports.map((episode) => episode.episode_id)
@@ -148,7 +148,7 @@ describe('the episode outbox', () => {
   })
 
   test('accepts an episode once, and at most a thousand', async () => {
-    const { stage: fixture, outbox } = createFixture()
+    const { fixture, outbox } = createFixture()
     const episode = report()
     const promise = outbox.send(episode)
     expect(outbox.send(episode)).toBe(promise)
@@ -168,14 +168,14 @@ describe('the episode outbox', () => {
     ['a size in fractions', { size_bytes: 0.5 }],
     ['a URI of a script', { uri: 'javascript:alert(1)' }],
   ])('refuses %s without sending it', async (_what, fields) => {
-    const { stage: fixture, outbox } = createFixture()
+    const { fixture, outbox } = createFixture()
     await expect(outbox.send(report(fields))).rejects.toBeInstanceOf(TypeError)
     expect(fixture.sent).toEqual([])
     expect(fixture.reports).toEqual([expect.any(TypeError)])
   })
 
   test('rejects all episodes after it is closed', async () => {
-    const { stage: fixture, outbox } = createFixture()
+    const { fixture, outbox } = createFixture()
     const promises = [outbox.send(report()), outbox.send(report())]
     outbox.close(new Error('over'))
     promises.push(outbox.send(report()))
@@ -310,7 +310,7 @@ describe('the drive recorder', () => {
   test('records one episode until the drive ends', () => {
     const recorder = new DriveRecorder()
     expect(recorder.end(T)).toBeNull()
-    recorder.sample(1_000, true) // nobody drives yet
+    recorder.sample(1_000, true) // no operator controls the robot yet
     recorder.driven(T)
     recorder.sample(10, false)
     recorder.driven(T + 500)

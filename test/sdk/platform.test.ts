@@ -33,7 +33,7 @@ function sdkRobot(world: World, robot: { id: string; token: string }, gatewayUrl
     onError: (cause) => errors.push(cause),
     onClosed: (end) => ends.push(end),
   })
-  return { link, told: received, ends, errors }
+  return { link, received, ends, errors }
 }
 
 function sdkClient(url: string, token: string | (() => Promise<string>)) {
@@ -67,7 +67,7 @@ describe.each(['memory', 'redis'] as const)('the SDK on the %s bus', (bus) => {
     await using world = await createWorld({ bus })
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
-    const { link, told: received, errors } = sdkRobot(world, robot)
+    const { link, received, errors } = sdkRobot(world, robot)
     using observer = sdkClient(world.hubUrl, owner.token)
     using pilot = sdkClient(world.hubUrl, async () => operator.token)
     await Promise.all([observer.connect(), pilot.connect()])
@@ -146,8 +146,8 @@ describe.each(['memory', 'redis'] as const)('the SDK on the %s bus', (bus) => {
     await client.connect()
     await expect(client.watch(id, { onEvent: () => {} })).rejects.toMatchObject({ status: 404 })
     await expect(client.sendChat(id, 'let me in')).rejects.toMatchObject({ status: 404 })
-    using nobody = sdkClient(world.hubUrl, 'not a token')
-    await expect(nobody.connect()).rejects.toMatchObject({ name: 'HubClosedError' })
+    using anonymous = sdkClient(world.hubUrl, 'not a token')
+    await expect(anonymous.connect()).rejects.toMatchObject({ name: 'HubClosedError' })
     await link.close()
   })
 
@@ -180,7 +180,7 @@ describe('the SDK when parts of the platform restart', () => {
     const gateway = await world.addNode('gateway', { GATEWAY_PORT })
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
-    const { link, told: received, ends } = sdkRobot(world, robot, gateway.gatewayUrl)
+    const { link, received, ends } = sdkRobot(world, robot, gateway.gatewayUrl)
     const epoch = (await link.connect()).epoch
     const id = await start(operator, robot.id)
     await soon(() => expect(link.session?.session_id).toBe(id))

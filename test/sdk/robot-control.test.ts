@@ -50,12 +50,12 @@ async function createFixture(options: Partial<RobotLinkOptions> = {}, deadmanMs 
     gateway.send({ type: 'control', session_id, seq, t: performance.now() - ageMs, ttl_ms: 250, data: {} })
   const binary = (seq: number, { t = performance.now(), ttlMs = 250, kind = BINARY_CONTROL } = {}) =>
     gateway.newest.send(encodeBinaryFrame({ kind, flags: 0, ttlMs, seq, t }, Uint8Array.of(7, 8)))
-  return { gateway, heard: received, link, control, binary }
+  return { gateway, received, link, control, binary }
 }
 
 describe('binary frames', () => {
   test('of control reach the robot unchanged, except during a latched stop', async () => {
-    const { gateway, heard: received, link, binary, control } = await createFixture()
+    const { gateway, received, link, binary, control } = await createFixture()
     binary(1)
     binary(2, { kind: BINARY_TELEMETRY })
     binary(3, { kind: 99 })
@@ -79,7 +79,7 @@ describe('binary frames', () => {
   })
 
   test('that are malformed are reported', async () => {
-    const { gateway, heard: received, binary } = await createFixture()
+    const { gateway, received, binary } = await createFixture()
     gateway.newest.send(Buffer.alloc(15, 1))
     for (const t of [Number.NaN, Number.POSITIVE_INFINITY]) binary(1, { t })
     binary(2)
@@ -88,7 +88,7 @@ describe('binary frames', () => {
   })
 
   test('of telemetry have numbers and times, and at most the size of a frame', async () => {
-    const { gateway, heard: received, link } = await createFixture()
+    const { gateway, received, link } = await createFixture()
     expect(link.telemetryBinary(Uint8Array.of(1, 2, 3))).toBe(true)
     expect(link.telemetryBinary(new Uint8Array(65_536 - BINARY_HEADER_BYTES))).toBe(true)
     expect(link.telemetryBinary(new Uint8Array(65_536))).toBe(false)
@@ -109,7 +109,7 @@ describe('the watchdog', () => {
   const watchdog = { stop: 'watchdog', latched: false }
 
   test('stops a moving robot once when control frames stop arriving; the robot obeys the next frame', async () => {
-    const { gateway, heard: received, link, control, binary } = await createFixture({}, 40)
+    const { gateway, received, link, control, binary } = await createFixture({}, 40)
     control(1)
     await vi.waitFor(() => expect(received).toEqual([1, watchdog]), 10_000)
     expect(link.stop).toEqual({ reason: 'watchdog', latched: false })
@@ -126,7 +126,7 @@ describe('the watchdog', () => {
   })
 
   test('does not stop a robot that has not moved or is already stopped', async () => {
-    const { gateway, heard: received, control } = await createFixture({}, 40)
+    const { gateway, received, control } = await createFixture({}, 40)
     const beatsPass = async () => {
       const beats = gateway.framesOf('heartbeat').length
       await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 10), 10_000)
@@ -143,7 +143,7 @@ describe('the watchdog', () => {
   })
 
   test('does not fire while frames arrive', async () => {
-    const { heard: received, control } = await createFixture({ watchdogMarginMs: 400 }, 100)
+    const { received, control } = await createFixture({ watchdogMarginMs: 400 }, 100)
     const started = performance.now()
     for (let seq = 1; performance.now() - started < 1_200; seq += 1) {
       control(seq)
@@ -155,7 +155,7 @@ describe('the watchdog', () => {
 
   test('stops a moving robot at once when its connection is lost or closed', async () => {
     const lost = { stop: 'link_lost', latched: false }
-    const { gateway, heard: received, link, control } = await createFixture()
+    const { gateway, received, link, control } = await createFixture()
     control(1)
     await vi.waitFor(() => expect(received).toEqual([1]), 10_000)
     gateway.newest.terminate()
@@ -168,7 +168,7 @@ describe('the watchdog', () => {
   })
 
   test('is not fed by frames that are late', async () => {
-    const { gateway, heard: received, control } = await createFixture({}, 40)
+    const { gateway, received, control } = await createFixture({}, 40)
     control(1)
     await vi.waitFor(() => expect(received).toEqual([1]), 10_000)
     const timer = setInterval(() => control(2, 60_000), 10)
@@ -183,7 +183,7 @@ describe('the watchdog', () => {
 
 describe('late control', () => {
   test('is reported and not obeyed, as text or bytes; fresh control is obeyed', async () => {
-    const { heard: received, control, binary } = await createFixture({}, 300)
+    const { received, control, binary } = await createFixture({}, 300)
     control(1)
     control(2, 100)
     control(3, 600)
@@ -204,7 +204,7 @@ describe('late control', () => {
   })
 
   test('from a buffer is not obeyed when the buffer empties', async () => {
-    const { heard: received, control } = await createFixture()
+    const { received, control } = await createFixture()
     control(1)
     // All frames of four seconds arrive in one burst, the newest last.
     for (let seq = 2; seq <= 200; seq += 1) control(seq, 4_000 - 20 * seq)
@@ -216,7 +216,7 @@ describe('late control', () => {
   })
 
   test('is measured again on a new connection and in a new session', async () => {
-    const { gateway, heard: received, control } = await createFixture()
+    const { gateway, received, control } = await createFixture()
     control(1)
     gateway.send({ type: 'session', ...session, session_id: otherSessionId })
     control(2, 60_000, otherSessionId)
@@ -231,7 +231,7 @@ describe('late control', () => {
   })
 
   test('is measured again when the numbers restart, as with another console', async () => {
-    const { heard: received, control } = await createFixture()
+    const { received, control } = await createFixture()
     for (const seq of [1, 2, 3]) control(seq)
     control(1, 60_000)
     control(2, 60_000)

@@ -68,7 +68,7 @@ async function createFixture(deadmanMs = 60_000) {
   const moving = () => vi.waitFor(() => expect(speed()).toBeGreaterThan(0.2), { timeout: 5_000 })
   const halted = () => vi.waitFor(() => expect(speed()).toBe(0), { timeout: 5_000 })
   const received = (type: string) => fixture.frames.filter((frame) => frame.type === type)
-  return { ...fixture, stage: fixture, send, robot, drive, moving, still: halted, received, speed }
+  return { ...fixture, fixture, send, robot, drive, moving, halted, received, speed }
 }
 
 test('drives on commands, acknowledges them, and reports its motion as telemetry', async () => {
@@ -88,7 +88,7 @@ test('drives on commands, acknowledges them, and reports its motion as telemetry
 })
 
 test('a latched stop brakes, is answered after the robot has halted, and lasts until it is cleared', async () => {
-  const { drive, moving, still: halted, send, received, robot } = await createFixture()
+  const { drive, moving, halted, send, received, robot } = await createFixture()
   drive(0.5)
   await moving()
   send({ type: 'stop', reason: 'emergency', latched: true })
@@ -130,7 +130,7 @@ test('brakes when control frames stop arriving, the session pauses, or the link 
     },
     { timeout: 5_000 },
   )
-  await silent.still()
+  await silent.halted()
   // The fake gateway sends no stop: the robot answers its own stop after it has halted.
   await vi.waitFor(
     () => expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
@@ -141,19 +141,19 @@ test('brakes when control frames stop arriving, the session pauses, or the link 
   paused.drive(0.5)
   await paused.moving()
   paused.send({ type: 'session', ...active, status: 'PAUSED' })
-  await paused.still()
+  await paused.halted()
 
   const lost = await createFixture()
   lost.drive(0.5)
   await lost.moving()
-  lost.stage.mute = true
-  lost.stage.socket?.terminate()
-  await lost.still()
+  lost.fixture.mute = true
+  lost.fixture.socket?.terminate()
+  await lost.halted()
   expect(lost.robot.link.state).not.toBe('online')
-  lost.stage.mute = false
+  lost.fixture.mute = false
   // The pending attempt may be the muted one.
   await vi.waitFor(() => {
-    if (lost.robot.link.state !== 'online') lost.stage.socket?.terminate()
+    if (lost.robot.link.state !== 'online') lost.fixture.socket?.terminate()
     expect(lost.robot.link.state).toBe('online')
   }, 10_000)
   lost.drive(0.5)
@@ -161,7 +161,7 @@ test('brakes when control frames stop arriving, the session pauses, or the link 
 })
 
 test('malformed control brakes and is not acknowledged', async () => {
-  const { drive, moving, still: halted, send, received } = await createFixture()
+  const { drive, moving, halted, send, received } = await createFixture()
   drive(0.5)
   await moving()
   send({
@@ -179,7 +179,7 @@ test('malformed control brakes and is not acknowledged', async () => {
 })
 
 test('obeys binary control, and not if it is late', async () => {
-  const { stage: fixture, moving, still: halted, send, received } = await createFixture()
+  const { fixture, moving, halted, send, received } = await createFixture()
   const payload = new Uint8Array(8)
   new DataView(payload.buffer).setFloat32(0, 0.5)
   const binary = (seq: number, t: number) =>
@@ -232,7 +232,7 @@ test('reports a drive as an episode when its session ends', async () => {
   send({ type: 'session', ...active, status: 'COMPLETED' })
   send({ type: 'stop', reason: 'session_over', latched: true })
   await vi.waitFor(() => expect(received('stopped')).toHaveLength(1), 10_000)
-  expect(received('episode'), 'nobody has driven since').toHaveLength(1)
+  expect(received('episode'), 'no operator has driven since').toHaveLength(1)
 })
 
 test('a start inside a wall or a rate out of range is refused', () => {

@@ -63,7 +63,8 @@ function compile(part) {
     inlineSources: true,
   }
   const include = [`${join(packages, part)}/**/*.ts`]
-  const exclude = ['**/node_modules', '**/*.test.ts']
+  // TypeScript resolves patterns relative to the generated project, so they need absolute paths.
+  const exclude = ['node_modules', '*.test.ts'].map((name) => `${join(packages, part)}/**/${name}`)
   writeFileSync(
     project,
     JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include, exclude }),

@@ -105,7 +105,8 @@ class NamedReferences extends MetadataProvider {
       const name: unknown = typeof property.entity === 'function' ? property.entity() : undefined
       if (typeof name !== 'string') continue
       const target = entityByName.get(name)
-      if (!target) throw new Error(`${meta.className}.${property.name} refers to ${name}, which is not an entity`)
+      if (!target)
+        throw new Error(`${meta.className}.${property.name} refers to ${name}, which is not an entity`)
       property.entity = () => target
     }
     super.loadEntityMetadata(meta)

@@ -16,7 +16,7 @@ export interface DiskWatch {
   attach(pool: Pool): void
   /** Records a disk full error. Ignores other errors. */
   recordError(cause: unknown): void
-  /** Tests, while the disk is full, whether it has free space again, by writing. */
+  /** Checks, while the disk is full, whether it has free space again, by writing. */
   check(db: Db): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createDiskWatch(log: Log): DiskWatch {
     recordError,
     attach(pool) {
       pool.on('connect', (client) => {
-        // Every error of the server passes this listener, for every query.
+        // Every error of the server passes through this listener, for every query.
         ;(client as unknown as Client).connection.on('errorMessage', recordError)
       })
     },

@@ -39,7 +39,7 @@ export const forbidden = (code: ErrorCode, why: string) => new AppError(403, cod
 export const notFound = (what: string, code: ErrorCode = 'not_found') =>
   new AppError(404, code, `${what} not found`)
 export const routeNotFound = () => notFound('Route', 'route_not_found')
-/** The path exists, but not for this method. */
+/** Creates the error for a path that exists, but not for this method. */
 export const notAllowed = (method: string, allowed: readonly string[]) =>
   new AppError(405, 'method_not_allowed', `${method} is not allowed here. Use ${allowed.join(' or ')}.`, {
     headers: { Allow: allowed.join(', ') },

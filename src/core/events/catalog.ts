@@ -8,30 +8,30 @@ import {
 } from '@wheelhouse/protocol'
 import { z } from 'zod'
 
-/** A robot's new status with what the hub needs to know whom to tell. */
+/** A robot's new status, with the columns that decide who may receive it. */
 const RobotStatusDomainEvent = RobotStatusEvent.extend({
   owner_id: z.uuid(),
   robot_type: z.string(),
-  /** Facts of older processes do not say. */
+  /** Missing in events of older processes. */
   require_certification: z.boolean().optional(),
 })
 
 const owned = { owner_id: z.uuid() }
 
-/** Durable facts by name, as they stand in the outbox. */
+/** Domain events by name, as the outbox stores them. */
 export const catalog = {
   'session.event': SessionLogEvent,
   notification: z.object({ user_id: z.uuid(), notification: NotificationEvent }),
-  /** Of somebody who is not to be told live. */
+  /** For a user who receives no live notifications. */
   'notification.quiet': z.object({ user_id: z.uuid(), notification: NotificationEvent }),
   'notification.read': z.object({ user_id: z.uuid(), read: NotificationReadEvent }),
-  /** Many robots in one fact: ten thousand robots that drop together make a handful of rows. */
+  /** Many robots in one event: ten thousand robots that disconnect together need a handful of rows. */
   'robots.status': z.object({ robots: z.array(RobotStatusDomainEvent) }),
-  /** What robots have logged, and whose battery is low: for programs of their owners only. */
+  /** Log lines and low batteries of robots, only for the programs of their owners. */
   'robots.log': z.object({ robots: z.array(RobotLogEvent.extend(owned)) }),
   'robots.battery_low': z.object({ robots: z.array(RobotBatteryLowEvent.extend(owned)) }),
 } as const
-/** Those that are events for programs of others too: they are handed on once they have been told live. */
+/** Events for event streams and webhooks. The outbox relay forwards them after the hub has published them. */
 export const externallyPublished = [
   'session.event',
   'notification',

@@ -25,7 +25,7 @@ const mergeHints: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]
 /**
  * Creates the bus of several processes, over Redis publish/subscribe.
  *
- * A message also reaches the listeners of its own process at once and without Redis. A process with several roles
+ * A message also reaches the listeners of the same process at once and without Redis. A process with several roles
  * therefore keeps working while Redis is down. A process subscribes only to topics that it has listeners for.
  */
 export function createRedisBus(deps: {

@@ -97,7 +97,7 @@ export function createTransactor(deps: {
   }
 }
 
-/** What one attempt of a transaction records, to be stored with it or published after it. */
+/** The effects of one attempt of a transaction: stored with it, or published after it. */
 class Effects {
   readonly events: { name: EventName; payload: unknown }[] = []
   readonly robotIds: string[] = []

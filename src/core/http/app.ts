@@ -130,8 +130,8 @@ const limitBodyDepth: Middleware = async (ctx, next) => {
 }
 
 /**
- * Most responses belong to one user, and a cache cannot tell users apart by a cookie. Cacheable routes override this
- * header.
+ * Most responses belong to one user, and the cache key does not contain the cookie that identifies the user.
+ * Cacheable routes override this header.
  */
 const UNCACHED = { 'Cache-Control': 'no-store' }
 

@@ -143,7 +143,7 @@ export function createIdempotency(parts: Deps) {
   }
 
   return {
-    around: interceptor,
+    intercept: interceptor,
     once,
 
     /**

@@ -106,7 +106,9 @@ function startSendTimeout(limits: MailLimits, stop: AbortSignal | undefined) {
   let handedOver = false
   let timer: NodeJS.Timeout
   const endAfter = (ms: number) => {
-    const reason = stop?.aborted ? 'The platform was stopping' : `No answer within ${ms / 1_000} s`
+    const reason = stop?.aborted
+      ? 'The platform was stopping'
+      : `The mail server did not respond within ${ms / 1_000} s`
     clearTimeout(timer)
     timer = setTimeout(() => ended.abort(new Error(reason)), ms)
   }

@@ -24,7 +24,7 @@ const OverviewSession = z
       .meta({ description: 'Null unless it is PAUSED.', examples: [null] }),
     stop: z
       .object({
-        reason: z.string().meta({ examples: ['Somebody stands in its way'] }),
+        reason: z.string().meta({ examples: ['A person is in its way'] }),
         at: timestamp,
         by: idOf('client').nullable(),
         by_name: z

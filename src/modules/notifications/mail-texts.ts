@@ -73,7 +73,7 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
   }),
   'session.stopped': (data) => ({
     subject: `EMERGENCY STOP of ${robot(data)}`,
-    text: `The remote emergency stop of ${robot(data)} was requested. The session is paused until the stop is cleared.`,
+    text: `The remote emergency stop of ${robot(data)} was requested. The robot is halted, and the session is paused until the stop is cleared.`,
   }),
   'session.stop_cleared': (data) => ({
     subject: `Emergency stop of ${robot(data)} cleared`,

@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 
 const slot = (weekday: number, start: string, end: string): Slot => ({ weekday, start, end })
 const daily = (start: string, end: string) => [1, 2, 3, 4, 5, 6, 7].map((day) => slot(day, start, end))
-/** What a schedule says at an instant: 'open', when it opens, or null for never. */
+/** Returns the state of a schedule at an instant: 'open', the next opening, or null for never. */
 function statusAt(timezone: string, slots: Slot[], at: string): string | null {
   const { open, opensAt } = openingAt({ timezone, slots }, new Date(at))
   if (open) expect(opensAt).toBeNull()
@@ -127,7 +127,7 @@ test('Samoa had no Friday in the last week of 2011', () => {
   expect(statusAt('Pacific/Apia', fridays, '2011-12-30T09:59Z')).toBe('2012-01-05T19:00Z')
 })
 
-/** Minute by minute, what the clocks of a zone show from some days before an instant until weeks after. */
+/** Yields the local time of a zone for each minute, from some days before an instant until weeks after. */
 function weekOf(zone: string, around: string) {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
   const firstMs = Date.parse(around) - 5 * DAY_MS

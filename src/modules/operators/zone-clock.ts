@@ -44,7 +44,7 @@ export function createZoneClock(zone: string): ZoneClock {
   }
   const offsetAt = (instantMs: number): number => wallAt(instantMs) - Math.floor(instantMs / 1_000) * 1_000
 
-  /** The offsets one day before and after. No zone changes twice within that time. */
+  /** Returns the offsets one day before and after. No zone changes twice within that time. */
   const offsetWindowAt = (wallMs: number) => {
     const [fromMs, toMs] = [wallMs - DAY_MS, wallMs + DAY_MS]
     return { fromMs, toMs, before: offsetAt(fromMs), after: offsetAt(toMs) }

@@ -46,7 +46,7 @@ export function createCollections(deps: {
     return stripe_id as string
   }
 
-  /** Changes the idempotency keys, because Stripe repeats a cached response for a day. Existing objects are found without keys. */
+  /** Changes the idempotency keys, because Stripe repeats a cached response for a day. */
   const rotateRequestKey = ({ id, request_key }: CollectionRow) =>
     db
       .updateTable('invoice_collections')

@@ -33,12 +33,10 @@ export const ConnectStatus = z
       .nullable()
       .meta({ examples: ['acct_1S9xQkT2qm8f3nVb'] }),
     payoutsEnabled: z.boolean().meta({ description: 'Whether earnings can be transferred to the account.' }),
-    requirements: z
-      .array(z.string())
-      .meta({
-        description: 'The information that the payment provider requires, in its words.',
-        examples: [[]],
-      }),
+    requirements: z.array(z.string()).meta({
+      description: 'The information that the payment provider requires, in its words.',
+      examples: [[]],
+    }),
   })
   .meta({
     id: 'PayoutAccount',

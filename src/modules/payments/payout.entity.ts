@@ -7,8 +7,8 @@ export const PayoutStatus = z.enum(['PENDING', 'PAID', 'FAILED'])
 export type PayoutStatus = z.infer<typeof PayoutStatus>
 
 /**
- * Earnings on their way to an operator. Its amount is reserved in the ledger as long as it is PENDING, which it stays
- * until the provider's word is known: a transfer with an unknown outcome is neither paid nor free.
+ * A transfer of earnings to an operator. The ledger reserves the amount while the payout is PENDING. A payout whose
+ * transfer has an unknown outcome stays PENDING, because its amount is neither paid nor available.
  */
 export const Payout = defineEntity({
   name: 'Payout',

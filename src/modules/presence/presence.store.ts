@@ -22,7 +22,7 @@ export interface OpenSession {
   readonly stopByRole: Role | null
   /** Whether the owner or an admin has requested the stop, too. */
   readonly stopByOwner: boolean
-  /** Who may clear a stop that the owner or an admin requested. */
+  /** The users who may clear a stop that the owner or an admin requested. */
   readonly stopClear: StopClear
   /** Start of the newest ACTIVE period, which identifies that period. Unix milliseconds. */
   readonly activeSinceMs: number
@@ -231,7 +231,7 @@ export function createPresenceStore(options: {
       return rows.map((row) => ({ id: row.id, seenMark: row.seen_mark, draining: row.draining }))
     },
 
-    /** Returns the ids of nodes that have connected robots but no row of their own. */
+    /** Returns the ids of nodes that have connected robots but no row. */
     async orphanedNodes(): Promise<string[]> {
       const { rows } = await pool.query(
         `select distinct p.node_id from robot_presence p

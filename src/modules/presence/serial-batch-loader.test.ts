@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createSerialBatchLoader } from './serial-batch-loader.ts'
 
-/** A loader whose runs end when the test says so. */
+/** Creates a loader whose runs end when the test decides. */
 function createFixture(options: { maxBatch?: number; maxQueued?: number } = {}) {
   const runs: { items: number[]; finish: () => void; fail: (cause: Error) => void }[] = []
   const loader = createSerialBatchLoader<number, string>({

@@ -9,7 +9,7 @@ export interface RobotIdentity {
 
 /**
  * Issues and verifies robot tokens: `<robot id>.<token version>.<signature>`. The gateway accepts an upgrade by the
- * signature alone, without the database. It checks the version against the database right after.
+ * signature, without the database. It checks the version against the database right after.
  */
 export function createRobotTokens(secrets: Secrets) {
   return {

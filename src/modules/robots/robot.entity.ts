@@ -54,7 +54,7 @@ export const Robot = defineEntity({
     status: p.enum(RobotStatus.options).default('OFFLINE'),
     requireCertification: p.boolean().default(false),
     latencyLimitMs: p.integer().default(400),
-    /** Who may clear a remote stop that the owner or an admin requested. */
+    /** The users who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
     /** No session can start on the robot until its owner releases it. */
     onHold: p.boolean().default(false),

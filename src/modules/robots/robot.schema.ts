@@ -26,7 +26,7 @@ const examples = {
   },
   stopClear: {
     description:
-      'Who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also ' +
+      'The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also ' +
       'the operator of the session (anyone).',
     examples: ['owner'],
   },

@@ -7,7 +7,7 @@ const SMTP_REJECTION = /\b5\d\d[ -]/
 
 /**
  * Returns the mail for a contact message. It is the same at every attempt, with one exception: a Reply-To address with
- * non-ASCII characters is sent as it is (RFC 6532). A server that rejects such a mail receives it without that header;
+ * non-ASCII characters is sent unchanged (RFC 6532). A server that rejects such a mail receives it without that header;
  * the text contains the address in any case.
  */
 export function contactMail(message: ContactRow, to: string, domain: string): Mail {

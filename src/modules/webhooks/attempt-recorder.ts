@@ -10,7 +10,7 @@ const HTTP_GONE = 410
 
 const addMs = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
-/** Writes down what came of attempts, and what follows from it for the delivery and its webhook. */
+/** Creates the recorder of attempts. It updates the delivery and its webhook. */
 export function createAttemptRecorder(deps: { transact: Transact; now: () => Date; random?: () => number }) {
   const { transact, now, random = Math.random } = deps
 
@@ -21,7 +21,7 @@ export function createAttemptRecorder(deps: { transact: Transact; now: () => Dat
     error: attempt.error ?? null,
   })
 
-  /** An arrival is a fact, whoever holds the claim by now and whatever was decided meanwhile. */
+  /** Records a success, even if the claim was lost or the delivery was settled in between. */
   const recordSuccess = ({ webhook, delivery }: DeliveryJob, attempt: Attempt) =>
     transact(async ({ db }) => {
       const at = now()
@@ -37,7 +37,7 @@ export function createAttemptRecorder(deps: { transact: Transact; now: () => Dat
         .execute()
     })
 
-  /** A test is tried once: whoever waits for it looks at it now. */
+  /** Returns when to retry, or undefined after the last attempt. A test event is not retried. */
   function nextAttempt({ delivery }: DeliveryJob, attempt: Attempt, at: Date): Date | undefined {
     if (delivery.type === TEST_EVENT_TYPE) return undefined
     const delayMs = retryDelayMs(delivery.attempts, attempt.retryAfterMs, random)
@@ -64,7 +64,7 @@ export function createAttemptRecorder(deps: { transact: Transact; now: () => Dat
         .where('number', '=', job.delivery.number)
         .where('status', '=', 'PENDING')
         .execute()
-      if (webhook.url !== job.webhook.url) return // says nothing of where it goes by now
+      if (webhook.url !== job.webhook.url) return // the attempt went to a previous URL
       const failingSince = webhook.failing_since ?? at
       const failures = webhook.failures + 1
       await tx.db

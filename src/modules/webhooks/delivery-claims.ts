@@ -3,11 +3,11 @@ import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { DeliveryRow, WebhookRow } from './webhook.view.ts'
 
-/** A webhook that its holder, and nobody else, delivers to. */
+/** A webhook with an exclusive claim to deliver to it. */
 export interface ClaimedWebhook {
   readonly id: string
   readonly claim: string
-  /** Attempts in a row that had not arrived. */
+  /** Number of consecutive failed attempts. */
   readonly failures: number
 }
 export interface DeliveryJob {
@@ -15,12 +15,12 @@ export interface DeliveryJob {
   readonly delivery: DeliveryRow
 }
 
-/** Longer than one attempt and recording it may take; renewed before each. By the database's clock alone. */
+/** Lease of a claim, measured by the database's clock. It exceeds the time of an attempt and is renewed before each one. */
 const LEASE_MS = 45_000
 
 /**
- * Webhooks as a queue: whoever holds one delivers what is due there, one after another, so that each receiver is called
- * once at a time and in order. A holder that dies loses its claim after a while; what it had in hand is due as before.
+ * Creates the queue of webhooks. The worker that has claimed a webhook sends its due deliveries one after another, so that
+ * a receiver gets one request at a time and in order. The claim of a crashed worker expires; its deliveries stay due.
  */
 export function createDeliveryClaims(deps: {
   db: Db
@@ -32,10 +32,10 @@ export function createDeliveryClaims(deps: {
   const leaseEnd = sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`
 
   return {
-    /** Claims the webhook that has been due for longest; with `healthyOnly`, of those whose last attempt arrived. */
+    /** Claims the webhook that has been due longest. With `healthyOnly`, skips webhooks whose last attempt failed. */
     async claimNext(healthyOnly: boolean): Promise<ClaimedWebhook | undefined> {
       const at = now()
-      const taken = await db
+      const claimed = await db
         .updateTable('webhooks')
         .set({ claim: sql<string>`gen_random_uuid()`, claimed_until: leaseEnd })
         .where('id', '=', (eb) =>
@@ -55,10 +55,10 @@ export function createDeliveryClaims(deps: {
         )
         .returning(['id', 'claim', 'failures'])
         .executeTakeFirst()
-      return taken as ClaimedWebhook | undefined
+      return claimed as ClaimedWebhook | undefined
     },
 
-    /** Renews the claim and begins the next attempt that is due; undefined when there is none, or the claim is lost. */
+    /** Renews the claim and starts the next due attempt. Returns undefined if no delivery is due or the claim is lost. */
     async next({ id, claim }: ClaimedWebhook): Promise<DeliveryJob | undefined> {
       const webhook = await db
         .updateTable('webhooks')
@@ -90,7 +90,7 @@ export function createDeliveryClaims(deps: {
       return delivery && { webhook, delivery }
     },
 
-    /** Takes back the beginning of an attempt that was not carried out. */
+    /** Reverts the start of an attempt that did not run. */
     revertAttempt: ({ delivery }: DeliveryJob) =>
       db
         .updateTable('webhook_deliveries')
@@ -100,8 +100,8 @@ export function createDeliveryClaims(deps: {
         .execute(),
 
     /**
-     * Gives a webhook back. It goes behind all that are due by now, however much waits for it. Its row is locked before
-     * what waits is looked at, so that nothing that is being added is overlooked.
+     * Releases a webhook and queues it behind all webhooks that are due now. It locks the row before it reads the pending
+     * deliveries, so that it does not miss concurrent inserts.
      */
     release: ({ id, claim }: ClaimedWebhook) =>
       transact(async ({ db: trx }) => {

@@ -3,24 +3,24 @@ import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { type Target, type TargetAddress, TargetRefused, type Targets } from './target.ts'
 
-/** From resolving the name to the last byte that is read. */
+/** Time limit of an attempt, from the name resolution to the last byte. */
 const LIMIT_MS = 15_000
-/** Read of an answer at most; what its owner is shown of it is shorter still. */
+/** Maximum number of bytes that are read of a response. The excerpt for the owner is shorter. */
 const MAX_READ_BYTES = 16 * 1024
 const MAX_EXCERPT_LENGTH = 1_024
 
-/** What came of one attempt. */
+/** The result of an attempt. */
 export interface Attempt {
   /**
-   * `delivered`: answered with 2xx. `rejected`: with anything else. `unreachable`: no answer. `refused`: the target is
-   * none any more. `stopped`: the process ended meanwhile.
+   * `delivered`: a 2xx response. `rejected`: another response. `unreachable`: no response. `refused`: the platform does
+   * not allow the target. `stopped`: the process stopped during the attempt.
    */
   readonly outcome: 'delivered' | 'rejected' | 'unreachable' | 'refused' | 'stopped'
   readonly durationMs: number
   readonly status?: number
   readonly excerpt?: string
   readonly error?: string
-  /** For how long the receiver asks not to be called. */
+  /** The delay that the receiver requested with Retry-After. */
   readonly retryAfterMs?: number
 }
 
@@ -34,16 +34,16 @@ class NoResponseError extends Error {}
 
 export interface RequesterOptions {
   readonly targets: Targets
-  /** Shorter ones are for tests. */
+  /** Time limit of an attempt; tests use shorter ones. */
   readonly limitMs?: number
-  /** Authorities that vouch for receivers, instead of the usual ones. */
+  /** Certificate authorities that replace the system's. */
   readonly ca?: string
   readonly now: () => Date
 }
 
 /**
- * Sends one message to one URL: to an address that was checked just before, over a connection of its own, by no proxy
- * and through no redirect. The answer is read up to a bound, in a bounded time.
+ * Creates a client that posts messages to webhooks. It connects only to an address that it has just checked, on a new
+ * connection, without a proxy, and follows no redirects. It limits the time and the size of a response.
  */
 export function createRequester({ targets, limitMs = LIMIT_MS, ca, now }: RequesterOptions) {
   return {
@@ -62,7 +62,7 @@ export function createRequester({ targets, limitMs = LIMIT_MS, ca, now }: Reques
         const remainingMs = Math.max(limitMs - (performance.now() - startedAt), 1)
         const { status, headers, excerpt } = await send(target, message, { remainingMs, stop, ca })
         if (status >= 200 && status < 300) return done({ outcome: 'delivered', status, excerpt })
-        const error = status < 400 ? 'Redirects are not followed' : `The receiver answered ${status}`
+        const error = status < 400 ? 'Redirects are not followed' : `The receiver returned status ${status}`
         const retryAfterMs = [429, 503].includes(status) ? retryAfter(headers, now()) : undefined
         return done({ outcome: 'rejected', status, excerpt, error, ...(retryAfterMs && { retryAfterMs }) })
       } catch (cause) {
@@ -84,44 +84,44 @@ function send(
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       method: 'POST',
-      agent: false, // no connection of an earlier check is used again, and no proxy of the environment
+      agent: false, // reuses no connection of an earlier check and no proxy of the environment
       lookup: pinnedTo(addresses),
       headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
       ...(ca !== undefined && { ca }),
     })
-    let answer: { response: IncomingMessage; chunks: Buffer[]; bytes: number } | undefined
-    /** With what has arrived by now. */
+    let received: { response: IncomingMessage; chunks: Buffer[]; bytes: number } | undefined
+    /** Settles with the data received so far. */
     const settle = (cause: Error) => {
       clearTimeout(timer)
       stop.removeEventListener('abort', onStop)
-      if (answer) resolve(read(answer.response, answer.chunks))
+      if (received) resolve(read(received.response, received.chunks))
       else reject(cause)
       request.destroy()
     }
     const timer = setTimeout(
-      () => settle(new NoResponseError(`No answer within ${Math.ceil(remainingMs / 1_000)} s`)),
+      () => settle(new NoResponseError(`No response within ${Math.ceil(remainingMs / 1_000)} s`)),
       remainingMs,
     )
     const onStop = () => settle(new NoResponseError('The platform was stopping'))
     stop.addEventListener('abort', onStop, { once: true })
     request.on('error', settle)
-    request.on('close', () => settle(new NoResponseError('The connection was closed without an answer')))
+    request.on('close', () => settle(new NoResponseError('The connection was closed without a response')))
     request.on('response', (response) => {
-      const received = { response, chunks: [] as Buffer[], bytes: 0 }
-      answer = received
+      const current = { response, chunks: [] as Buffer[], bytes: 0 }
+      received = current
       response.on('error', settle)
       response.on('data', (chunk: Buffer) => {
-        received.chunks.push(chunk.subarray(0, MAX_READ_BYTES - received.bytes))
-        received.bytes += chunk.length
-        if (received.bytes >= MAX_READ_BYTES) settle(new NoResponseError('enough was read'))
+        current.chunks.push(chunk.subarray(0, MAX_READ_BYTES - current.bytes))
+        current.bytes += chunk.length
+        if (current.bytes >= MAX_READ_BYTES) settle(new NoResponseError('The response is complete'))
       })
-      response.on('end', () => settle(new NoResponseError('all was read')))
+      response.on('end', () => settle(new NoResponseError('The response is complete')))
     })
     request.end(body)
   })
 }
 
-/** Answers with nothing but the addresses that were checked, whatever the name resolves to by now. */
+/** Returns a lookup function that resolves to the checked addresses, so that DNS rebinding has no effect. */
 const pinnedTo =
   (addresses: readonly TargetAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -140,7 +140,7 @@ function read(response: IncomingMessage, chunks: readonly Buffer[]): ReceiverRes
   }
 }
 
-/** Seconds or a date, RFC 9110; undefined when it is neither or over. */
+/** Parses Retry-After (RFC 9110: seconds or a date). Returns undefined if it is not valid or in the past. */
 function retryAfter({ 'retry-after': text }: IncomingHttpHeaders, now: Date): number | undefined {
   if (text === undefined) return undefined
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()
@@ -149,13 +149,13 @@ function retryAfter({ 'retry-after': text }: IncomingHttpHeaders, now: Date): nu
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The connection was refused',
-  ECONNRESET: 'The connection was closed without an answer',
+  ECONNRESET: 'The connection was closed without a response',
   ETIMEDOUT: 'The connection was not established in time',
   EHOSTUNREACH: 'The host cannot be reached',
   ENETUNREACH: 'The host cannot be reached',
 }
 
-/** In a few words; what libraries say may name addresses. */
+/** Returns a short reason. It omits the messages of libraries, which can contain internal addresses. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof NoResponseError) return cause.message
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

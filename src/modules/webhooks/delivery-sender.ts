@@ -9,21 +9,21 @@ import { SECRET_PURPOSE } from './webhook.service.ts'
 import { deliveredEvent, type WebhookRow } from './webhook.view.ts'
 import { signatures } from './webhook-signature.ts'
 
-/** Webhooks that one process delivers to at a time. */
+/** Maximum number of webhooks that a process serves concurrently. */
 const LANES = 24
-/** Of these, for receivers whose last attempt did not arrive: those that hang must not keep the others waiting. */
+/** Maximum number of lanes for webhooks whose last attempt failed, so that slow receivers do not delay the others. */
 const FAILING_LANES = LANES / 3
-/** What one webhook gets before it is the next one's turn. */
+/** Limits of a webhook's turn in a lane. */
 const SLICE_DELIVERIES = 20
 const SLICE_MS = 10_000
 const RECORD_RETRY_MS = 250
-/** What attempts in hand get when the process ends. */
+/** Time that running attempts have to finish when the process stops. */
 const STOP_GRACE_MS = 2_000
 
 /**
- * Delivers what is due. Each webhook that is served takes a lane, in which one attempt follows the other; the lanes go
- * round among all that are due. No transaction is open during an attempt, and its outcome is recorded until it is
- * recorded: what is sent but not recorded arrives twice.
+ * Creates the sender of due deliveries. A webhook occupies a lane for its turn, with one attempt after another; then the
+ * lane serves the next due webhook. No transaction is open during an attempt. Recording an outcome is retried until it
+ * succeeds, because an unrecorded delivery is sent again.
  */
 export function createWebhookSender(deps: {
   claims: DeliveryClaims
@@ -36,11 +36,11 @@ export function createWebhookSender(deps: {
 }) {
   const { claims, requester, record, secrets, log, now, observe } = deps
   const stopping = new AbortController()
-  /** Ends attempts. */
+  /** Aborts running attempts. */
   const aborting = new AbortController()
   const lanes = new Map<ClaimedWebhook, Promise<void>>()
 
-  /** The secrets that sign now, the newest first. */
+  /** Returns the current signing secrets, newest first. */
   function secretsOf(webhook: WebhookRow): string[] | undefined {
     const { id, secret, old_secret, old_secret_until } = webhook
     const newest = secrets.open(SECRET_PURPOSE, secret, id)
@@ -53,7 +53,7 @@ export function createWebhookSender(deps: {
   async function attempt({ webhook, delivery }: DeliveryJob): Promise<Attempt> {
     const keys = secretsOf(webhook)
     if (!keys) {
-      return { outcome: 'refused', durationMs: 0, error: 'The secret cannot be read any more: rotate it' }
+      return { outcome: 'refused', durationMs: 0, error: 'The secret cannot be decrypted. Rotate it.' }
     }
     const body = JSON.stringify(deliveredEvent(delivery))
     const timestamp = Math.floor(now().getTime() / 1_000)
@@ -74,9 +74,9 @@ export function createWebhookSender(deps: {
       } catch (cause) {
         const logFields = { err: cause, deliveryId: job.delivery.id, outcome: done.outcome }
         if (stopping.signal.aborted) {
-          return log.warn(logFields, 'the outcome of a delivery was not recorded: it is sent again')
+          return log.warn(logFields, 'the outcome of a delivery was not recorded, it will be sent again')
         }
-        log.warn(logFields, 'the outcome of a delivery cannot be recorded yet')
+        log.warn(logFields, 'recording the outcome of a delivery failed, will retry')
         await delay(RECORD_RETRY_MS, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
@@ -99,31 +99,31 @@ export function createWebhookSender(deps: {
     }
   }
 
-  /** When giving back fails, the claim ends by itself. */
-  async function lane(claimed: ClaimedWebhook): Promise<void> {
+  /** Serves a webhook and releases it. If the release fails, the claim expires. */
+  async function runLane(claimed: ClaimedWebhook): Promise<void> {
     try {
       await serve(claimed).finally(() => claims.release(claimed))
     } catch (cause) {
-      log.warn({ err: cause, webhookId: claimed.id }, 'a webhook is not served for the moment')
+      log.warn({ err: cause, webhookId: claimed.id }, 'serving a webhook failed, will retry')
     }
     lanes.delete(claimed)
-    if (!stopping.signal.aborted) await fillLanes().catch(() => {}) // the job tells of it a moment later
+    if (!stopping.signal.aborted) await fillLanes().catch(() => {}) // the next run of the job reports a persistent error
   }
 
-  /** Fills the lanes that are free with webhooks that are due. Does not wait for them. */
+  /** Fills free lanes with due webhooks. Does not wait for their deliveries. */
   const fillLanes = singleFlight(async () => {
     while (!stopping.signal.aborted && lanes.size < LANES) {
       const failing = [...lanes.keys()].filter(({ failures }) => failures > 0).length
       const claimed = await claims.claimNext(failing >= FAILING_LANES)
       if (!claimed) return
-      lanes.set(claimed, lane(claimed))
+      lanes.set(claimed, runLane(claimed))
     }
   })
 
   return {
     run: fillLanes,
 
-    /** Ends what is being sent, in a few seconds, and takes nothing more. */
+    /** Stops claiming and waits for running attempts. Aborts them after a few seconds. */
     async close(): Promise<void> {
       stopping.abort()
       const timer = setTimeout(() => aborting.abort(), STOP_GRACE_MS)

@@ -9,9 +9,9 @@ import type { DeliveryStatus } from './webhook.entity.ts'
 import { lockWebhook } from './webhook.service.ts'
 import type { DeliveryRow, WebhookRow } from './webhook.view.ts'
 
-/** Events that one request sends again. */
+/** Maximum number of events that a request replays. */
 const REPLAY_LIMIT = 1_000
-/** Tests that wait at a time. */
+/** Maximum number of pending test events of a webhook. */
 const TEST_LIMIT = 5
 
 interface Page {
@@ -20,7 +20,7 @@ interface Page {
   readonly limit: number
 }
 
-/** What has been sent to a webhook and what is to be: the log, tests, and doing it again. */
+/** Creates the service for deliveries: the log, test events and replays. */
 export function createDeliveries(deps: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = deps
 
@@ -32,15 +32,15 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
       .where('webhooks.id', '=', webhookId)
       .where('webhooks.user_id', '=', userId)
 
-  /** @throws 404 when the webhook is unknown or somebody else's, 409 when it is off */
+  /** Locks an enabled webhook of the user. @throws 404 if the user has no such webhook, 409 if it is disabled */
   async function lockEnabled(tx: Tx, userId: string, webhookId: string): Promise<WebhookRow> {
     const webhook = await lockWebhook(tx, userId, webhookId)
     if (!webhook.enabled) throw conflict('webhook_disabled', 'The webhook is disabled. Enable it first.')
     return webhook
   }
 
-  /** Queues for a webhook that the caller has locked. */
-  async function queue(
+  /** Enqueues an event for a webhook that the caller has locked. */
+  async function enqueue(
     tx: Tx,
     webhook: WebhookRow,
     event: Pick<DeliveryRow, 'event_id' | 'seq' | 'type' | 'data' | 'occurred_at'>,
@@ -65,7 +65,7 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
     return row
   }
 
-  /** @throws 404 unknown, of another webhook, or somebody else's */
+  /** Returns a delivery of the user's webhook. @throws 404 if it does not exist */
   async function get(userId: string, webhookId: string, id: string): Promise<DeliveryRow> {
     const row = await ofUser(userId, webhookId).where('webhook_deliveries.id', '=', id).executeTakeFirst()
     if (!row) throw notFound('Delivery')
@@ -73,7 +73,7 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
   }
 
   return {
-    /** Newest first. @throws 404 when the delivery to begin at is not this webhook's */
+    /** Lists deliveries, newest first. @throws 404 if `before` is not a delivery of this webhook */
     async list(userId: string, webhookId: string, { before, status, limit }: Page): Promise<DeliveryRow[]> {
       const start = before === undefined ? undefined : await get(userId, webhookId, before)
       return await ofUser(userId, webhookId)
@@ -90,7 +90,7 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
 
     get,
 
-    /** Sends an event that means nothing. @throws 409 when it is off, or tests wait already */
+    /** Enqueues a test event. @throws 409 if the webhook is disabled or has too many pending tests */
     test: (userId: string, webhookId: string): Promise<DeliveryRow> =>
       transact(async (tx) => {
         const webhook = await lockEnabled(tx, userId, webhookId)
@@ -104,10 +104,10 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
         if (Number(waiting) >= TEST_LIMIT)
           throw conflict(
             'webhook_test_limit_reached',
-            `${TEST_LIMIT} tests are waiting already. Try again when they have been sent.`,
+            `${TEST_LIMIT} tests are already pending. Try again after they have been sent.`,
           )
         const data = { webhook_id: webhookId }
-        return await queue(tx, webhook, {
+        return await enqueue(tx, webhook, {
           event_id: randomUUID(),
           seq: null,
           type: TEST_EVENT_TYPE,
@@ -116,7 +116,7 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
         })
       }),
 
-    /** Sends an event again, as a delivery of its own. @throws 409 when it is still under way, or the webhook is off */
+    /** Sends an event again as a new delivery. @throws 409 if the delivery is pending or the webhook is disabled */
     replay: (userId: string, webhookId: string, id: string): Promise<DeliveryRow> =>
       transact(async (tx) => {
         const webhook = await lockEnabled(tx, userId, webhookId)
@@ -130,14 +130,14 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
         if (event.status === 'PENDING')
           throw conflict(
             'delivery_pending',
-            'The delivery is still on its way. Send it again when it has arrived or failed.',
+            'The delivery is still pending. Replay it after it has been delivered or has failed.',
           )
-        return await queue(tx, webhook, event)
+        return await enqueue(tx, webhook, event)
       }),
 
     /**
-     * Sends again what happened since a moment and has neither arrived nor is under way, oldest first. Answers with how
-     * many; when that is the limit there may be more.
+     * Replays events since a time that are neither delivered nor pending, oldest first. Returns their number, and whether
+     * the limit was reached, so that more can follow.
      */
     replaySince: (
       userId: string,

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
-/** For queries: whether one of these filters takes events of a type. The same as `filterTakes` of the protocol. */
+/** Returns the SQL condition that one of the filters matches an event type. It is equivalent to `filterTakes` of the protocol. */
 export const filterMatchesSql = (
   filters: RawBuilder<unknown>,
   type: RawBuilder<unknown>,

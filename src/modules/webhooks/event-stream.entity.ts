@@ -3,8 +3,8 @@ import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
 /**
- * A fact that the relay has told the hub, waiting to be dealt out to the streams of users. Only the leading relay
- * writes here, so the order of the ids is that of the commits.
+ * A domain event that the outbox relay has published and that waits for the fan-out to users' streams. Only the leading
+ * relay inserts rows, so ids are in commit order.
  */
 export const OutboundEvent = defineEntity({
   name: 'OutboundEvent',
@@ -18,7 +18,7 @@ export const OutboundEvent = defineEntity({
 })
 export type OutboundEvent = InferEntity<typeof OutboundEvent>
 
-/** How far a user's events are numbered, and up to which number they are no longer kept. No row: none yet. */
+/** The newest and the last deleted event number of a user. A user without events has no row. */
 export const EventStream = defineEntity({
   name: 'EventStream',
   tableName: 'event_streams',
@@ -31,7 +31,7 @@ export const EventStream = defineEntity({
 })
 export type EventStream = InferEntity<typeof EventStream>
 
-/** One thing that happened, as its user may see it. `seq` is gapless per user. */
+/** An event as its user may see it. `seq` has no gaps per user. */
 export const UserEvent = defineEntity({
   name: 'UserEvent',
   tableName: 'user_events',

@@ -18,17 +18,17 @@ const After = z
   .transform((text): Position => (text === 'oldest' || text === 'latest' ? text : Number(text)))
   .meta({
     description:
-      'Events after this one: `next` of the answer before, or the `seq` of an event. `oldest`: from the oldest that is ' +
-      'kept; `latest`: only what comes from now on.',
+      'Returns events after this one: `next` of the previous response, or the `seq` of an event. `oldest`: from the ' +
+      'oldest stored event. `latest`: only new events.',
     examples: ['41'],
   })
 
-/** A comma list, as it stands in a query. */
+/** A comma-separated list in a query. */
 const Types = z
   .string()
   .max(2_000)
   .meta({
-    description: 'Only these, a comma list: types, or families such as `session.*`.',
+    description: 'Returns only these: a comma-separated list of types or families such as `session.*`.',
     examples: ['session.*,robot.status'],
   })
   .transform((text) => text.split(','))
@@ -37,19 +37,19 @@ const Types = z
 const EventPage = z
   .object({
     events: z.array(PlatformEvent),
-    next: z.string().meta({ description: 'The cursor to go on with.', examples: ['41'] }),
+    next: z.string().meta({ description: 'The cursor for the next request.', examples: ['41'] }),
     more: z.boolean().meta({
-      description: 'Whether more has happened already: ask again at once.',
+      description: 'Whether more events are available. If so, request the next page immediately.',
       examples: [false],
     }),
   })
   .meta({ id: 'EventPage', description: 'A page of your events, oldest first.' })
 
-/** A user's events, for programs that would rather ask than be called. */
+/** Creates the endpoint of a user's event stream, for programs that poll instead of receiving webhooks. */
 export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling: LongPolling }): Endpoint[] {
   const { eventStreams, longPolling } = deps
 
-  /** Asks again whenever something happens, until there is an answer or the time is up. */
+  /** Reads the stream after each new event until the page has events or the time is over. */
   async function longPoll(
     request: { caller: Caller; http: Context; from: Position; waitMs: number },
     filter: Parameters<EventStreams['read']>[2],
@@ -76,7 +76,7 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
     endpoint({
       method: 'get',
       path: '/api/events',
-      summary: 'Lists your events, oldest first: of your sessions, your robots, and your notifications',
+      summary: 'Lists the events of your sessions, your robots and your notifications, oldest first',
       access: {},
       query: z.strictObject({
         after: After,
@@ -84,13 +84,12 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
         limit: queryInteger(1, PAGE_LIMIT).default(100),
         wait: queryInteger(0, MAX_WAIT_SECONDS)
           .default(0)
-          .meta({ description: 'Seconds to wait for an event when there is none.', examples: [25] }),
+          .meta({ description: 'Seconds to wait for a new event.', examples: [25] }),
       }),
       response: [200, EventPage],
       errors: {
         410: {
-          cursor_gone:
-            'when the events after the cursor are no longer kept, or the stream has no such cursor',
+          cursor_gone: 'when events after the cursor are no longer stored, or the stream has no such cursor',
         },
         429: { too_many_concurrent_requests: 'when too many of your requests wait for events' },
       },
@@ -106,7 +105,7 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
   ]
 }
 
-/** A token that expires while its holder waits is good for no answer after that. */
+/** Returns how long the credential is valid. A request must not wait longer. */
 function validForMs({ credential: { expiresAt } }: Caller): number {
   return expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime() - Date.now()
 }

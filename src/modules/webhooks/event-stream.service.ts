@@ -5,14 +5,14 @@ import type { Db } from '../../core/database/tables.ts'
 import { AppError } from '../../core/errors/errors.ts'
 import { filterMatchesSql } from './event-filter-sql.ts'
 
-/** Where to go on reading: after a number, from the oldest that is kept, or with what comes from now on. */
+/** Where to start reading: after a number, at the oldest stored event, or after the latest event. */
 export type Position = number | 'oldest' | 'latest'
 
 export interface Page {
   readonly events: PlatformEvent[]
-  /** Where to go on. Beyond what was left out by the filter, too. */
+  /** The position for the next read. It skips events that the filter excluded. */
   readonly next: number
-  /** Whether there are more that have happened already. */
+  /** Whether more events are available. */
   readonly more: boolean
 }
 
@@ -30,16 +30,16 @@ const cursorGoneError = (message: string) =>
   new AppError(
     410,
     'cursor_gone',
-    `${message}. Read the present state, then continue with after=latest, or with after=oldest.`,
+    `${message}. Read the current state, then continue with after=latest, or with after=oldest.`,
   )
 
-/** A user's events, forwards. */
+/** Creates the reader of users' event streams. */
 export function createEventStreams({ db }: { db: Db }) {
   return {
     /**
-     * One page, oldest first. One query reads the events and what is kept of them, so that nothing can be pruned in
-     * between: an answer holds all that follows the position, or says that it cannot.
-     * @throws 410 when events after the position are no longer kept, or the position lies ahead of all events
+     * Returns a page, oldest first. One query reads the events and the deleted range, so that a concurrent deletion cannot
+     * cause an unnoticed gap.
+     * @throws 410 if events after the position have been deleted, or the position is after the newest event
      */
     async read(
       userId: string,
@@ -62,14 +62,14 @@ export function createEventStreams({ db }: { db: Db }) {
         order by e.seq`.execute(db)
       const { head, pruned_to } = rows[0] as Row
       if (after !== null && after < pruned_to)
-        throw cursorGoneError(`Events up to ${pruned_to} are no longer kept`)
+        throw cursorGoneError(`Events up to ${pruned_to} are no longer stored`)
       if (after !== null && after > head)
-        throw cursorGoneError(`There is no event ${after} yet, the newest is ${head}`)
-      const found = rows.filter((row) => row.id !== null)
-      const shown = found.slice(0, limit)
-      const more = found.length > limit
-      const last = shown.at(-1)
-      return { events: shown.map(view), next: more && last ? last.seq : head, more }
+        throw cursorGoneError(`Event ${after} does not exist yet; the newest is ${head}`)
+      const events = rows.filter((row) => row.id !== null)
+      const pageRows = events.slice(0, limit)
+      const more = events.length > limit
+      const last = pageRows.at(-1)
+      return { events: pageRows.map(view), next: more && last ? last.seq : head, more }
     },
   }
 }

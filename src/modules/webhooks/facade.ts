@@ -27,12 +27,12 @@ export interface WebhookServicesOptions {
   readonly metrics: Metrics
   readonly now: () => Date
   readonly report: (cause: unknown) => void
-  /** Networks that webhooks may reach although they are not public. */
+  /** Networks that are not public and that webhooks may reach nevertheless. */
   readonly allowedNetworks: readonly string[]
   readonly resolve?: Resolve
 }
 
-/** What programs of others are told: streams of events, and webhooks. */
+/** Creates the services of event streams and webhooks. */
 export function createWebhookServices(deps: WebhookServicesOptions) {
   const targets = createTargets({
     policy: createAddressPolicy(deps.allowedNetworks),

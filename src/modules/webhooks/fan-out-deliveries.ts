@@ -2,15 +2,15 @@ import { sql } from 'kysely'
 import type { Tx } from '../../core/events/transactor.ts'
 import { filterMatchesSql } from './event-filter-sql.ts'
 
-/** A user's events that have just been stored: all with a higher number than `before`. */
+/** The newly stored events of a user: all with a higher number than `before`. */
 export interface StoredRange {
   readonly user_id: string
   readonly before: number
 }
 
 /**
- * Puts new events on their way to the webhooks that ask for them, in the transaction that stored them. The webhooks'
- * rows are locked first, in the order of their ids: whoever switches one off either comes before, or sees what waits.
+ * Enqueues new events for the webhooks that subscribe to them, in the transaction that stored them. It first locks the
+ * webhooks' rows in the order of their ids, so that disabling a webhook runs either before it or sees its deliveries.
  */
 export async function addDeliveries(tx: Tx, stored: readonly StoredRange[], at: Date): Promise<void> {
   const users = stored.map(({ user_id }) => user_id)

@@ -12,41 +12,41 @@ import {
   sessionOf,
 } from './user-event-mapping.ts'
 
-/** Any number; the same in every worker, so that one at a time deals out. */
+/** Key of the advisory lock that lets one worker at a time run the fan-out. The number is arbitrary. */
 const FAN_OUT_LOCK = 7_466_303
 const BATCH_LIMIT = 200
-/** As the database stores them; a batch ends with the fact that goes beyond it. */
+/** Maximum size of a batch as stored in the database. The event that exceeds it is the last one of the batch. */
 const BATCH_BYTES = 256 * 1024
-/** Events that one statement writes: what a fact of ten thousand robots becomes takes several. */
+/** Maximum number of events in a statement. A domain event about ten thousand robots needs several. */
 const CHUNK = 1_000
 
 /**
- * Deals out the facts that the relay hands on: numbers them in the streams of the users who may see them, and puts
- * them on their way to webhooks. Facts leave the queue in the transaction that stores what became of them, so a crash
- * anywhere loses none and doubles none; one worker at a time does so, in order.
+ * Creates the fan-out of the domain events that the outbox relay stores. It appends them to the streams of the users
+ * who may see them and enqueues them for webhooks. It deletes a domain event in the transaction that stores the results,
+ * so a crash neither loses nor duplicates events. One worker at a time runs the fan-out, in order.
  */
 export function createFanOut(deps: { db: Db; transact: Transact; bus: Bus; log: Log; now: () => Date }) {
   const { db, transact, bus, log, now } = deps
 
-  /** Asked four times a second, so without a transaction. */
+  /** Returns whether events are pending. It runs four times a second, so it uses no transaction. */
   const hasPending = async () =>
     (await db.selectFrom('outbound_events').select('id').limit(1).executeTakeFirst()) !== undefined
 
-  /** One fact that is not as it should be must not keep all others back. */
+  /** Converts a domain event. Skips one that is not valid, so that it does not block the others. */
   function toUserEvents(domainEvent: StoredDomainEvent, parties: Parties): NewUserEvent[] {
     try {
       return eventsOf(domainEvent, parties)
     } catch (cause) {
-      log.warn({ err: cause, domainEvent: domainEvent.name }, 'fact not handed on')
+      log.warn({ err: cause, domainEvent: domainEvent.name }, 'skipped a domain event that is not valid')
       return []
     }
   }
 
-  /** The next facts; true when there may be more. */
+  /** Processes the next batch. Returns `more: true` if more events can be pending. */
   const fanOutBatch = () =>
     transact(async (tx) => {
       if (!(await acquireLock(tx))) return { more: false, stored: 0 }
-      const domainEvents = await takeOutboundEvents(tx)
+      const domainEvents = await dequeueOutboundEvents(tx)
       if (domainEvents.length === 0) return { more: false, stored: 0 }
       const parties = await partiesOf(tx, domainEvents)
       const events = domainEvents.flatMap((domainEvent) => toUserEvents(domainEvent, parties))
@@ -58,7 +58,7 @@ export function createFanOut(deps: { db: Db; transact: Transact; bus: Bus; log: 
     })
 
   return {
-    /** Deals out until nothing is left, or for about a second, so that whoever ends the process need not wait long. */
+    /** Processes pending events for about a second at most, so that the process can stop quickly. */
     async run(): Promise<void> {
       const untilMs = performance.now() + 1_000
       for (let more = await hasPending(); more && performance.now() < untilMs; ) {
@@ -76,8 +76,8 @@ async function acquireLock({ db }: Tx): Promise<boolean> {
   return rows[0]?.acquired === true
 }
 
-/** In order, as many as are no more than a batch; the first one however large it is. */
-async function takeOutboundEvents({ db }: Tx): Promise<StoredDomainEvent[]> {
+/** Deletes and returns the next batch in order. The first event can exceed the size limit. */
+async function dequeueOutboundEvents({ db }: Tx): Promise<StoredDomainEvent[]> {
   const { rows } = await sql<StoredDomainEvent & { id: number }>`
     delete from outbound_events where id in (
       select id from (
@@ -100,8 +100,8 @@ async function partiesOf({ db }: Tx, domainEvents: readonly StoredDomainEvent[])
 }
 
 /**
- * Gives events their numbers and stores them. Streams are locked in the order of their users. What is for nobody who
- * exists is dropped.
+ * Numbers events and stores them. It locks streams in the order of their users, and drops events of users who do not
+ * exist.
  */
 async function store({ db }: Tx, events: readonly NewUserEvent[], at: Date): Promise<StoredRange[]> {
   const input = JSON.stringify(events.map((event, ordinal) => ({ ordinal, ...event })))

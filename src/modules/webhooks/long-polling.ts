@@ -5,22 +5,22 @@ import { AppError, unauthorized } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 
-/** Requests of one person that wait at a time, and of all, in one process. */
+/** Maximum numbers of waiting requests in a process: per user and in total. */
 const MAX_PER_USER = 5
 const MAX_TOTAL = 2_000
-/** Finds events whose hint was lost. */
+/** Interval of the query that finds events whose bus message was lost. */
 const POLL_MS = 1_000
 
-/** A request that waits for something to happen. */
+/** A request that waits for events. */
 export interface LongPoll {
-  /** Call before looking; what comes from here on ends the next `rest`. */
+  /** Arms the wait, before the stream is read. An event after this call ends the next `wait`. */
   arm(): void
   /**
-   * Settles when there is an event after `seen`, when the time is up, when the process ends, or when nobody listens.
-   * @throws 401 when the API key was revoked meanwhile
+   * Resolves when an event after `seen` exists, the time is over, the process stops or the client disconnects.
+   * @throws 401 if the API key was revoked during the wait
    */
   wait(seen: number, untilMs: number): Promise<void>
-  /** Nobody listens any more, or the process ends. */
+  /** Whether the client has disconnected or the process stops. */
   readonly ended: boolean
   close(): void
 }
@@ -36,8 +36,8 @@ interface Waiter {
 }
 
 /**
- * Requests that wait for events. No connection to the database is held meanwhile: hints wake those who wait, and one
- * query a second looks for all of them together.
+ * Creates the registry of requests that wait for events. A waiting request uses no database connection: bus messages wake
+ * requests, and a query per second checks all of them.
  */
 export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unknown) => void }) {
   const { db, bus, report } = deps
@@ -56,7 +56,7 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
     const heads = new Map(rows.map(({ user_id, head }) => [user_id, head]))
     for (const waiter of waitingRequests) if ((heads.get(waiter.userId) ?? 0) > waiter.seen) wake(waiter)
   })
-  const recheckHeads = () => void checkHeads().catch(() => {}) // the next look is a second away; requests tell of the database
+  const recheckHeads = () => void checkHeads().catch(() => {}) // the timer retries; requests report database errors
   let unsubscribe: (() => void)[] = []
 
   function removeWaiter(waiter: Waiter): void {
@@ -67,7 +67,7 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
   }
 
   return {
-    /** Begins to hear hints. Processes that serve no requests need none. */
+    /** Subscribes to the bus. Only processes that serve requests need it. */
     listen(): void {
       unsubscribe = [
         bus.subscribe('events.stored', () => {
@@ -88,14 +88,14 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
       return waitingRequests.size
     },
 
-    /** @throws 429 when too many of this person's requests, or of all, wait already */
+    /** Registers a waiting request. @throws 429 if too many requests of the user or of all users are waiting */
     open({ userId, credential }: Caller): LongPoll {
       const ownCount = [...waitingRequests].filter((waiter) => waiter.userId === userId).length
       if (ownCount >= MAX_PER_USER || waitingRequests.size >= MAX_TOTAL) {
         throw new AppError(
           429,
           'too_many_concurrent_requests',
-          `At most ${MAX_PER_USER} requests may wait at a time. End one first.`,
+          `At most ${MAX_PER_USER} of your requests can wait at the same time. End one first.`,
           {
             headers: { 'Retry-After': '5' },
           },
@@ -135,7 +135,7 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
       }
     },
 
-    /** Answers all that wait; whoever comes now does not wait. */
+    /** Ends all waiting requests. Later requests do not wait. */
     async close(): Promise<void> {
       closed = true
       for (const stop of unsubscribe) stop()

@@ -2,15 +2,15 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 
 const DAY_MS = 24 * 3_600_000
-/** Events are kept so long, and so many of each user. */
-const EVENTS_KEPT_MS = 14 * DAY_MS
-const EVENTS_KEPT = 100_000
-/** The log of deliveries: so long, and so many of each webhook. */
-const DELIVERIES_KEPT_MS = 7 * DAY_MS
-const DELIVERIES_KEPT = 10_000
-/** Deliveries that wait for one webhook; of more the oldest are given up. */
-const DELIVERIES_WAITING = 50_000
-/** Rows that one statement removes. */
+/** Maximum age of events, and maximum number per user. */
+const EVENT_RETENTION_MS = 14 * DAY_MS
+const MAX_EVENTS_PER_USER = 100_000
+/** Maximum age of settled deliveries, and maximum number per webhook. */
+const DELIVERY_RETENTION_MS = 7 * DAY_MS
+const MAX_SETTLED_PER_WEBHOOK = 10_000
+/** Maximum number of pending deliveries of a webhook. The oldest ones beyond it fail. */
+const MAX_PENDING_PER_WEBHOOK = 50_000
+/** Maximum number of rows that a statement removes. */
 const BATCH = 5_000
 
 export interface RetentionLimits {
@@ -19,14 +19,15 @@ export interface RetentionLimits {
   readonly waitingPerWebhook?: number
 }
 
-/** Removes what is too old or too much. Every step is small, conditional, and harmless to repeat. */
+/** Creates the retention of events and deliveries. Every step is small, conditional and idempotent. */
 export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?: RetentionLimits }) {
   const { db, now } = deps
-  const { eventsPerUser = EVENTS_KEPT, deliveriesPerWebhook = DELIVERIES_KEPT } = deps.limits ?? {}
-  const { waitingPerWebhook = DELIVERIES_WAITING } = deps.limits ?? {}
+  const { eventsPerUser = MAX_EVENTS_PER_USER, deliveriesPerWebhook = MAX_SETTLED_PER_WEBHOOK } =
+    deps.limits ?? {}
+  const { waitingPerWebhook = MAX_PENDING_PER_WEBHOOK } = deps.limits ?? {}
   const before = (ms: number) => new Date(now().getTime() - ms)
 
-  /** Always a beginning of the stream, noted with it: whoever comes with an older cursor is told. */
+  /** Deletes the start of a stream and records it, so that a request with an older cursor gets status 410. */
   async function prune(userId: string, upTo: number): Promise<void> {
     await sql`
       with pruned as (
@@ -40,7 +41,7 @@ export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?
   async function pruneEvents(): Promise<void> {
     const old = await sql<{ user_id: string; up_to: number }>`
       select user_id, max(seq) as up_to from (
-        select user_id, seq from user_events where stored_at < ${before(EVENTS_KEPT_MS)}::timestamptz
+        select user_id, seq from user_events where stored_at < ${before(EVENT_RETENTION_MS)}::timestamptz
         order by stored_at limit ${BATCH}
       ) as old group by user_id`.execute(db)
     const surplus = await sql<{ user_id: string; up_to: number }>`
@@ -53,13 +54,13 @@ export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?
   async function removeOldDeliveries(): Promise<void> {
     const { rows } = await sql`
       delete from webhook_deliveries where number in (
-        select number from webhook_deliveries where settled_at < ${before(DELIVERIES_KEPT_MS)}::timestamptz
+        select number from webhook_deliveries where settled_at < ${before(DELIVERY_RETENTION_MS)}::timestamptz
         order by settled_at limit ${BATCH})
       returning 1`.execute(db)
     if (rows.length === BATCH) await removeOldDeliveries()
   }
 
-  /** The newest of each webhook stay. What somebody is just working on is left for the next time. */
+  /** Selects rows beyond the newest `count` of each webhook. Skips locked rows. */
   const rowsBeyond = (count: number, condition: ReturnType<typeof sql>) => sql`
     select number from webhook_deliveries where number in (
       select number from (
@@ -69,7 +70,7 @@ export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?
     for update skip locked`
 
   return {
-    /** What is too old, and events beyond the bound. */
+    /** Removes old events and deliveries, surplus events and expired secrets. */
     async removeOld(): Promise<void> {
       await pruneEvents()
       await removeOldDeliveries()
@@ -79,7 +80,7 @@ export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?
           order by id for no key update skip locked)`.execute(db)
     },
 
-    /** Deliveries beyond their bounds. */
+    /** Removes or fails deliveries beyond the limits. */
     async removeSurplus(): Promise<void> {
       await sql`
         delete from webhook_deliveries
@@ -87,7 +88,7 @@ export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?
       await sql`
         update webhook_deliveries
         set status = 'FAILED', settled_at = ${now()}::timestamptz, next_attempt_at = null,
-          error = 'too many deliveries were waiting'
+          error = 'Too many deliveries were pending'
         where status = 'PENDING'
           and number in (${rowsBeyond(waitingPerWebhook, sql`status = 'PENDING'`)})`.execute(db)
     },

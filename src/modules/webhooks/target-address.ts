@@ -2,12 +2,12 @@ import ipaddr from 'ipaddr.js'
 
 type Address = ReturnType<typeof ipaddr.process>
 
-/** Addresses in public ranges behind which clouds keep what is only for their machines. */
+/** Addresses of cloud metadata services within public ranges. */
 const METADATA: ReadonlySet<string> = new Set(['168.63.129.16'])
-/** All there is of IPv6 for everybody; whatever lies outside is special, known to the library or not. */
+/** The public range of IPv6. Addresses outside are special, even if the library does not know them. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
-/** A network in CIDR notation, or undefined. */
+/** Parses a network in CIDR notation. Returns undefined if it is not valid. */
 export function parseNetwork(text: string): ReturnType<typeof ipaddr.parseCIDR> | undefined {
   try {
     return ipaddr.parseCIDR(text)
@@ -17,11 +17,11 @@ export function parseNetwork(text: string): ReturnType<typeof ipaddr.parseCIDR> 
 }
 
 /**
- * Decides about addresses that webhooks may be sent to. Refused is whatever is not plainly an address of a public
- * host: private and local ones, multicast, shared address space, reserved and documentation ranges, and every form
- * that carries an IPv4 address inside (NAT64, 6to4, Teredo, …), except the mapped one, which is looked into.
+ * Creates the policy for addresses of webhook receivers. It refuses all addresses that are not public unicast: private and
+ * local ones, multicast, shared address space, reserved and documentation ranges, and forms that embed an IPv4 address
+ * (NAT64, 6to4, Teredo, …). It judges an IPv4-mapped address by its IPv4 address.
  *
- * @param allowed networks that are allowed although they are not public
+ * @param allowed networks that are allowed despite not being public
  */
 export function createAddressPolicy(allowed: readonly string[]) {
   const networks = allowed.map((text) => ipaddr.parseCIDR(text))
@@ -29,12 +29,12 @@ export function createAddressPolicy(allowed: readonly string[]) {
     address.kind() === network.kind() && address.match(network as never, bits)
 
   return {
-    /** Whether any network is allowed that is not public; only there plain http is. */
+    /** Whether a network that is not public is allowed. Plain http is possible only there. */
     allowsPrivate: networks.length > 0,
 
-    /** How an address may be reached: as a public one, as one that the configuration allows, or not at all. */
+    /** Returns whether an address is public, allowed by the configuration, or refused. */
     judge(text: string): 'public' | 'allowed' | 'refused' {
-      if (!ipaddr.isValid(text) || text.includes('%')) return 'refused' // a zone names an interface of ours
+      if (!ipaddr.isValid(text) || text.includes('%')) return 'refused' // a zone names a local interface
       const address = ipaddr.process(text)
       if (networks.some((network) => isIn(address, network))) return 'allowed'
       if (address.range() !== 'unicast' || METADATA.has(address.toString())) return 'refused'

@@ -5,54 +5,54 @@ import type { AddressPolicy } from './target-address.ts'
 
 const MAX_URL_LENGTH = 2_000
 const RESOLVE_LIMIT_MS = 5_000
-/** Any port that programs of people listen on; not those of other services of a host. */
-const FIRST_FREE_PORT = 1_024
+/** Ports below this are reserved for system services. */
+const FIRST_UNPRIVILEGED_PORT = 1_024
 
 export interface TargetAddress {
   readonly address: string
   readonly family: 4 | 6
 }
-/** Answers with all addresses of a name. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly TargetAddress[]>
 
-/** A URL whose addresses were looked at: connect to nothing but these. */
+/** A URL with its checked addresses. Connect only to these. */
 export interface Target {
   readonly url: URL
   readonly addresses: readonly TargetAddress[]
 }
 
-/** What RFC 6761 says of `localhost`. */
+/** The addresses of `localhost` (RFC 6761). */
 const LOOPBACK: readonly TargetAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ]
 
-/** Why a URL may not be a target. Says nothing of what a name resolves to, or whether it does. */
+/** Says why a URL is not allowed. The message does not reveal whether or to what a name resolves. */
 export class TargetRefused extends Error {}
 
 const notPublic = () => new TargetRefused('its host must have a name that resolves to public addresses only')
 
 /**
- * Asks the name servers of the system, and they alone: its other ways of resolving take threads that everything else
- * in the process needs too, as long as somebody's name server likes to keep them.
+ * Resolves a name with the system's name servers. It avoids `getaddrinfo`, because a slow name server would block threads
+ * that the rest of the process needs.
  */
 const resolveByNameServers: Resolve = async (hostname) => {
   if (/^(.+\.)?localhost\.?$/i.test(hostname)) return LOOPBACK
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-  const found = (answer: PromiseSettledResult<string[]>) =>
-    answer.status === 'fulfilled' ? answer.value : []
+  const addressesOf = (result: PromiseSettledResult<string[]>) =>
+    result.status === 'fulfilled' ? result.value : []
   return [
-    ...found(four).map((address) => ({ address, family: 4 }) as const),
-    ...found(six).map((address) => ({ address, family: 6 }) as const),
+    ...addressesOf(four).map((address) => ({ address, family: 4 }) as const),
+    ...addressesOf(six).map((address) => ({ address, family: 6 }) as const),
   ]
 }
 
-/** Checks where webhooks are sent to: when they are registered, and again before every attempt. */
+/** Creates the check of webhook URLs. It runs when a webhook is registered and before every attempt. */
 export function createTargets(deps: { policy: AddressPolicy; resolve?: Resolve }) {
   const { policy, resolve = resolveByNameServers } = deps
 
-  /** The form alone; no name is resolved. */
+  /** Parses and validates a URL without resolving its host. */
   function parseUrl(text: string): URL {
     if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) throw new TargetRefused('must be a URL')
     const url = new URL(text)
@@ -60,8 +60,8 @@ export function createTargets(deps: { policy: AddressPolicy; resolve?: Resolve }
     if (!schemes.includes(url.protocol))
       throw new TargetRefused(`must begin with ${schemes.join('// or ')}//`)
     if (url.username !== '' || url.password !== '')
-      throw new TargetRefused('must not hold a name or password')
-    if (url.hash !== '') throw new TargetRefused('must not hold a fragment')
+      throw new TargetRefused('must not contain a user name or password')
+    if (url.hash !== '') throw new TargetRefused('must not contain a fragment')
     return url
   }
 
@@ -69,7 +69,7 @@ export function createTargets(deps: { policy: AddressPolicy; resolve?: Resolve }
     const literal = hostname.replace(/^\[(.*)\]$/, '$1')
     const family = isIP(literal)
     if (family !== 0) return [{ address: literal, family: family === 6 ? 6 : 4 }]
-    return await withTimeout(RESOLVE_LIMIT_MS, 'the name was not resolved in time', resolve(hostname)).catch(
+    return await withTimeout(RESOLVE_LIMIT_MS, 'resolving the name timed out', resolve(hostname)).catch(
       () => {
         throw notPublic()
       },
@@ -78,9 +78,9 @@ export function createTargets(deps: { policy: AddressPolicy; resolve?: Resolve }
 
   return {
     /**
-     * Resolves the host and looks at every address: one that is not allowed refuses them all, since whoever answers
-     * for the name decides which one comes first.
-     * @throws TargetRefused
+     * Resolves the host and checks every address. It refuses the URL if one address is not allowed, because the name server
+     * determines the order of addresses.
+     * @throws TargetRefused if the URL is not allowed
      */
     async check(text: string): Promise<Target> {
       const url = parseUrl(text)
@@ -90,8 +90,8 @@ export function createTargets(deps: { policy: AddressPolicy; resolve?: Resolve }
       if (verdicts.has('public')) {
         if (url.protocol !== 'https:') throw new TargetRefused('must begin with https://')
         const port = Number(url.port || 443)
-        if (port !== 443 && port < FIRST_FREE_PORT) {
-          throw new TargetRefused(`must name port 443 or one from ${FIRST_FREE_PORT}`)
+        if (port !== 443 && port < FIRST_UNPRIVILEGED_PORT) {
+          throw new TargetRefused(`must use port 443 or a port from ${FIRST_UNPRIVILEGED_PORT}`)
         }
       }
       return { url, addresses }

@@ -1,14 +1,14 @@
 import { SessionLogEvent } from '@wheelhouse/protocol'
 import { catalog } from '../../core/events/catalog.ts'
 
-/** A fact as it lies in `outbound_events`. */
+/** A domain event as stored in `outbound_events`. */
 export interface StoredDomainEvent {
   readonly name: string
   readonly payload: unknown
   readonly created_at: Date
 }
 
-/** An event for one user, before it has its number. */
+/** An event for a user, before it is numbered. */
 export interface NewUserEvent {
   readonly user_id: string
   readonly type: string
@@ -16,7 +16,7 @@ export interface NewUserEvent {
   readonly created_at: Date
 }
 
-/** The two sides of a session, by its id. */
+/** The client and the operator of each session, by the session's id. */
 export type Parties = ReadonlyMap<string, readonly string[]>
 
 const eventsFor = (userIds: readonly string[], type: string, data: Record<string, unknown>) => (at: Date) =>
@@ -25,8 +25,8 @@ const eventsFor = (userIds: readonly string[], type: string, data: Record<string
 type Converter = (payload: unknown, parties: Parties) => ((at: Date) => NewUserEvent[])[]
 
 /**
- * Whom a fact is an event for, and what they may see of it: both sides of a session its log, owners the status of
- * their robots, its log and its battery, everybody their notifications.
+ * Convert domain events to user events with the data that the user may see: client and operator get the session's log,
+ * owners get the status, log and battery of their robots, users get their notifications.
  */
 const converters: Readonly<Record<string, Converter>> = {
   'session.event': (payload, parties) => {
@@ -57,15 +57,15 @@ function notificationEvent(payload: unknown) {
 }
 
 /**
- * The events of one fact, in their order; none of a kind that this version does not know.
- * @throws ZodError when the fact is not what its name promises
+ * Returns the user events of a domain event, in order. Ignores names that this version does not know.
+ * @throws ZodError if the payload does not match its schema
  */
 export function eventsOf({ name, payload, created_at }: StoredDomainEvent, parties: Parties): NewUserEvent[] {
-  const known = Object.hasOwn(converters, name) ? converters[name] : undefined
-  return known?.(payload, parties).flatMap((events) => events(created_at)) ?? []
+  const convert = Object.hasOwn(converters, name) ? converters[name] : undefined
+  return convert?.(payload, parties).flatMap((events) => events(created_at)) ?? []
 }
 
-/** The session that a fact is about, if it is about one. */
+/** Returns the session of a domain event, if any. */
 export function sessionOf({ name, payload }: StoredDomainEvent): string | undefined {
   if (name !== 'session.event') return undefined
   return SessionLogEvent.safeParse(payload).data?.session_id

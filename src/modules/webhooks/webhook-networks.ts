@@ -1,9 +1,9 @@
 import { isLoopback } from '../../core/http/loopback.ts'
 import { parseNetwork } from './target-address.ts'
 
-/** This machine. */
+/** The loopback networks. */
 const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128']
-/** Networks whose addresses lead to this machine; systems take the unspecified address for it too. */
+/** Networks that lead to this machine, including the unspecified address. */
 const OWN_NETWORKS = [...LOOPBACK_NETWORKS, '0.0.0.0/8', '::/128']
 
 type Network = NonNullable<ReturnType<typeof parseNetwork>>
@@ -16,23 +16,23 @@ interface Settings {
   readonly TRUST_PROXY: number
 }
 
-/** Networks that webhooks may reach although they are not public. */
+/** Networks that are not public and that webhooks may reach nevertheless. */
 export const webhookNetworks = (settings: Settings): string[] => [
   ...(settings.WEBHOOK_ALLOWED_NETWORKS ?? []),
   ...(settings.WEBHOOK_ALLOW_LOOPBACK ? LOOPBACK_NETWORKS : []),
 ]
 
 /**
- * Returns what is wrong with the settings: only where users of other machines cannot reach the platform may its
- * webhooks reach this machine, since its services trust whatever comes from there.
+ * Returns the problems of the settings. Webhooks may reach this machine only if users of other machines cannot reach the
+ * platform, because local services often trust local requests.
  */
 export function webhookProblems(settings: Settings): string[] {
   const { WEBHOOK_ALLOWED_NETWORKS = [], WEBHOOK_ALLOW_LOOPBACK, HOST, BASE_URL, TRUST_PROXY } = settings
-  const own = WEBHOOK_ALLOWED_NETWORKS.filter(coversThisMachine)
+  const ownNetworks = WEBHOOK_ALLOWED_NETWORKS.filter(coversThisMachine)
   const problems =
-    own.length > 0
+    ownNetworks.length > 0
       ? [
-          `WEBHOOK_ALLOWED_NETWORKS holds addresses of this machine (${own.join(', ')}): use WEBHOOK_ALLOW_LOOPBACK`,
+          `WEBHOOK_ALLOWED_NETWORKS contains addresses of this machine (${ownNetworks.join(', ')}): use WEBHOOK_ALLOW_LOOPBACK`,
         ]
       : []
   if (!WEBHOOK_ALLOW_LOOPBACK) return problems
@@ -50,13 +50,13 @@ export function webhookProblems(settings: Settings): string[] {
   return problems
 }
 
-/** Whether a network holds an address of this machine. */
+/** Returns whether a network contains an address of this machine. */
 function coversThisMachine(text: string): boolean {
   const network = parseNetwork(text)
   return network !== undefined && OWN_NETWORKS.some((own) => overlap(network, parseNetwork(own) as Network))
 }
 
-/** Of two networks that overlap, one holds the other's address. */
+/** Returns whether two networks overlap: one contains the other's address. */
 function overlap([left, leftBits]: Network, [right, rightBits]: Network): boolean {
   if (left.kind() !== right.kind()) return false
   return left.match(right as never, Math.min(leftBits, rightBits))

@@ -1,14 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
 const PREFIX = 'whsec_'
-/** Standard Webhooks asks for 24 to 64. */
+/** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32
 
-/** A new secret, in the form that verifying libraries take. */
+/** Returns a new secret in the format of Standard Webhooks. */
 export const generateSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 /**
- * The `webhook-signature` of a message, one signature for each secret: Standard Webhooks 1.0, symmetric.
+ * Returns the `webhook-signature` header, with a signature per secret (Standard Webhooks 1.0, symmetric).
  * @param timestamp seconds since 1970
  */
 export function signatures(

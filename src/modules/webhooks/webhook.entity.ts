@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
-/** Why a webhook is off: its owner did it, nothing arrived for days, or the receiver said that it is gone (410). */
+/** Why a webhook is disabled: by its owner, after days of failures, or by a 410 Gone response. */
 export const DisabledReason = z.enum(['user', 'failing', 'gone'])
 export type DisabledReason = z.infer<typeof DisabledReason>
 
-/** Where a user wants to be told of events, and how it goes there. */
+/** A user's subscription of events to a URL, and the state of its deliveries. */
 export const Webhook = defineEntity({
   name: 'Webhook',
   tableName: 'webhooks',
@@ -30,27 +30,27 @@ export const Webhook = defineEntity({
     user: () => referenceTo('User').deleteRule('cascade'),
     url: p.text(),
     description: p.text().nullable(),
-    /** Filters; see `filterTakes`. */
+    /** Event filters; see `filterTakes`. */
     types: p.array().columnType('text[]'),
-    /** Encrypted: signing needs it as it is. */
+    /** Encrypted, because signing needs the plain text. */
     secret: p.text(),
-    /** The one before, which signs too until `oldSecretUntil`. */
+    /** The previous secret. It also signs until `oldSecretUntil`. */
     oldSecret: p.text().nullable(),
     oldSecretUntil: p.datetime(3).nullable(),
     enabled: p.boolean().default(true),
     disabledReason: p.enum(DisabledReason.options).nullable(),
     disabledAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    /** When an attempt last arrived, and the first that did not since then. */
+    /** Times of the last success and of the first failure after it. */
     lastSuccessAt: p.datetime(3).nullable(),
     failingSince: p.datetime(3).nullable(),
-    /** Attempts in a row that did not arrive. */
+    /** Number of consecutive failed attempts. */
     failures: p.integer().default(0),
-    /** When the earliest of its deliveries is due; null when none waits. */
+    /** When its earliest delivery is due; null without pending deliveries. */
     dueAt: p.datetime(3).nullable(),
-    /** No attempt before: it has just failed, or asked for a pause. */
+    /** No attempt starts before this time, after a failure or a Retry-After. */
     pausedUntil: p.datetime(3).nullable(),
-    /** Whoever holds the claim delivers here; nobody else may until `claimedUntil`, by the database's clock. */
+    /** The exclusive right to deliver until `claimedUntil`, by the database's clock. */
     claim: p.uuid().nullable(),
     claimedUntil: p.datetime(3).nullable(),
   },
@@ -60,7 +60,7 @@ export type Webhook = InferEntity<typeof Webhook>
 export const DeliveryStatus = z.enum(['PENDING', 'DELIVERED', 'FAILED'])
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
-/** One event on its way to one webhook, with a copy of the event: it may outlive the one in the stream. */
+/** A delivery of an event to a webhook. It copies the event, because the stream may delete it earlier. */
 export const WebhookDelivery = defineEntity({
   name: 'WebhookDelivery',
   tableName: 'webhook_deliveries',
@@ -89,20 +89,20 @@ export const WebhookDelivery = defineEntity({
     number: p.bigint('number').primary().autoincrement(),
     id: p.uuid(),
     webhook: () => p.manyToOne(Webhook).mapToPk().deleteRule('cascade'),
-    /** The same over all attempts and replays: the `webhook-id`. */
+    /** The `webhook-id`, the same in all attempts and replays. */
     eventId: p.uuid(),
-    /** Its number in the user's stream; null of a test. */
+    /** The event's number in the user's stream; null for a test event. */
     seq: p.bigint('number').nullable(),
     type: p.text(),
     data: p.json<Record<string, unknown>>(),
     occurredAt: p.datetime(3),
     createdAt: p.datetime(3),
     status: p.enum(DeliveryStatus.options).default('PENDING'),
-    /** Attempts that were begun. */
+    /** Number of started attempts. */
     attempts: p.integer().default(0),
     nextAttemptAt: p.datetime(3).nullable(),
     settledAt: p.datetime(3).nullable(),
-    /** What came of the newest attempt. */
+    /** The result of the latest attempt. */
     attemptedAt: p.datetime(3).nullable(),
     durationMs: p.integer().nullable(),
     responseStatus: p.integer().nullable(),

@@ -28,7 +28,7 @@ interface WebhookRouteDeps {
   readonly now: () => Date
 }
 
-/** A user's webhooks. */
+/** Creates the endpoints of webhooks. */
 export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
   const { webhooks, now } = deps
   const view = (row: Parameters<typeof webhookView>[0]) => webhookView(row, now())
@@ -44,11 +44,11 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
     endpoint({
       method: 'post',
       path: WEBHOOKS,
-      summary: 'Registers a webhook; the answer shows its secret this once',
+      summary: 'Registers a webhook. Only this response contains its secret',
       access: {},
       body: CreateWebhook,
       response: [201, WebhookWithSecret],
-      errors: { 409: { webhook_limit_reached: 'when the account has as many webhooks as it may have' } },
+      errors: { 409: { webhook_limit_reached: 'when the account has the maximum number of webhooks' } },
       run: async ({ caller, body }) => {
         const { row, secret } = await webhooks.create(caller.userId, body)
         return { ...view(row), secret }
@@ -66,7 +66,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
     endpoint({
       method: 'patch',
       path: `${WEBHOOKS}/{id}`,
-      summary: 'Changes a webhook, or switches it on or off',
+      summary: 'Changes, enables or disables a webhook',
       access: {},
       params: idParams('webhook'),
       body: UpdateWebhook,
@@ -85,7 +85,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
     endpoint({
       method: 'post',
       path: `${WEBHOOKS}/{id}/rotate-secret`,
-      summary: 'Replaces the secret of a webhook; the answer shows the new one this once',
+      summary: 'Replaces the secret of a webhook. Only this response contains the new secret',
       access: {},
       params: idParams('webhook'),
       body: RotateSecret,
@@ -99,7 +99,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
   ]
 }
 
-/** What has been sent to a webhook, and sending more. */
+/** Creates the endpoints of deliveries. */
 function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint[] {
   return [
     endpoint({
@@ -109,13 +109,13 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
       access: {},
       params: idParams('webhook'),
       response: [202, DeliveryView],
-      errors: { 409: { ...disabledConflict, webhook_test_limit_reached: 'when several tests already wait' } },
+      errors: { 409: { ...disabledConflict, webhook_test_limit_reached: 'when too many tests are pending' } },
       run: async ({ caller, params }) => deliveryView(await deliveries.test(caller.userId, params.id)),
     }),
     endpoint({
       method: 'post',
       path: `${WEBHOOKS}/{id}/replay`,
-      summary: 'Sends again what happened since a moment and did not arrive',
+      summary: 'Replays events since a given time that were not delivered',
       access: {},
       params: idParams('webhook'),
       body: ReplaySince,
@@ -125,8 +125,11 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
           replayed: z
             .number()
             .int()
-            .meta({ description: 'How many events are sent again.', examples: [12] }),
-          more: z.boolean().meta({ description: 'Whether there may be more: ask again.', examples: [false] }),
+            .meta({ description: 'The number of replayed events.', examples: [12] }),
+          more: z.boolean().meta({
+            description: 'Whether more events can follow. If so, repeat the request.',
+            examples: [false],
+          }),
         }),
       ],
       errors: { 409: disabledConflict },
@@ -148,7 +151,7 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
     endpoint({
       method: 'get',
       path: `${DELIVERIES}/{delivery_id}`,
-      summary: 'Returns a delivery with the event it carries',
+      summary: 'Returns a delivery with its event',
       access: {},
       params: deliveryParams,
       response: [200, DeliveryWithEvent],
@@ -164,7 +167,7 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
       access: {},
       params: deliveryParams,
       response: [202, DeliveryView],
-      errors: { 409: { ...disabledConflict, delivery_pending: 'when the delivery is still under way' } },
+      errors: { 409: { ...disabledConflict, delivery_pending: 'when the delivery is still pending' } },
       run: async ({ caller, params }) =>
         deliveryView(await deliveries.replay(caller.userId, params.id, params.delivery_id)),
     }),

@@ -8,7 +8,7 @@ const url = z
   .min(1)
   .max(2_000)
   .meta({
-    description: 'An https URL whose host is reachable by everybody. Redirects are not followed.',
+    description: 'An https URL with a public host. Redirects are not followed.',
     examples: ['https://robots.example.com/hooks/wheelhouse'],
   })
 const types = z
@@ -16,7 +16,7 @@ const types = z
   .min(1)
   .max(MAX_EVENT_FILTERS)
   .meta({
-    description: 'Which events are sent: types, families such as `session.*`, or `*` for all.',
+    description: 'The events to send: types, families such as `session.*`, or `*` for all.',
     examples: [['session.*', 'robot.status']],
   })
 const description = line(200)
@@ -38,7 +38,7 @@ export const UpdateWebhook = z
     enabled: z
       .boolean()
       .optional()
-      .meta({ description: 'Off: what waits is given up. On: events are sent from now on.' }),
+      .meta({ description: 'False: pending deliveries fail. True: new events are sent.' }),
   })
   .refine((change) => Object.keys(change).length > 0, 'Name at least one field to change')
   .meta({ id: 'UpdateWebhook', examples: [{ types: ['session.*'] }] })
@@ -47,7 +47,7 @@ export type UpdateWebhook = z.output<typeof UpdateWebhook>
 export const RotateSecret = z
   .strictObject({
     keep_old: z.boolean().default(true).meta({
-      description: 'Whether the old secret signs too for another 24 hours; false when it has leaked.',
+      description: 'Whether the old secret also signs for another 24 hours. Send false if it has leaked.',
     }),
   })
   .default({ keep_old: true })
@@ -64,39 +64,39 @@ export const WebhookView = z
     enabled: z.boolean(),
     disabled_reason: DisabledReason.nullable().meta({
       description:
-        'Why it is off: you did it, nothing arrived there for five days, or it answered 410. Null while it is on.',
+        'Why the webhook is disabled: by you, after five days of failures, or by a 410 response. Null while it is enabled.',
       examples: [null],
     }),
     disabled_at: timestamp.nullable().meta({ examples: [null] }),
     failing_since: timestamp.nullable().meta({
-      description: 'The first attempt since the last success that did not arrive.',
+      description: 'The time of the first failure since the last success.',
       examples: [null],
     }),
     last_success_at: timestamp.nullable(),
     old_secret_until: timestamp.nullable().meta({
-      description: 'Until when deliveries are signed with the secret before, too.',
+      description: 'Until when the previous secret also signs deliveries.',
       examples: [null],
     }),
     created_at: timestamp.meta({ examples: ['2026-10-05T08:20:00.000Z'] }),
   })
-  .meta({ id: 'Webhook', description: 'Where your events are sent to.' })
+  .meta({ id: 'Webhook', description: 'A subscription of your events to a URL.' })
 export type WebhookView = z.infer<typeof WebhookView>
 
 const secret = z.string().meta({
-  description: 'Signs every delivery, as Standard Webhooks does. Shown this once.',
+  description: 'The secret that signs deliveries, as in Standard Webhooks. Only this response contains it.',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…'],
 })
-/** Answers to a creation and to a rotation: the only times that the secret is shown. */
+/** Response to a creation and to a rotation. Only these contain the secret. */
 export const WebhookWithSecret = WebhookView.extend({ secret }).meta({
   id: 'WebhookWithSecret',
-  description: 'A webhook, with its new secret this once.',
+  description: 'A webhook, including its new secret.',
 })
 
 export const DeliveryView = z
   .object({
     id: idOf('delivery'),
     event_id: idOf('event').meta({
-      description: 'The `webhook-id`: the same over all attempts and replays of an event.',
+      description: 'The `webhook-id`, the same in all attempts and replays of an event.',
     }),
     type: z.string().meta({ examples: ['session.started'] }),
     seq: z
@@ -104,11 +104,12 @@ export const DeliveryView = z
       .int()
       .nullable()
       .meta({
-        description: 'Number of the event in your stream; null of a test.',
+        description: 'The number of the event in your stream; null for a test event.',
         examples: [41],
       }),
     status: DeliveryStatus.meta({
-      description: 'PENDING: due or to be tried again. DELIVERED: answered with 2xx. FAILED: given up.',
+      description:
+        'PENDING: due or waiting for a retry. DELIVERED: the receiver returned 2xx. FAILED: no more retries.',
       examples: ['DELIVERED'],
     }),
     attempts: z
@@ -116,9 +117,9 @@ export const DeliveryView = z
       .int()
       .meta({ examples: [1] }),
     created_at: timestamp,
-    attempted_at: timestamp.nullable().meta({ description: 'When the newest attempt began.' }),
+    attempted_at: timestamp.nullable().meta({ description: 'When the latest attempt started.' }),
     next_attempt_at: timestamp.nullable().meta({ description: 'Null unless PENDING.', examples: [null] }),
-    settled_at: timestamp.nullable().meta({ description: 'When it was delivered or given up.' }),
+    settled_at: timestamp.nullable().meta({ description: 'When it was delivered or failed.' }),
     duration_ms: z
       .number()
       .int()
@@ -128,20 +129,23 @@ export const DeliveryView = z
       .number()
       .int()
       .nullable()
-      .meta({ description: 'Of the newest attempt; null when there was no answer.', examples: [200] }),
+      .meta({
+        description: 'The status of the latest response; null if the latest attempt got none.',
+        examples: [200],
+      }),
     response_excerpt: z
       .string()
       .nullable()
-      .meta({ description: 'The beginning of the answer, at most 1,024 characters.', examples: ['ok'] }),
+      .meta({ description: 'The start of the response, at most 1,024 characters.', examples: ['ok'] }),
     error: z
       .string()
       .nullable()
-      .meta({ description: 'Why the newest attempt failed.', examples: [null] }),
+      .meta({ description: 'Why the latest attempt failed.', examples: [null] }),
   })
-  .meta({ id: 'WebhookDelivery', description: 'One event on its way to one webhook.' })
+  .meta({ id: 'WebhookDelivery', description: 'A delivery of an event to a webhook.' })
 export type DeliveryView = z.infer<typeof DeliveryView>
 
-/** What is sent; a test carries no `seq`. */
+/** The body of a delivery. A test event has no `seq`. */
 export const DeliveredEvent = PlatformEvent.extend({
   seq: PlatformEvent.shape.seq.optional(),
 }).meta({ id: 'DeliveredEvent', description: 'The body of a delivery.' })
@@ -149,12 +153,12 @@ export type DeliveredEvent = z.infer<typeof DeliveredEvent>
 
 export const DeliveryWithEvent = DeliveryView.extend({ event: DeliveredEvent }).meta({
   id: 'WebhookDeliveryWithEvent',
-  description: 'A delivery with what it carries.',
+  description: 'A delivery with its event.',
 })
 
 const DELIVERY_PAGE_LIMIT = 100
 export const DeliveryQuery = z.strictObject({
-  before: idOf('delivery').optional().meta({ description: 'Deliveries older than this one.' }),
+  before: idOf('delivery').optional().meta({ description: 'Returns only deliveries older than this one.' }),
   status: DeliveryStatus.optional(),
   limit: queryInteger(1, DELIVERY_PAGE_LIMIT).default(50),
 })
@@ -163,7 +167,7 @@ export const ReplaySince = z
   .strictObject({
     since: z.iso
       .datetime({ offset: true })
-      .meta({ description: 'Events from this moment on.', examples: ['2026-11-20T09:00:00Z'] })
+      .meta({ description: 'Replays events since this time.', examples: ['2026-11-20T09:00:00Z'] })
       .transform((text) => new Date(text)),
   })
-  .meta({ id: 'ReplayEvents', description: 'From when on events are sent again that did not arrive.' })
+  .meta({ id: 'ReplayEvents', description: 'The time since which undelivered events are replayed.' })

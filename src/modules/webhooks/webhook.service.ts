@@ -11,14 +11,14 @@ import type { CreateWebhook, UpdateWebhook } from './webhook.schema.ts'
 import type { WebhookRow } from './webhook.view.ts'
 import { generateSecret } from './webhook-signature.ts'
 
-/** Webhooks of one user. */
+/** Maximum number of webhooks of a user. */
 const WEBHOOK_LIMIT = 10
-/** How long the secret before the newest signs too. */
+/** How long the previous secret also signs. */
 const OVERLAP_MS = 24 * 3_600_000
-/** What secrets of webhooks are sealed for, in the database. */
+/** The purpose with which webhook secrets are encrypted in the database. */
 export const SECRET_PURPOSE = 'webhook'
 
-/** A user's webhooks: making, changing and removing them. */
+/** Creates the webhook service: create, change, rotate and remove webhooks. */
 export function createWebhooks(deps: {
   db: Db
   transact: Transact
@@ -29,7 +29,7 @@ export function createWebhooks(deps: {
   const { db, transact, secrets, targets, now } = deps
   const seal = (secret: string, webhookId: string) => secrets.seal(SECRET_PURPOSE, secret, webhookId)
 
-  /** No transaction is open while the name is resolved. */
+  /** Validates a URL. Call it outside a transaction, because it resolves the name. */
   async function checkUrl(url: string): Promise<void> {
     try {
       await targets.check(url)
@@ -48,7 +48,7 @@ export function createWebhooks(deps: {
       data: { host: new URL(webhook.url).host },
     })
 
-  /** @throws 404 unknown or somebody else's. */
+  /** Returns a webhook. @throws 404 if the user has no such webhook */
   async function get(userId: string, id: string): Promise<WebhookRow> {
     const row = await db
       .selectFrom('webhooks')
@@ -62,14 +62,14 @@ export function createWebhooks(deps: {
 
   return {
     /**
-     * Answers with the secret, which is not shown again.
-     * @throws 400 for a URL that may not be a target, 409 when there are as many as one may have
+     * Creates a webhook and returns its secret, which cannot be read again.
+     * @throws 400 if the URL is not allowed, 409 if the user has the maximum number of webhooks
      */
     async create(userId: string, input: CreateWebhook): Promise<{ row: WebhookRow; secret: string }> {
       await checkUrl(input.url)
       const [id, secret] = [randomUUID(), generateSecret()]
       const row = await transact(async (tx) => {
-        // The user's row is the queue: two creations at once cannot both take the last place.
+        // Locks the user's row, so that concurrent requests cannot exceed the limit.
         await tx.db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
         const { count } = await tx.db
           .selectFrom('webhooks')
@@ -79,7 +79,7 @@ export function createWebhooks(deps: {
         if (Number(count) >= WEBHOOK_LIMIT)
           throw conflict(
             'webhook_limit_reached',
-            `You have ${WEBHOOK_LIMIT} webhooks, the most that are possible. Remove one first.`,
+            `You have ${WEBHOOK_LIMIT} webhooks, which is the maximum. Remove a webhook first.`,
           )
         const created = await tx.db
           .insertInto('webhooks')
@@ -103,10 +103,10 @@ export function createWebhooks(deps: {
 
     get,
 
-    /** @throws 404; 400 for a URL that may not be a target */
+    /** Changes a webhook. @throws 404 if the user has no such webhook, 400 if the URL is not allowed */
     async update(userId: string, id: string, change: UpdateWebhook): Promise<WebhookRow> {
       const { enabled, ...fields } = change
-      await get(userId, id) // whoever has no such webhook has no names resolved
+      await get(userId, id) // resolves names only for the owner of the webhook
       if (fields.url !== undefined) await checkUrl(fields.url)
       return await transact(async (tx) => {
         const before = await lockWebhook(tx, userId, id)
@@ -115,7 +115,7 @@ export function createWebhooks(deps: {
           .updateTable('webhooks')
           .set({
             ...fields,
-            // Another receiver, or one that was repaired: it is tried as if nothing had been wrong.
+            // A new URL or a re-enabled webhook starts without earlier failures.
             ...((fields.url !== undefined || enabled) && {
               failing_since: null,
               failures: 0,
@@ -131,7 +131,7 @@ export function createWebhooks(deps: {
       })
     },
 
-    /** Removes a webhook with its deliveries. An attempt that is under way may still arrive. */
+    /** Removes a webhook with its deliveries. A running attempt may still arrive. */
     remove: (userId: string, id: string): Promise<void> =>
       transact(async (tx) => {
         const row = await tx.db
@@ -144,7 +144,7 @@ export function createWebhooks(deps: {
         await auditWebhook(tx, 'deleted', row)
       }),
 
-    /** Replaces the secret; the old one signs too for a day, unless it is not to be kept. */
+    /** Replaces the secret. With `keepOld`, the old secret also signs for a day. */
     async rotate(userId: string, id: string, keepOld: boolean): Promise<{ row: WebhookRow; secret: string }> {
       const secret = generateSecret()
       const row = await transact(async (tx) => {
@@ -169,7 +169,7 @@ export function createWebhooks(deps: {
 }
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-/** @throws 404 unknown or somebody else's. */
+/** Locks and returns a webhook. @throws 404 if the user has no such webhook */
 export async function lockWebhook(tx: Tx, userId: string, id: string): Promise<WebhookRow> {
   const row = await tx.db
     .selectFrom('webhooks')
@@ -182,7 +182,7 @@ export async function lockWebhook(tx: Tx, userId: string, id: string): Promise<W
   return row
 }
 
-/** Switches off a webhook that the caller has locked, and gives up what waits for it. */
+/** Disables a webhook that the caller has locked, and fails its pending deliveries. */
 export async function disable(tx: Tx, webhook: WebhookRow, reason: DisabledReason, at: Date): Promise<void> {
   if (!webhook.enabled) return
   await tx.db
@@ -196,7 +196,7 @@ export async function disable(tx: Tx, webhook: WebhookRow, reason: DisabledReaso
       status: 'FAILED',
       settled_at: at,
       next_attempt_at: null,
-      error: sql<string>`coalesce(error || '; ', '') || 'the webhook was disabled'`,
+      error: sql<string>`coalesce(error || '; ', '') || 'The webhook was disabled'`,
     })
     .where('webhook_id', '=', webhook.id)
     .where('status', '=', 'PENDING')

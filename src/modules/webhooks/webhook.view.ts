@@ -37,7 +37,7 @@ export const deliveryView = (row: DeliveryRow): DeliveryView => ({
   error: row.error,
 })
 
-/** What a delivery carries, the same at every attempt. */
+/** Returns the body of a delivery, the same at every attempt. */
 export const deliveredEvent = (row: DeliveryRow): DeliveredEvent => ({
   id: row.event_id,
   ...(row.seq !== null && { seq: row.seq }),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** A page of the documentation that comes with the program. */
+/** A page of the bundled documentation. */
 export interface DocsPage {
   readonly name: string
   readonly title: string
@@ -18,25 +18,20 @@ const page = (name: string, path: string, title: string, description: string): D
 })
 
 const all = [
-  page('readme', 'README.md', 'Wheelhouse', 'What it is, and how to start it'),
+  page('readme', 'README.md', 'Wheelhouse', 'Overview, and how to start Wheelhouse'),
   page('mcp', 'docs/mcp.md', 'MCP', 'This server: connecting, tools, resources, prompts'),
-  page(
-    'specification',
-    'docs/specification.md',
-    'REST API',
-    'What the routes do where the specification is open',
-  ),
+  page('specification', 'docs/specification.md', 'REST API', 'The behaviour of the routes in detail'),
   page(
     'protocol',
     'docs/protocol.md',
     'Wire protocol',
-    'What robots, operators and live clients send each other',
+    'The frames between robots, operators and live clients',
   ),
-  page('operations', 'docs/operations.md', 'Operations', 'Settings, limits, metrics, what to do when'),
+  page('operations', 'docs/operations.md', 'Operations', 'Settings, limits, metrics, troubleshooting'),
   page('console', 'docs/console.md', 'Console', 'The web console, page by page'),
 ]
 
-/** The pages that are there; an installation may have left some behind. */
+/** Returns the existing pages. An installation may not contain all of them. */
 export const docsPages = (): DocsPage[] => all.filter(({ file }) => existsSync(file))
 
 export const readDocs = ({ file }: DocsPage): Promise<string> => readFile(file, 'utf8')

@@ -1,19 +1,19 @@
 import type { CallContext, RouteInvoker } from './route-invoker.ts'
 
-/** A thing with an id, and the words by which people look for it. */
+/** A resource id, and the words by which users search for it. */
 export interface IdCandidate {
   readonly id: string
   readonly title: string
 }
 
-/** As many as are offered at once. */
+/** The number of sessions to suggest. */
 const SESSIONS = '20'
 const ROBOTS = '100'
 
-/** The robots and sessions that a caller can name. */
+/** Creates the lists of robots and sessions that a caller can refer to. */
 export function createIdCandidates(routes: RouteInvoker, context: CallContext) {
   return {
-    /** The caller's own robots; none for who is no client. */
+    /** Returns the robots of the caller; an empty list for a caller who is not a client. */
     async robots(): Promise<IdCandidate[]> {
       if (!context.caller.roles.includes('client')) return []
       const { body } = await routes.call('GET /api/client/robots', { query: { limit: ROBOTS } }, context)
@@ -23,7 +23,7 @@ export function createIdCandidates(routes: RouteInvoker, context: CallContext) {
       }))
     },
 
-    /** The newest sessions of the caller. */
+    /** Returns the newest sessions of the caller. */
     async sessions(): Promise<IdCandidate[]> {
       const { body } = await routes.call('GET /api/sessions', { query: { limit: SESSIONS } }, context)
       const { sessions } = body as {
@@ -38,7 +38,7 @@ export function createIdCandidates(routes: RouteInvoker, context: CallContext) {
 }
 export type IdCandidates = ReturnType<typeof createIdCandidates>
 
-/** Ids that begin as typed, or whose thing is called so. */
+/** Returns the ids that start with the typed text or whose name contains it. */
 export const filterCandidates = (candidates: readonly IdCandidate[], typed: string): string[] => {
   const wanted = typed.toLowerCase()
   return candidates

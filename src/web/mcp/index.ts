@@ -8,7 +8,7 @@ import { createRouteInvoker, findRoutes } from './route-invoker.ts'
 import { createToolbox } from './toolbox.ts'
 import { tools } from './tools/index.ts'
 
-/** What the MCP server needs of the platform. */
+/** The dependencies of the MCP server. */
 export interface McpEndpointDeps
   extends Pick<McpRouteDeps, 'auth' | 'baseUrl' | 'requestLimits' | 'log' | 'report'> {
   readonly config: Pick<McpRouteDeps, 'corsOrigins'>
@@ -18,7 +18,7 @@ export interface McpEndpointDeps
   readonly rateLimits: McpRouteDeps['limits']
 }
 
-/** The MCP server over the routes of the REST API, and where clients read how to sign in to it. */
+/** Creates the MCP server over the routes of the REST API, and the metadata that describes how to authenticate. */
 export function mcpEndpoint(deps: McpEndpointDeps, endpoints: readonly Endpoint[]): Middleware[] {
   const { auth, baseUrl, idempotency, oidcProvider, metrics, rateLimits } = deps
   const find = findRoutes(endpoints)

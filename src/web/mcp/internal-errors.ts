@@ -5,8 +5,8 @@ type Transport = Parameters<Connect>[0]
 type Message = Parameters<Transport['send']>[0]
 
 /**
- * Keeps what an unexpected exception says from the caller: the library answers with the text of whatever is thrown.
- * Errors of the platform carry the status that REST would have answered, and keep their text.
+ * Hides the messages of unexpected exceptions from the caller: the library sends the text of every exception. Errors
+ * of the platform have the status of the REST response and keep their text.
  */
 export function hideInternalErrors({ server }: McpServer, report: (cause: unknown) => void): void {
   const connect: Connect = server.connect.bind(server)

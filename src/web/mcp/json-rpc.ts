@@ -14,13 +14,13 @@ export const parseError = (): RpcError => ({
 export const invalidRequest = (why: string): RpcError => ({ code: -32_600, message: why })
 export const methodNotFound = (): RpcError => ({ code: -32_601, message: 'Method not found' })
 
-/** The id of a request, to be repeated in its answer; null when there is none to be read. */
+/** Returns the id of a request for its response; null when the message has no readable id. */
 function requestIdOf(message: unknown): string | number | null {
   const id: unknown = Reflect.get(Object(message), 'id')
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }
 
-/** Answers a message with an error in the form of JSON-RPC. */
+/** Sends a JSON-RPC error. */
 export function sendError(
   http: Context,
   status: number,

@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from '../openapi/document.ts'
 
-/** A JSON Schema as far as it is read here. */
+/** The parts of a JSON Schema that this folder uses. */
 export interface Schema {
   readonly [keyword: string]: unknown
   readonly properties?: Readonly<Record<string, Schema>>
@@ -9,8 +9,8 @@ export interface Schema {
 }
 
 /**
- * A schema of the description with everything that it refers to written in its place: clients of models know little
- * of references. None refers to itself. Examples are left out: a model may take one for a value, and they are long.
+ * Returns a schema of the description with its references inlined, because few model clients resolve references. No
+ * schema refers to itself. Examples are removed: they are long, and a model may use one as a value.
  */
 export function inlineReferences(document: OpenApiDocument, schema: unknown): Schema {
   const walk = (part: unknown): unknown => {
@@ -28,20 +28,20 @@ export function inlineReferences(document: OpenApiDocument, schema: unknown): Sc
   return walk(schema) as Schema
 }
 
-/** What a reference such as `#/components/schemas/Robot` points to. */
+/** Returns the target of a reference such as `#/components/schemas/Robot`. */
 export function resolveReference(document: OpenApiDocument, ref: string): unknown {
   const steps = ref.replace(/^#\//, '').split('/')
   return steps.reduce<unknown>((part, step) => Reflect.get(Object(part), step), document)
 }
 
-/** The fields of an object, or of whichever of several objects it is. */
+/** Returns the fields of an object, or of all variants of a union of objects. */
 export function fieldsOf(schema: Schema): Readonly<Record<string, Schema>> {
   return Object.assign({}, ...(schema.anyOf ?? []).map(fieldsOf), schema.properties)
 }
 
 /**
- * Returns the names of the fields of an object, and of those of the objects in its lists, without anything about their
- * values: what a model needs to know what it will get, in a tenth of the size.
+ * Returns the names of the fields of an object and of the objects in its lists, without types. A model needs only the
+ * names to know the result, and they take a tenth of the size.
  */
 export function fieldNames(schema: Schema, keep: (name: string) => boolean = () => true): Schema {
   const names = Object.entries(fieldsOf(schema)).filter(([name]) => keep(name))

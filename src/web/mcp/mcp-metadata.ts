@@ -3,15 +3,15 @@ import { notAllowed } from '../../core/errors/errors.ts'
 
 export const MCP_PATH = '/api/mcp'
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
-/** Nothing in it is anybody's own, and it changes with the configuration alone. */
+/** The metadata is public and changes only with the configuration. */
 const CACHED = 'public, max-age=3600'
 
-/** Where a client that was refused reads which identity provider gives the tokens that are taken here. */
+/** Returns the URL of the metadata that names the identity provider of accepted tokens. */
 export const metadataUrl = (baseUrl: string) => `${baseUrl}${WELL_KNOWN}${MCP_PATH}`
 
 /**
- * Protected-resource metadata (RFC 9728) of the MCP endpoint, and of the REST API, which takes the same tokens.
- * Clients in any page may read it: it is public, and no credential is looked at.
+ * Serves the protected resource metadata (RFC 9728) of the MCP endpoint and of the REST API, which accepts the same
+ * tokens. It is public, so pages of every origin may read it, and credentials are ignored.
  */
 export function protectedResources(options: { baseUrl: string; issuer: string }): Middleware {
   const { baseUrl, issuer } = options

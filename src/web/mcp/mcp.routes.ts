@@ -40,9 +40,9 @@ export interface McpRouteDeps extends McpDeps {
 }
 
 /**
- * The MCP endpoint. Every request stands alone: it brings its credential, gets a server of its own, and leaves
- * nothing behind, so it does not matter which process answers it. What is wrong with a request as HTTP is answered
- * as everywhere, with `{"error"}`; once it is known as JSON-RPC, so is what is wrong with it.
+ * Creates the MCP endpoint. Requests are independent: each has its credential and a new server, so any process can
+ * handle it. HTTP errors have the body `{"error"}` of the API. Errors of a valid JSON-RPC request are JSON-RPC
+ * errors.
  */
 export function mcpRoutes(deps: McpRouteDeps): Middleware {
   const { auth, limits, log, report } = deps
@@ -55,30 +55,30 @@ export function mcpRoutes(deps: McpRouteDeps): Middleware {
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const context = requestInfo && contexts.get(requestInfo)
-      if (!context) throw new Error('A request that nobody has asked')
+      if (!context) throw new Error('A request that the server did not send')
       try {
         return createMcpServer(deps, context)
       } catch (cause) {
-        report(cause) // the handler only says that something failed
+        report(cause) // the handler only reports that the request failed
         throw cause
       }
     },
-    // Its words repeat what was sent, which may be anything.
-    { onerror: ({ name }) => log.debug({ error: name }, 'MCP request refused') },
+    // The message of the error repeats the request, which may contain any text.
+    { onerror: ({ name }) => log.debug({ error: name }, 'MCP request rejected') },
   )
 
   async function respond(http: Context, context: CallContext, message: unknown): Promise<void> {
     await deps.requestLimits(http, context.caller, await limitedRequest(deps, message, context))
     if (Array.isArray(message))
       return sendError(http, 400, invalidRequest('Batches are not supported'), message)
-    // There is nothing to subscribe to: lists and logs are read again, with `after`.
+    // The server has no subscriptions: clients poll lists and logs with `after`.
     if (methodOf(message) === 'subscriptions/listen') return sendError(http, 404, methodNotFound(), message)
     const disconnected = new AbortController()
     http.res.once('close', () => disconnected.abort())
     const request = webRequest(http, disconnected.signal)
     contexts.set(request, context)
     const response = await handler.fetch(request, { parsedBody: message })
-    if (response.status >= 500) report(new Error(`The MCP handler answered ${response.status}`))
+    if (response.status >= 500) report(new Error(`The MCP handler responded with ${response.status}`))
     send(http, response)
   }
 
@@ -101,14 +101,17 @@ export function mcpRoutes(deps: McpRouteDeps): Middleware {
   }
 }
 
-/** A cookie comes along unasked with whatever a page makes the browser send, so it proves nothing here. */
+/**
+ * Returns an authentication that ignores cookies: browsers add them to requests of any page, so a cookie proves no
+ * intent.
+ */
 const identifyByBearer = (auth: Auth) => async (http: Context) => {
   if (http.req.headers.authorization === undefined)
     throw unauthorized('unauthenticated', 'Send an Authorization: Bearer header')
   return await auth.identify(http)
 }
 
-/** Tells who is refused for want of a good credential where good ones come from (RFC 9728, RFC 6750). */
+/** Adds a challenge to a 401 that names the metadata with the identity provider (RFC 9728, RFC 6750). */
 function withAuthChallenge(identify: ReturnType<typeof withFailureLimit>, metadata: string): typeof identify {
   return async (http) => {
     try {
@@ -126,7 +129,10 @@ function withAuthChallenge(identify: ReturnType<typeof withFailureLimit>, metada
 
 const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' })
 
-/** The parsed body; undefined when it is no JSON. @throws 413, 415 */
+/**
+ * Returns the parsed body; undefined when it is not JSON.
+ * @throws 413, 415
+ */
 async function readMessage(http: Context): Promise<unknown> {
   if (!http.request.is('json'))
     throw new AppError(415, 'unsupported_media_type', 'Content-Type must be application/json')
@@ -140,8 +146,8 @@ async function readMessage(http: Context): Promise<unknown> {
 }
 
 /**
- * Returns the request that a message counts as: a tool counts as the route that it stands for. A tool that names a robot
- * counts as one of its session, so that a stop by a participant is never too many, whichever way it names the robot.
+ * Returns the route that a message is counted as: a tool call counts as a call of its route. A tool call that names a
+ * robot counts as a call for its session, so that a stop by a participant is never limited.
  */
 async function limitedRequest(
   deps: McpRouteDeps,
@@ -161,7 +167,7 @@ async function limitedRequest(
   return { method, path: typeof id === 'string' ? path.replace('{id}', () => id) : path, body: tool.fixed }
 }
 
-/** Returns the session of a robot that is named by its id or name; undefined when it is not the caller's. */
+/** Returns the session of a robot by the id or name of the robot; undefined when the caller has no access to it. */
 async function sessionOfNamedRobot(
   { routes }: McpRouteDeps,
   robot: unknown,
@@ -169,7 +175,7 @@ async function sessionOfNamedRobot(
 ): Promise<string | undefined> {
   if (typeof robot !== 'string') return undefined
   return await sessionOfRobot(robot, routes, context).catch((cause) => {
-    if (cause instanceof AppError && cause.status < 500) return undefined // the tool says so itself
+    if (cause instanceof AppError && cause.status < 500) return undefined // the tool reports this error
     throw cause
   })
 }
@@ -177,7 +183,7 @@ async function sessionOfNamedRobot(
 const methodOf = (message: unknown): unknown => Reflect.get(Object(message), 'method')
 const paramsOf = (message: unknown): unknown => Reflect.get(Object(message), 'params')
 
-/** The request as the handler wants it, without its credentials: those have done their work. */
+/** Returns the request for the MCP handler, without its credentials, which are already verified. */
 function webRequest(http: Context, signal: AbortSignal): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(http.req.headers)) {
@@ -187,11 +193,11 @@ function webRequest(http: Context, signal: AbortSignal): Request {
   return new Request(new URL(http.path, 'http://localhost'), { method: 'POST', headers, signal })
 }
 
-/** Hands on what the handler answers: one JSON text, or a short stream of events. */
+/** Sends the response of the handler: one JSON text, or a short stream of events. */
 function send(http: Context, response: Response): void {
   http.status = response.status
   http.body = response.body ? Readable.fromWeb(response.body as ReadableStream) : ''
-  http.remove('Content-Type') // what Koa takes it for
+  http.remove('Content-Type') // the default of Koa
   for (const name of ['content-type', 'allow', 'x-accel-buffering', 'mcp-protocol-version']) {
     const value = response.headers.get(name)
     if (value !== null) http.set(name, value)

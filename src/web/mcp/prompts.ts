@@ -5,7 +5,7 @@ import type { Caller } from '../../core/http/endpoint.ts'
 import { filterCandidates, type IdCandidates } from './id-candidates.ts'
 import { withProtocolErrors } from './protocol-errors.ts'
 
-/** A prompt is for people to pick: what it says is ours, and only checked arguments stand in it. */
+/** A prompt that users select. Its text is constant, except for validated arguments. */
 interface PromptSpec {
   readonly name: string
   readonly title: string
@@ -23,55 +23,55 @@ const specs: readonly PromptSpec[] = [
     role: 'operator',
     argument: 'robotType',
     text: (type) =>
-      `Find me a robot to drive${type ? ` of the type "${type}"` : ''}. Check get_availability, then list_available_robots. ` +
+      `Find me a robot to operate${type ? ` of the type "${type}"` : ''}. Check get_availability, then list_available_robots. ` +
       'Show me at most five with name, type and tags, and let me choose. When I have chosen, call start_session with ' +
-      'an idempotencyKey, and tell me to open the cockpit in the console. Start nothing that I have not chosen.',
+      'an idempotencyKey, and ask me to open the cockpit in the console. Start only the session that I have chosen.',
   },
   {
     name: 'review_session',
     title: 'Review a session',
-    description: 'What happened in a session, from its details, its log and its chat.',
+    description: 'Reviews a session from its details, its log and its chat.',
     argument: 'sessionId',
     text: (id) =>
       `Review the session ${id}. Read get_session, list_session_events from the first entry to the last, and list_messages. ` +
-      'Tell in order what happened, with times; how long it was ACTIVE, paused and without its robot; every stop and ' +
-      'what followed it; the delay of the commands; and what should be looked at. Quote the chat as what people said.',
+      'Report in order what happened, with times; how long it was ACTIVE, paused and without its robot; every stop and ' +
+      'what followed it; the delay of the commands; and what needs attention. Mark quotes from the chat as quotes.',
   },
   {
     name: 'hand_over',
     title: 'Write a hand-over note',
-    description: 'A note for whoever takes over the robot after a session.',
+    description: 'A note for the operator who operates the robot next.',
     argument: 'sessionId',
     text: (id) =>
       `Write a hand-over note about the session ${id} for the next operator, from get_session, list_session_events and ` +
-      'list_messages: where things stand, what is left to do, what was odd about the robot, and what its owner asked ' +
-      'for. At most 150 words. Do not send it: show it to me.',
+      'list_messages: the current state, the remaining work, anomalies of the robot, and the requests of its ' +
+      'owner. At most 150 words. Do not send it: show it to me.',
   },
   {
     name: 'monthly_cost_review',
     title: 'Review the costs of a month',
-    description: 'What a month cost, by robot and operator, and what stands out.',
+    description: 'The costs of a month, by robot and operator, and what is unusual.',
     role: 'client',
     argument: 'month',
     text: (month) =>
       `Review what ${month ?? 'last month'} cost me (months are of UTC). Find its invoice with list_invoices, read all its ` +
       'lines with get_invoice, and compare with get_client_statistics. Add up by robot and by operator, in EUR; name ' +
-      'the three dearest sessions; say what is unlike the months before. Pauses and outages are not billed.',
+      'the three most expensive sessions; describe differences from earlier months. Pauses and outages are not billed.',
   },
   {
     name: 'incident_report',
     title: 'Report an incident',
-    description: 'A report after an emergency stop, for the file.',
+    description: 'A report for your records after an emergency stop.',
     argument: 'sessionId',
     text: (id) =>
       `Write an incident report about the emergency stop in session ${id}. Read get_session, the whole of ` +
-      'list_session_events, and list_messages. Give the time of each stop, who pressed it and why; the ten minutes before ' +
-      'and what was done after; how late commands arrived; what is not known. Keep facts and guesses apart. Do not ' +
-      'resume anything: letting the robot go again is for a person beside it.',
+      'list_session_events, and list_messages. Give the time, requester and reason of each stop; the ten minutes before ' +
+      'and the actions after; how late commands arrived; what is not known. Separate evidence from assumptions. Do not ' +
+      'resume anything: only a person beside the robot may reset the stop.',
   },
 ]
 
-/** Prompts for jobs that come up again and again. Those that need another role are not shown. */
+/** Registers prompts for frequent tasks. Prompts that require another role are not listed. */
 export function addPrompts(
   mcp: McpServer,
   deps: { ids: IdCandidates; report: (cause: unknown) => void },
@@ -103,8 +103,8 @@ function argumentOf(
   }
   if (name === 'month') {
     const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-10')
-    return month.optional().describe('YYYY-MM; last month unless told')
+    return month.optional().describe('YYYY-MM; default: last month')
   }
   const type = z.string().regex(/^[\w .+-]{1,100}$/, 'must be a robot type such as so-101')
-  return type.optional().describe('A robot type such as so-101; any unless told')
+  return type.optional().describe('A robot type such as so-101; default: any')
 }

@@ -2,8 +2,8 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelc
 import { toAppError } from '../../core/errors/errors.ts'
 
 /**
- * Does what a request other than of a tool asks for. What the platform refuses becomes an error of the protocol, in
- * the platform's words; of what fails on our side, nothing is told.
+ * Handles a request other than a tool call. Errors of the platform become protocol errors with the same message.
+ * Internal errors are not described.
  */
 export async function withProtocolErrors<T>(
   report: (cause: unknown) => void,

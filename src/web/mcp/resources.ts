@@ -14,7 +14,7 @@ interface Deps {
 
 const JSON_TYPE = 'application/json'
 
-/** Robots, sessions and the documentation, under addresses of their own. Reading obeys the same rules as REST. */
+/** Registers robots, sessions and the documentation as resources. Reading them has the same authorization as REST. */
 export function addResources(mcp: McpServer, deps: Deps, context: CallContext): void {
   addDocs(mcp, deps)
   addLists(mcp, deps, context)
@@ -34,7 +34,7 @@ function addDocs(mcp: McpServer, { docs, report }: Deps): void {
   }
 }
 
-/** Reads a resource from a route. */
+/** Returns a function that reads a resource from a route. */
 function reader({ routes, report }: Deps, context: CallContext, route: Route) {
   return (uri: string, input: RouteInput): Promise<ReadResourceResult> =>
     withProtocolErrors(
@@ -69,7 +69,11 @@ function addTemplates(mcp: McpServer, deps: Deps, context: CallContext): void {
     description: 'One of your robots, with its settings',
     mimeType: JSON_TYPE,
   }
-  const session = { title: 'A session', description: 'A session in full, in your view', mimeType: JSON_TYPE }
+  const session = {
+    title: 'A session',
+    description: 'All fields of a session that you may see',
+    mimeType: JSON_TYPE,
+  }
   const log = {
     title: 'The log of a session',
     description: 'Its first 200 entries, oldest first',
@@ -83,7 +87,7 @@ function addTemplates(mcp: McpServer, deps: Deps, context: CallContext): void {
     route: Route,
   ) => {
     const read = reader(deps, context, route)
-    const listed = name !== 'session-log' // stands beside its session, so it need not be listed once more
+    const listed = name !== 'session-log' // listed with its session, so not listed separately
     mcp.registerResource(
       name,
       new ResourceTemplate(uri, {

@@ -1,7 +1,7 @@
 import { AppError, conflict } from '../../core/errors/errors.ts'
 import type { CallContext, RouteInput, RouteInvoker } from './route-invoker.ts'
 
-/** Open sessions of one caller that are searched for a name: far more than anybody has robots under way. */
+/** The maximum of open sessions of one caller that are searched for a name. */
 const PAGE_SIZE = 100
 const MAX_PAGES = 10
 const MAX_LISTED = 10
@@ -15,8 +15,8 @@ interface OpenSession {
 }
 
 /**
- * Finds the open session of a robot that the caller operates or owns; an admin may name any robot in a session.
- * @throws 404 when there is none, 409 with all of them when several robots have the name
+ * Finds the open session of a robot that the caller operates or owns. An admin may name any robot in a session.
+ * @throws 404 when no session matches, 409 with all candidates when several robots have the name
  */
 export async function sessionOfRobot(
   robot: string,
@@ -33,17 +33,17 @@ export async function sessionOfRobot(
     throw new AppError(
       404,
       'not_found',
-      'No open session of yours has a robot of that id or name. List your sessions to find it.',
+      'No open session of yours has a robot with this id or name. List your sessions to find it.',
     )
   if (others.length === 0) return session.id
   const listed = found.slice(0, MAX_LISTED).map(({ id, robot_id }) => `${robot_id} (session ${id})`)
   throw conflict(
     'robot_name_ambiguous',
-    `${found.length} robots in open sessions have that name. Give an id: ${listed.join(', ')}`,
+    `${found.length} robots in open sessions have this name. Use an id: ${listed.join(', ')}`,
   )
 }
 
-/** Lists the open sessions of the caller; only those of the robot when it is named by its id. */
+/** Lists the open sessions of the caller. Filters by robot when the call names it by id. */
 async function ownSessions(
   wanted: string,
   routes: RouteInvoker,
@@ -55,14 +55,14 @@ async function ownSessions(
       const query = { status, limit: String(PAGE_SIZE), offset: String(page * PAGE_SIZE) }
       const input: RouteInput = { query: UUID.test(wanted) ? { ...query, robotId: wanted } : query }
       const sessions = sessionsIn(await routes.call('GET /api/sessions', input, context))
-      for (const session of sessions) found.set(session.id, session) // one that changes its status is read twice
+      for (const session of sessions) found.set(session.id, session) // a session that changes its status during the queries is returned twice
       if (sessions.length < PAGE_SIZE) break
     }
   }
   return [...found.values()]
 }
 
-/** Lists the open sessions of everybody, as far as the overview for admins has them; nothing for others. */
+/** Lists all open sessions in the overview of admins; an empty list for other callers. */
 async function allSessions(routes: RouteInvoker, context: CallContext): Promise<OpenSession[]> {
   if (!context.caller.roles.includes('admin')) return []
   const { body } = await routes.call('GET /api/admin/overview', {}, context)

@@ -4,47 +4,53 @@ import { type Idempotency, postFingerprint } from '../../core/http/idempotency.t
 import { parseOptions } from '../../core/http/validation-messages.ts'
 import type { Route } from './tools/tool.ts'
 
-/** Who asks, and the request over HTTP that they ask in. */
+/** The caller, and the HTTP request of the call. */
 export interface CallContext {
   readonly caller: Caller
   readonly http: Context
 }
 
-/** What a route is asked with, as it would come over REST. */
+/** The input of a route, as a REST request contains it. */
 export interface RouteInput {
   readonly params?: Readonly<Record<string, unknown>>
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
-  /** As the header Idempotency-Key. */
+  /** The value of the header Idempotency-Key. */
   readonly idempotencyKey?: string | undefined
 }
 
 interface RouteResponse {
   readonly body: unknown
-  /** It was carried out before, under the same key. */
+  /** True for the stored response to an earlier request with the same key. */
   readonly replayed: boolean
-  /** Entries of the list in all, where the route answers with a page and says so. */
+  /** The total number of entries of a paged list. */
   readonly total?: number | undefined
 }
 
-/** Calls routes of the REST API as REST would: the same access, the same checks, the same work. */
+/** Calls routes of the REST API with the same authorization and validation as over REST. */
 export interface RouteInvoker {
-  /** @throws 403 when a route is not for this caller. */
+  /**
+   * Authorizes a caller for a route.
+   * @throws 403 when the route does not allow this caller.
+   */
   admit(route: Route, caller: Caller): void
-  /** Admits the caller, checks the input, carries it out. @throws what REST would answer. */
+  /**
+   * Authorizes the caller, validates the input and runs the route.
+   * @throws the error that REST would send.
+   */
   call(route: Route, input: RouteInput, context: CallContext): Promise<RouteResponse>
 }
 
 export type FindRoute = (route: Route) => Endpoint
 
-/** @throws by whoever asks for a route that there is not. */
+/** Returns a function that finds a route by method and path. The function throws for an unknown route. */
 export function findRoutes(endpoints: readonly Endpoint[]): FindRoute {
   const known = new Map(endpoints.map((spec) => [`${spec.method.toUpperCase()} ${spec.path}`, spec]))
   return (route) => {
     const spec = known.get(route)
-    if (!spec) throw new Error(`There is no route ${route}`)
+    if (!spec) throw new Error(`The route ${route} does not exist`)
     if (spec.media || spec.upload)
-      throw new Error(`${route} is more than JSON, so it can only be asked over REST`)
+      throw new Error(`${route} does not use JSON only, so only REST can call it`)
     return spec
   }
 }
@@ -90,10 +96,10 @@ export function createRouteInvoker(deps: {
   return { admit, call }
 }
 
-/** The request as a route may look at it. What the route says of its answer over REST goes to `set`. */
+/** Returns the request for a route. Response headers that the route sets are passed to `set`. */
 const captureResponseHeaders = (http: Context, set: (name: string, value: unknown) => void): Context =>
   Object.create(http, { set: { value: set } })
 
-/** The path as it would be asked for over REST. */
+/** Returns the path of the equivalent REST request. */
 const pathOf = ({ path }: Endpoint, { params = {} }: RouteInput) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => String(params[name]))

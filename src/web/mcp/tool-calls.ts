@@ -15,8 +15,8 @@ const Page = z.object({
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * Uses a tool as its caller. What the platform refuses is the answer of the tool, in the platform's words, so that
- * the model can read it and do better.
+ * Calls a tool for its caller. An error of the platform becomes the result of the tool, with the message of the
+ * platform, so that the model can read it and correct the call.
  */
 export async function callTool(
   deps: { tool: ToolSpec; shape: ToolShape; routes: RouteInvoker; report: (cause: unknown) => void },
@@ -48,7 +48,7 @@ export async function callTool(
   }
 }
 
-/** The arguments by their place in a request over REST, those included that the tool adds. */
+/** Returns the arguments by their location in a REST request, including the fixed arguments of the tool. */
 function argumentsByLocation(
   tool: ToolSpec,
   { locations }: ToolShape,
@@ -74,14 +74,14 @@ function argumentsByLocation(
   return found
 }
 
-/** The session that a tool is meant for, named by its id or by its robot. */
+/** Returns the id of the session that a call names, by its id or by its robot. */
 async function sessionOf(
   { path, robot }: Record<ArgumentLocation, Record<string, unknown>>,
   routes: RouteInvoker,
   context: CallContext,
 ): Promise<unknown> {
   if ((path.id === undefined) === (robot.robot === undefined))
-    throw badRequest('Give either sessionId or robot')
+    throw badRequest('Send either sessionId or robot')
   if (path.id !== undefined) return path.id
   if (typeof robot.robot !== 'string') throw badRequest('robot: must be text')
   return await sessionOfRobot(robot.robot, routes, context)
@@ -100,10 +100,10 @@ function inputOf(tool: ToolSpec, locations: Record<ArgumentLocation, Record<stri
   }
 }
 
-/** A number as it would stand in a URL; whatever is no text then, the schema refuses. */
+/** Returns a number as text, as a URL contains it. The schema rejects other types. */
 const toQueryValue = (value: unknown) => (typeof value === 'number' ? String(value) : value)
 
-/** What a route answered, as far as the tool hands it on. */
+/** Returns the fields of a response that the tool exposes. */
 function selectFields(
   tool: ToolSpec,
   body: unknown,
@@ -119,7 +119,7 @@ function selectFields(
   return { [tool.listField]: list.slice(offset, offset + limit).map(fields), total: list.length }
 }
 
-/** A problem with the `id` of the path is one with the argument that stands for it. */
+/** Renames the path parameter `id` in validation errors to the argument of the tool. */
 function renameIssuePaths(cause: unknown, { id }: ToolSpec): unknown {
   if (!(cause instanceof z.ZodError) || !id) return cause
   return new z.ZodError(

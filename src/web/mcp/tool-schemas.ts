@@ -3,13 +3,13 @@ import type { OpenApiDocument } from '../openapi/document.ts'
 import { fieldNames, fieldsOf, inlineReferences, resolveReference, type Schema } from './json-schema.ts'
 import type { ToolSpec } from './tools/tool.ts'
 
-/** Entries of a page that is cut from a whole list. */
+/** Page sizes for a list that the route returns as a whole. */
 export const PAGE = { defaultLimit: 10, maxLimit: 50 }
 
-/** Where in a request over REST an argument belongs. */
+/** The location of an argument in a REST request. */
 export type ArgumentLocation = 'path' | 'query' | 'body' | 'page' | 'key' | 'robot'
 
-/** A tool's arguments and answer, as JSON Schema, and where each argument goes. */
+/** The JSON Schemas of the arguments and the result of a tool, and the location of each argument. */
 export interface ToolShape {
   readonly inputSchema: Schema & { type: 'object' }
   readonly outputSchema: Schema & { type: 'object' }
@@ -24,7 +24,7 @@ interface Argument {
   readonly required: boolean
 }
 
-/** The shape of a tool, from the description of its route. */
+/** Returns the shape of a tool, from the description of its route. */
 export function shapeOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): ToolShape {
   const toolArguments = [
     ...argumentsOf(tool, spec, document),
@@ -86,18 +86,18 @@ const jsonOf = (content: unknown): unknown =>
   (content as { content?: Record<string, { schema?: unknown }> } | undefined)?.content?.['application/json']
     ?.schema ?? {}
 
-/** In place of the id of a session: the robot of an open one. */
+/** Returns the argument that names a session by its robot. */
 function robotArgument({ acceptsRobot }: ToolSpec): Argument[] {
   if (!acceptsRobot) return []
   const schema = { type: 'string', description: 'Id or name of the robot, instead of sessionId.' }
   return [{ name: 'robot', location: 'robot', field: 'robot', schema, required: false }]
 }
 
-/** Whether a route answers a list with a page of it, and with how many entries there are. */
+/** Returns whether a route sends a list in pages with its total. */
 const isPaged = ({ headers = [] }: Endpoint): boolean => headers.includes('X-Total-Count')
 
 function pageArguments({ listField }: ToolSpec, spec: Endpoint): Argument[] {
-  if (!listField || isPaged(spec)) return [] // such a route has arguments of its own
+  if (!listField || isPaged(spec)) return [] // such a route has its own paging arguments
   const integerArgument = (name: string, schema: object): Argument => ({
     name,
     location: 'page',
@@ -113,7 +113,8 @@ function pageArguments({ listField }: ToolSpec, spec: Endpoint): Argument[] {
 
 function keyArgument(spec: Endpoint): Argument[] {
   if (!supportsIdempotencyKey(spec)) return []
-  const description = 'Your own text, new for each intent. A repeated text repeats the answer, not the work.'
+  const description =
+    'A text of your choice, new for each intent. A repeated text returns the stored response.'
   const schema = { type: 'string', minLength: 1, maxLength: 255, description }
   return [{ name: 'idempotencyKey', location: 'key', field: 'idempotencyKey', schema, required: false }]
 }
@@ -132,15 +133,15 @@ function outputOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Sc
   }
 }
 
-/** What is left of an answer, in its schema; `handOn` does the same to the answer itself. */
+/** Returns the schema of the visible fields of a response. */
 const visibleFields = (tool: ToolSpec, schema: Schema): Schema =>
   fieldNames(schema, (name) => isVisibleField(tool, name))
 
-/** Whether a field of an answer, or of the entries of a list that comes in pages, is handed on. */
+/** Returns whether a tool exposes a field of a response, or of the entries of a paged list. */
 export const isVisibleField = ({ hidden = [], selected }: ToolSpec, name: string): boolean =>
   !hidden.includes(name) && (selected?.includes(name) ?? true)
 
-/** A list that came as a whole, as one page of it. */
+/** Returns the schema of one page of a list that the route returns as a whole. */
 function pageOf(tool: ToolSpec, listField: string, schema: Schema): Schema {
   const list = (schema.type === 'array' ? schema : schema.properties?.[listField]) ?? {}
   return { properties: { [listField]: { items: visibleFields(tool, list.items as Schema) }, total: {} } }

@@ -5,17 +5,17 @@ import type { FindRoute } from './route-invoker.ts'
 import { shapeOf, type ToolShape } from './tool-schemas.ts'
 import type { ToolSpec } from './tools/tool.ts'
 
-/** A tool with all that is made of it. */
+/** A tool with its generated shape. */
 export interface ReadyTool {
   readonly spec: ToolSpec
   readonly shape: ToolShape
   readonly definition: Tool
 }
 
-/** The tools of this platform, made from its routes when they are first asked for, and then kept. */
+/** Creates the tools of this platform. They are generated from the routes on first use. */
 export function createToolbox(deps: { specs: readonly ToolSpec[]; find: FindRoute; baseUrl: string }) {
   const { specs, find, baseUrl } = deps
-  const routes = new Map(specs.map((spec) => [spec, find(spec.route)])) // a wrong name shows at the start
+  const routes = new Map(specs.map((spec) => [spec, find(spec.route)])) // an unknown route fails at the start
   let cached: ReadonlyMap<string, ReadyTool> | undefined
 
   function all(): ReadonlyMap<string, ReadyTool> {
@@ -36,7 +36,7 @@ export function createToolbox(deps: { specs: readonly ToolSpec[]; find: FindRout
   return {
     byName: (name: string): ReadyTool | undefined => all().get(name),
 
-    /** Those that the roles of a caller let them use at all. Whoever names another is refused by its route. */
+    /** Returns the tools that the roles of a caller permit. A call of another tool is rejected by its route. */
     listFor: (caller: Caller): Tool[] =>
       [...all().values()]
         .filter(({ spec }) => isFor(spec, find(spec.route), caller))
@@ -59,10 +59,13 @@ function definitionOf(spec: ToolSpec, route: Endpoint, { inputSchema, outputSche
     inputSchema,
     outputSchema,
     annotations: annotationsOf(spec, route),
-  } as Tool // its schemas are JSON, which the type of JSON Schema does not see
+  } as Tool // the type of JSON Schema does not express that its schemas are JSON
 }
 
-/** Returns the hints of a tool; those that equal the default of the protocol are left out, as the list is read whole. */
+/**
+ * Returns the hints of a tool, without those that equal the defaults of the protocol, because models read the whole
+ * list.
+ */
 function annotationsOf({ hints = {} }: ToolSpec, route: Endpoint): ToolAnnotations {
   const { destructive = false, idempotent = false, openWorld = false } = hints
   return {

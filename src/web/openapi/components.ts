@@ -3,10 +3,10 @@ import { z } from 'zod'
 import type { oas31, ZodOpenApiComponentsObject } from 'zod-openapi'
 import { sessionCookieName } from '../../modules/identity/index.ts'
 
-/** The one body of every error. */
+/** The body of every error. */
 export const ErrorBody = z.object({ error: z.string() }).meta({
   id: 'Error',
-  description: 'The body of every error: one text for people to read.',
+  description: 'The body of every error: one human-readable text.',
   examples: [
     {
       error:
@@ -17,7 +17,7 @@ export const ErrorBody = z.object({ error: z.string() }).meta({
 
 const headers = {
   'X-Request-Id': {
-    description: 'Names the request in the log of the platform. A caller may give one of its own.',
+    description: 'Identifies the request in the log of the platform. The caller may set it.',
     schema: {
       type: 'string',
       pattern: '^[\\w.-]{8,64}$',
@@ -25,15 +25,15 @@ const headers = {
     },
   },
   RateLimit: {
-    description: 'On rate-limited routes: how many requests are left, and for how many seconds.',
+    description: 'On rate-limited routes: the remaining requests, and the seconds until the limit resets.',
     schema: { type: 'string', examples: ['"default";r=42;t=30'] },
   },
   'RateLimit-Policy': {
-    description: 'On rate-limited routes: how many requests there may be, and in how many seconds.',
+    description: 'On rate-limited routes: the permitted requests per window, and the window in seconds.',
     schema: { type: 'string', examples: ['"default";q=60;w=60'] },
   },
   'X-Total-Count': {
-    description: 'How many entries pass the filters, on all pages together.',
+    description: 'The number of entries that match the filters, on all pages together.',
     schema: { type: 'integer', minimum: 0, examples: [120] },
   },
   'Retry-After': {
@@ -41,18 +41,18 @@ const headers = {
     schema: { type: 'integer', minimum: 0, examples: [1] },
   },
   'WWW-Authenticate': {
-    description: 'The scheme to authenticate with.',
+    description: 'The authentication scheme.',
     schema: { type: 'string', examples: ['Bearer'] },
   },
   'Idempotent-Replayed': {
     description:
-      'Present when this is the stored answer to an earlier request with the same Idempotency-Key.',
+      'Present when this is the stored response to an earlier request with the same Idempotency-Key.',
     schema: { type: 'string', enum: ['true'] },
   },
 } satisfies Record<string, oas31.HeaderObject>
 export type HeaderName = keyof typeof headers
 
-/** Describes the header that carries the code of an error, one of these. */
+/** Returns the description of the header with the error code, limited to these codes. */
 export const errorCodeHeader = (codes: readonly ErrorCode[]) => ({
   [ERROR_CODE_HEADER]: {
     description: 'The code of the error, for programs.',
@@ -61,7 +61,7 @@ export const errorCodeHeader = (codes: readonly ErrorCode[]) => ({
   } satisfies oas31.HeaderObject,
 })
 
-/** References to shared headers, as they stand in a response. */
+/** Returns references to shared headers for a response. */
 export const headerRefs = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
@@ -71,15 +71,15 @@ const parameters = {
     in: 'header',
     required: false,
     description:
-      'Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of ' +
-      'the first request instead of acting again.',
+      'Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to ' +
+      'the first request and is not executed again.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     example: '4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66',
   },
 } satisfies Record<string, oas31.ParameterObject>
 export const idempotencyKeyRef = { $ref: '#/components/parameters/IdempotencyKey' }
 
-/** What the operations of a document refer to. The name of the cookie depends on the public origin. */
+/** Returns the shared components of a document. The name of the cookie depends on the public origin. */
 export function sharedComponents(baseUrl: string): ZodOpenApiComponentsObject {
   return {
     headers,
@@ -96,7 +96,7 @@ export function sharedComponents(baseUrl: string): ZodOpenApiComponentsObject {
         in: 'cookie',
         name: sessionCookieName(baseUrl),
         description:
-          'The same token as a cookie, as the dashboard sends it. Requests that change something must then come ' +
+          'The same token as a cookie, as the console sends it. Requests that change data must then come ' +
           'from an allowed origin.',
       },
       apiKey: {

@@ -6,7 +6,7 @@ import { notAllowed } from '../../core/errors/errors.ts'
 import { html } from '../../core/http/html-page.ts'
 
 const HOME = '/api/docs'
-/** The files of Swagger UI (Apache-2.0) that the page needs. Nothing else of the package can be asked for. */
+/** The files of Swagger UI (Apache-2.0) that the page needs. Other files of the package are not served. */
 const files = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -14,7 +14,7 @@ const files = {
   'favicon-32x32.png': 'image/png',
 } as const
 
-/** Swagger UI sets style attributes; apart from that the page may use what comes from here, and nothing else. */
+/** Swagger UI sets style attributes. Everything else must come from this origin. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +36,7 @@ const PAGE = html`<!doctype html>
 <script src="${HOME}/init.js"></script></body></html>
 `.markup
 
-// Without a validator, which would send the description to another host.
+// No validator: it would send the description to another host.
 const INIT = `SwaggerUIBundle({
   url: '/api/openapi.json',
   dom_id: '#swagger-ui',
@@ -45,7 +45,7 @@ const INIT = `SwaggerUIBundle({
 })
 `
 
-/** `/api/docs`: the description as a page to read and to try out, without anything from other hosts. */
+/** Serves `/api/docs`: the description as a page to read and try out. It loads nothing from other hosts. */
 export function docsPage(): Middleware {
   const { resolve } = createRequire(import.meta.url)
   const handlers = new Map<string, (http: Context) => Promise<void> | void>([
@@ -62,7 +62,7 @@ export function docsPage(): Middleware {
     if (http.method !== 'GET' && http.method !== 'HEAD') {
       throw notAllowed(http.method, ['GET', 'HEAD'])
     }
-    http.set('Cache-Control', 'no-cache') // to be asked for again, and answered 304 while it is the same
+    http.set('Cache-Control', 'no-cache') // caches must revalidate, and get 304 while it is unchanged
     await handler(http)
   }
 }

@@ -12,12 +12,12 @@ import { sharedResponses } from './responses.ts'
 export type OpenApiDocument = oas31.OpenAPIObject
 
 /**
- * Describes endpoints as an OpenAPI 3.1 document, from the schemas that validate. The same endpoints make the same
- * text, whatever their order.
+ * Returns the OpenAPI 3.1 document of the endpoints, from their validation schemas. The text does not depend on the
+ * order of the endpoints.
  */
 export function describeApi(options: { endpoints: readonly Endpoint[]; baseUrl: string }): OpenApiDocument {
   const { endpoints, baseUrl } = options
-  // Its type also allows what only 3.2 knows.
+  // The type also allows features of 3.2.
   const document = createDocument(
     {
       openapi: '3.1.1',
@@ -41,7 +41,7 @@ export function describeApi(options: { endpoints: readonly Endpoint[]; baseUrl: 
   return described
 }
 
-/** The version of the platform. */
+/** Returns the version of the platform. */
 export function packageVersion(): string {
   return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version
 }
@@ -63,14 +63,15 @@ function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
   )
 }
 
-/** Leaves out what says nothing, and what would forbid an answer to gain a field later. */
+/** Removes keywords without meaning, and those that would forbid new fields in a response. */
 const simplifySchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (isDeepStrictEqual(jsonSchema.propertyNames, { type: 'string' })) delete jsonSchema.propertyNames
   const { def } = zodSchema._zod
-  // zod keeps back a default whose schema transforms, as it is one of the result; a number in a query is both.
+  // zod omits the default of a schema with a transform, because it is a default of the output. For a number in a
+  // query, input and output have the same default.
   if (io === 'input' && def.type === 'default' && jsonSchema.type === 'integer') {
     jsonSchema.default = (def as core.$ZodDefaultDef).defaultValue as number
   }
@@ -87,7 +88,7 @@ const sorted = <T extends object>(record: T): T =>
 const mapSections = (components: oas31.ComponentsObject, map: (section: object) => object) =>
   Object.fromEntries(Object.entries(components).map(([name, section]) => [name, map(section)]))
 
-/** Gives every parameter, every JSON body that is sent and every one that is answered an example. */
+/** Adds an example to every parameter and every JSON body. */
 function addExamples(document: OpenApiDocument, endpoints: readonly Endpoint[]): void {
   const schemas = document.components?.schemas ?? {}
   const example = (schema: oas31.SchemaObject | oas31.ReferenceObject, name?: string) =>

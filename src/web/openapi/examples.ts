@@ -2,12 +2,12 @@ import type { oas31 } from 'zod-openapi'
 
 type Schema = oas31.SchemaObject
 type SchemaOrRef = Schema | oas31.ReferenceObject
-/** Finds what a `$ref` means. */
+/** Resolves a `$ref`. */
 type Resolve = (ref: string) => SchemaOrRef
 
 const MAX_DEPTH = 12
 
-/** Values for formats that cannot be guessed from a type. */
+/** Values for formats that the type does not imply. */
 const byFormat: Readonly<Record<string, string>> = {
   uuid: '0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42',
   'date-time': '2026-11-20T09:30:00.000Z',
@@ -20,7 +20,7 @@ const byFormat: Readonly<Record<string, string>> = {
   binary: 'the bytes of the file',
 }
 
-/** Makes a value that a schema describes, always the same one; examples that stand in the schema come first. */
+/** Returns a value that matches a schema, always the same one. Examples of the schema have precedence. */
 export function exampleOf(schema: SchemaOrRef, resolve: Resolve, name = '', depth = 0): unknown {
   if (depth > MAX_DEPTH) return null
   if (isRef(schema)) return exampleOf(resolve(schema.$ref), resolve, name, depth + 1)
@@ -61,7 +61,7 @@ function number({ default: defaultValue, minimum, maximum, exclusiveMinimum, mul
   return Math.min(Math.ceil(lowest / step) * step, maximum ?? Infinity)
 }
 
-/** By format, else the name of the property in words, as long as it must be. */
+/** Returns a text by format, otherwise the name of the property in words, within the length limits. */
 function text({ format, minLength = 0, maxLength }: Schema, name: string): string {
   const known = format === undefined ? undefined : byFormat[format]
   if (known !== undefined) return known

@@ -4,7 +4,7 @@ import { describeApi } from './document.ts'
 
 const PATH = '/api/openapi.json'
 
-/** The endpoints together with the one that serves their description, its own included. */
+/** Returns the endpoints and the endpoint that serves the description of them all, itself included. */
 export function withDescription(endpoints: readonly Endpoint[], baseUrl: string): Endpoint[] {
   const all: Endpoint[] = [...endpoints]
   let cached: { text: string; etag: string } | undefined
@@ -20,11 +20,11 @@ export function withDescription(endpoints: readonly Endpoint[], baseUrl: string)
       access: 'public',
       response: [200],
       media: ['application/json'],
-      otherResponses: { 304: ['when it is still what the ETag in If-None-Match names'] },
+      otherResponses: { 304: ['when the ETag in If-None-Match still matches'] },
       run: async ({ http }) => {
         const { text, etag } = description()
         http.etag = etag
-        http.set('Cache-Control', 'no-cache') // to be asked for again, and answered 304 while it is the same
+        http.set('Cache-Control', 'no-cache') // caches must revalidate, and get 304 while it is unchanged
         if (http.fresh) http.status = 304
         else {
           http.type = 'json'

@@ -1,17 +1,19 @@
 import type { Endpoint } from '../../core/http/endpoint.ts'
 
-/** The tag of the routes below the first word of a path. A public route below another word has the tag Public. */
+/**
+ * The tag of the routes below the first segment of a path. Public routes below other segments have the tag Public.
+ */
 const groups: Readonly<Record<string, string>> = {
   auth: 'Your account: profile, onboarding, avatar, API keys',
   client: 'For clients, who own robots: profile, robots, datasets, invoices, statistics',
   operator: 'For operators: profile, schedule, certifications, robots they may operate, statistics',
   sessions:
-    'Teleoperation sessions: lifecycle, stops, tickets for the gateway, chat, log, extensions, ratings',
+    'Teleoperation sessions: lifecycle, remote stops, gateway tickets, chat, log, extensions, ratings',
   events: 'The stream of numbered events of your account, your robots and your sessions',
-  webhooks: 'Webhooks: which addresses get your events, their secrets and deliveries',
+  webhooks: 'Webhooks: endpoints for your events, their secrets and deliveries',
   notifications: 'Notifications: reading them, marking them as read',
   payments: 'Payment methods, payout accounts, payouts, and the events of the payment provider',
-  admin: 'For administrators: certifications, plans, inboxes, the audit log, open sessions and gateways',
+  admin: 'For administrators: certifications, plans, inboxes, audit log, open sessions, gateways',
 }
 const PUBLIC = {
   name: 'Public',
@@ -23,15 +25,15 @@ export interface Tag {
   readonly description: string
 }
 
-/** The group of routes that an endpoint is shown in. */
+/** Returns the tag of an endpoint. */
 export function tagOf({ path, access }: Endpoint): Tag {
   const word = path.split('/')[2] ?? ''
   const description = groups[word]
   if (description === undefined && access === 'public') return PUBLIC
-  return { name: capitalised(word), description: description ?? `Everything under /api/${word}` }
+  return { name: capitalised(word), description: description ?? `Routes under /api/${word}` }
 }
 
-/** The tags of some endpoints, each once, in the order in which people will look for them. */
+/** Returns the tags of the endpoints without duplicates, in the order of their importance for readers. */
 export function tagsOf(endpoints: readonly Endpoint[]): Tag[] {
   const tags = new Map(endpoints.map((spec) => [tagOf(spec).name, tagOf(spec)]))
   const known = [...Object.keys(groups).map(capitalised), PUBLIC.name]
@@ -39,7 +41,7 @@ export function tagsOf(endpoints: readonly Endpoint[]): Tag[] {
   return [...tags.values()].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
 }
 
-/** A readable name, made of method and path alone so that it stays: `getSession`, `postSessionMessages`. */
+/** Returns a readable and stable operation id from method and path: `getSession`, `postSessionMessages`. */
 export function operationIdOf({ method, path }: Endpoint): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'api')
   const words = segments.flatMap((segment, index) => {
@@ -49,11 +51,11 @@ export function operationIdOf({ method, path }: Endpoint): string {
   return method + words.map(capitalised).join('')
 }
 
-/** Who may call an endpoint, in words. */
+/** Returns the sentence that describes who may call an endpoint. */
 export function callersOf({ access }: Endpoint): string {
-  if (access === 'public') return 'Anybody may call this; no credential is looked at.'
+  if (access === 'public') return 'This needs no credential. A credential in the request is ignored.'
   const who = access.role ? `This needs the ${access.role} role` : 'This needs an account'
-  const how = access.sessionOnly ? 'a session token; API keys are refused' : 'a session token or an API key'
+  const how = access.sessionOnly ? 'a session token; API keys are rejected' : 'a session token or an API key'
   return `${who}, and ${how}.`
 }
 

@@ -6,7 +6,7 @@ import { responsesOf } from './responses.ts'
 
 const BYTES_PER_MB = 1024 * 1024
 
-/** The description of one endpoint. */
+/** Returns the OpenAPI operation of an endpoint. */
 export function operationOf(spec: Endpoint): ZodOpenApiOperationObject {
   const requestBody = requestBodyOf(spec)
   return {
@@ -52,5 +52,5 @@ function requestBodyOf({ body, upload }: Endpoint): ZodOpenApiRequestBodyObject 
   }
 }
 
-/** Parameters are declared with object schemas; the generator says so when one is not. */
+/** Parameters are declared with object schemas. The generator reports other schemas. */
 const objectSchema = (schema: NonNullable<Endpoint['params']>) => schema as unknown as ZodObjectInput

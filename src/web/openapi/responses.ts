@@ -11,26 +11,26 @@ const commonHeaders: readonly HeaderName[] = ['X-Request-Id', 'RateLimit', 'Rate
 const successDescriptions: Readonly<Record<number, string>> = {
   200: 'Done',
   201: 'Created',
-  202: 'Accepted, and done later',
-  204: 'Done; there is no body',
+  202: 'Accepted for later processing',
+  204: 'Success without a body',
 }
-/** What refusals read like. */
+/** Example error messages by status. */
 const errorTexts: Readonly<Record<number, string>> = {
   400: 'robotId: Invalid UUID',
   401: 'Sign in, or send an Authorization: Bearer header',
   404: 'Robot not found',
   409: 'The robot is not AVAILABLE (it is IN_SESSION)',
-  410: 'Events up to 4711 are no longer kept: read the state anew, and go on with after=latest, or with after=oldest',
+  410: 'Events up to 4711 are no longer stored. Read the current state, and continue with after=latest or after=oldest.',
   413: 'Request body is too large',
   415: 'Content-Type must be application/json',
   422: 'Idempotency-Key was used with another body',
   429: 'Too many requests',
   500: 'Internal error',
-  502: 'The identity provider failed to answer about your account',
-  503: 'The database is unreachable, try again shortly',
+  502: 'The identity provider did not return your account. Try again later.',
+  503: 'The database is unreachable. Try again shortly.',
 }
 
-/** Every answer an endpoint may give: success, alternatives, refusals. */
+/** Returns every response of an endpoint: success, other responses, errors. */
 export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
   const [status, body] = spec.response
   const success: ZodOpenApiResponseObject = {
@@ -61,7 +61,7 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
   return Object.fromEntries([[status, success], ...otherResponses, ...errors])
 }
 
-/** The refusals that read the same wherever they occur, by the name they are referred to with. */
+/** Returns the error responses that are the same for all endpoints, by component name. */
 export function sharedResponses(endpoints: readonly Endpoint[]): Record<string, ZodOpenApiResponseObject> {
   const shared = new Map<number, { cases: Map<ErrorCode, readonly string[]>; spec: Endpoint }>()
   for (const spec of endpoints) {
@@ -80,11 +80,11 @@ export function sharedResponses(endpoints: readonly Endpoint[]): Record<string, 
   )
 }
 
-/** Sorts the cases by code, as the order of the endpoints must not show in the document. */
+/** Sorts the cases by code, so that the document does not depend on the order of the endpoints. */
 const sortedCases = (cases: StatusCases): StatusCases =>
   new Map([...cases].sort(([a], [b]) => ErrorCode.options.indexOf(a) - ErrorCode.options.indexOf(b)))
 
-/** Whether the endpoint has nothing of its own to say about a refusal. What a 403 means differs anyway. */
+/** Returns whether the endpoint uses the shared response of a status. A 403 differs by access. */
 const isShared = ({ errors }: Endpoint, status: number) =>
   status !== 403 && !Object.keys(errors ?? {}).includes(String(status))
 
@@ -103,7 +103,7 @@ function errorResponse(status: number, cases: StatusCases, spec: Endpoint): ZodO
 
 const describeCase = ([code, when]: [ErrorCode, readonly string[]]) => `${when.join(', or ')} (\`${code}\`)`
 
-/** Returns what a 403 reads like for the access of a route. */
+/** Returns the example message of a 403 for the access of a route. */
 function forbiddenText({ access }: Endpoint): string {
   if (access !== 'public' && access.role) return `You need the ${access.role} role for this.`
   if (access !== 'public' && access.sessionOnly)
@@ -117,7 +117,7 @@ function headersOf(status: number) {
   return headerRefs(commonHeaders)
 }
 
-/** A JSON body by its schema, and downloads by their media types. */
+/** Returns the content of a response: a JSON body by its schema, and downloads by their media types. */
 function contentOf(
   body?: z.ZodType,
   media: readonly string[] = [],

@@ -11,8 +11,8 @@ const ASSETS = `${HOME}/assets/`
 const DIST_FOLDER = fileURLToPath(new URL('../../../packages/console/dist', import.meta.url))
 
 /**
- * Scripts come from here alone and none stands in the page. Components set style attributes. Pictures, video and
- * sockets may be anywhere: robots name the address of their video, and gateways have addresses of their own.
+ * Scripts come from this origin, and inline scripts are forbidden. Components set style attributes. Images, video and
+ * sockets may use any host: robots provide the address of their video, and gateways have separate addresses.
  */
 const POLICY = [
   "default-src 'none'",
@@ -28,7 +28,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `/dashboard` and every path below it: the console, whose own router tells the paths apart. */
+/** Serves the console under `/dashboard` and every path below it. The router of the console selects the page. */
 export function consolePage(folder: string = DIST_FOLDER): Middleware {
   return async (http, next) => {
     if (http.path !== HOME && !http.path.startsWith(`${HOME}/`)) return await next()
@@ -38,7 +38,7 @@ export function consolePage(folder: string = DIST_FOLDER): Middleware {
   }
 }
 
-/** Never kept by anybody: it names the assets of the newest build. */
+/** Sends the index page. Caches must not store it, because it refers to the assets of the newest build. */
 async function sendIndex(http: Context, folder: string): Promise<void> {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch(ignoreMissing)
   if (page === undefined) {
@@ -54,13 +54,13 @@ by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`,
   http.body = page
 }
 
-/** An asset's name holds a hash of its content, so whoever has it has it for good. */
+/** Sends an asset. Its name contains a hash of its content, so caches may store it permanently. */
 async function sendAsset(http: Context, folder: string, name: string): Promise<void> {
   const file = /^\w[\w.-]*$/.test(name) ? join(folder, 'assets', name) : undefined
   const plain = file && (await stat(file).catch(ignoreMissing))
   if (!plain) throw notFound('File')
   http.vary('Accept-Encoding')
-  // A worker is bound by the policy of its own script, not by the page's.
+  // A worker script has a separate policy, which its response sets.
   http.set('Content-Security-Policy', POLICY)
   http.set('Cache-Control', 'public, max-age=31536000, immutable')
   http.type = extname(name)
@@ -71,7 +71,10 @@ async function sendAsset(http: Context, folder: string, name: string): Promise<v
   else http.status = 200
 }
 
-/** The build lays a Brotli and a gzip version beside what is worth it. */
+/**
+ * Returns the smallest encoding that the client accepts. The build adds a Brotli and a gzip version to files that
+ * compress well.
+ */
 async function smallestEncoding(http: Context, file: string) {
   for (const [encoding, ending] of [
     ['br', '.br'],

@@ -5,7 +5,7 @@ import { createPackageStore, type PackageFile, type PackageName } from './packag
 
 const HOME = '/downloads'
 
-/** npm 12 installs from an address only with this option; older versions ignore it. */
+/** npm 12 requires this option to install from a URL. Older versions ignore it. */
 const ALLOW_REMOTE_OPTION = '--allow-remote=root'
 
 interface PackageDescription {
@@ -17,7 +17,7 @@ interface PackageDescription {
 const descriptions: Record<PackageName, PackageDescription> = {
   cli: {
     title: 'Command line',
-    purpose: 'The program wheelhouse, for good; or once, without installing it:',
+    purpose: 'The program wheelhouse, installed globally, or run once without installation:',
     commands: (url, baseUrl) => [
       `npm install --global ${ALLOW_REMOTE_OPTION} ${url}`,
       `wheelhouse login ${baseUrl}`,
@@ -27,17 +27,17 @@ const descriptions: Record<PackageName, PackageDescription> = {
   },
   sdk: {
     title: '@wheelhouse/sdk',
-    purpose: 'Links for robots, operators and observers, and a typed client of the REST API:',
+    purpose: 'Connections for robots, operators and observers, and a typed client of the REST API:',
     commands: (url) => [`npm install ${ALLOW_REMOTE_OPTION} ${url}`],
   },
   protocol: {
     title: '@wheelhouse/protocol',
-    purpose: 'The frames and events of the wire as zod schemas:',
+    purpose: 'The frames and events of the protocols as zod schemas:',
     commands: (url) => [`npm install ${ALLOW_REMOTE_OPTION} ${url}`],
   },
 }
 
-/** `/downloads`: the packages of this platform, and the commands that install them from here. */
+/** Serves `/downloads`: the packages of this platform, and the commands that install them. */
 export function downloadsPage(options: { baseUrl: string; folder?: string }): Middleware {
   const packages = createPackageStore(options.folder)
   return async (http, next) => {
@@ -69,12 +69,12 @@ ${files.map((packageFile) => describe(packageFile, baseUrl))}
 ${files.map(hashOf)}
 <p>To check a file by hand:</p>
 <pre>openssl dgst -sha512 -binary ${files[0]?.file ?? ''} | openssl base64 -A</pre>
-<h2>Good to know</h2>
-<p>Each file contains our code that it needs. Packages of others come from your npm registry.</p>
+<h2>Notes</h2>
+<p>Each file contains the Wheelhouse code that it needs. Third-party packages come from your npm registry.</p>
 <p>npm 12 and newer need <code>allow-remote=root</code> in the <code>.npmrc</code> of a project that depends on such an
 address.</p>
-<p>The platform serves its own version only. A build that must not depend on the platform keeps the file beside it and
-installs that. An address without the version, such as
+<p>The platform serves its own version only. A build that must not depend on the platform stores the file and
+installs that copy. An address without the version, such as
 <code>${`${baseUrl}${HOME}/${unversionedName('sdk')}`}</code>, leads to the current one.</p>`,
   })
 }
@@ -99,13 +99,9 @@ function sendFile(http: Context, files: readonly PackageFile[], name: string): v
   if (current) return http.redirect(`${HOME}/${current.file}`)
   const found = files.find(({ file }) => file === name)
   if (!found)
-    throw new AppError(
-      404,
-      'not_found',
-      'There is no such file. See /downloads for the files of this platform.',
-    )
+    throw new AppError(404, 'not_found', 'File not found. See /downloads for the files of this platform.')
   http.status = 200
-  // The same version may be packed again from other sources: caches ask, and get 304 while it is the same.
+  // The same version may be packed again from other sources. Caches revalidate, and get 304 while it is unchanged.
   http.set('Cache-Control', 'public, no-cache')
   http.etag = found.integrity
   if (http.fresh) {

@@ -17,7 +17,7 @@ const Health = z
   })
   .meta({ id: 'Health', description: 'Whether the API and its database work.' })
 
-/** Whether the database answers within two seconds. */
+/** Returns whether the database responds within two seconds. */
 export async function isDatabaseReachable(db: Db): Promise<boolean> {
   try {
     await withTimeout(CHECK_LIMIT_MS, 'database check timed out', sql`select 1`.execute(db))
@@ -27,7 +27,7 @@ export async function isDatabaseReachable(db: Db): Promise<boolean> {
   }
 }
 
-/** GET /api/health: 200, or 503 with the same shape when the database does not answer. */
+/** Declares GET /api/health: 200, or 503 with the same shape when the database does not respond. */
 export function healthEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
   return endpoint({
     method: 'get',
@@ -35,7 +35,7 @@ export function healthEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
     summary: 'Returns the health of the API and its database connection',
     access: 'public',
     response: [200, Health],
-    otherResponses: { 503: ['when the database does not answer', Health, 'database_unavailable'] },
+    otherResponses: { 503: ['when the database does not respond', Health, 'database_unavailable'] },
     run: async ({ http }) => {
       const ok = await isDatabaseReachable(deps.db)
       if (!ok) {

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
 import { html, sendPage } from '../../core/http/html-page.ts'
 
-/** `/`: what this is, and where to go from here. */
+/** Serves `/`: a short description with links. */
 export function homePage(): Middleware {
   return async (http, next) => {
     if (http.path !== '/') return await next()

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 
 const PACKAGES_FOLDER = fileURLToPath(new URL('../../../dist/packages', import.meta.url))
 const PACKAGE_NAMES = ['cli', 'sdk', 'protocol'] as const
-/** Far above what the packages need; a larger file is not ours and is never read into memory. */
+/**
+ * Far above the size of the packages. A larger file is not a package of this platform and is not read into memory.
+ */
 const MAX_BYTES = 8 * 1024 * 1024
 
 export type PackageName = (typeof PACKAGE_NAMES)[number]
@@ -16,7 +18,7 @@ export interface PackageFile {
   readonly version: string
   readonly file: string
   readonly bytes: Buffer
-  /** The hash in the form of npm's lockfiles (Subresource Integrity). */
+  /** The hash in the format of npm lockfiles (Subresource Integrity). */
   readonly integrity: string
 }
 
@@ -27,7 +29,7 @@ interface FoundPackage {
   readonly stamp: string
 }
 
-/** Keeps the packed packages of a folder in memory, with their hashes; reads them again when the files change. */
+/** Creates a cache of the packed packages in a folder, with their hashes. It reloads files that change. */
 export function createPackageStore(folder: string = PACKAGES_FOLDER) {
   let cached: { readonly stamp: string; readonly files: readonly PackageFile[] } | undefined
   let reading: Promise<readonly PackageFile[]> | undefined
@@ -41,12 +43,12 @@ export function createPackageStore(folder: string = PACKAGES_FOLDER) {
       return cached.files
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
-      return [] // never packed, or just being replaced
+      return [] // not packed yet, or being replaced
     }
   }
 
   return {
-    /** Returns the packages, command line first; an empty list when none are packed. */
+    /** Returns the packages, the command line first; an empty list when none is packed. */
     list: (): Promise<readonly PackageFile[]> => {
       reading ??= refresh().finally(() => {
         reading = undefined

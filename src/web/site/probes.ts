@@ -3,10 +3,10 @@ import type { Middleware } from 'koa'
 import { errorHeader, notAllowed } from '../../core/errors/errors.ts'
 import type { MetricsPage } from '../../core/metrics/metrics-http.ts'
 
-/** Returns what keeps this process from taking traffic; undefined when it is ready. */
+/** Returns why this process is not ready; undefined when it is ready. */
 export type Readiness = () => string | undefined
 
-/** For load balancers: `/livez` says that the process runs, `/readyz` that it should get traffic. */
+/** Serves the probes of load balancers: `/livez` reports that the process runs, `/readyz` that it accepts traffic. */
 export function probes(readiness: Readiness): Middleware {
   return async (http, next) => {
     const ready = http.path === '/readyz'
@@ -23,7 +23,7 @@ export function probes(readiness: Readiness): Middleware {
   }
 }
 
-/** The probes and `/metrics` of a process that serves no HTTP otherwise. */
+/** Serves the probes and `/metrics` of a process without other HTTP routes. */
 export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): RequestListener {
   return async (request, response) => {
     const { method = '', url = '', headers } = request

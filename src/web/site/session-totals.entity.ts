@@ -2,8 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../core/database/tables.ts'
 
 /**
- * What all sessions come to, kept by triggers. Spread over sixteen rows, so that sessions that end at the same
- * time rarely wait for each other; the sum is what counts.
+ * The totals of all sessions, maintained by triggers. They are spread over sixteen rows, so that sessions that end at
+ * the same time rarely wait for each other. Readers use the sum.
  */
 export const SessionTotals = defineEntity({
   name: 'SessionTotals',
@@ -11,7 +11,7 @@ export const SessionTotals = defineEntity({
   properties: {
     shard: p.smallint().primary().autoincrement(false),
     completed: p.bigint('number').default(0),
-    /** From start to end of completed sessions. */
+    /** The time from start to end of completed sessions. */
     teleopMs: p.bigint('number').default(0),
     episodes: p.bigint('number').default(0),
   },

@@ -17,13 +17,13 @@ const PublicStats = z
     teleop_hours: z
       .number()
       .meta({ description: 'Hours of completed sessions, from start to end.', examples: [21_404.75] }),
-    operators: count.meta({ description: 'People with the operator role.', examples: [412] }),
+    operators: count.meta({ description: 'Users with the operator role.', examples: [412] }),
     episodes_collected: count.meta({ examples: [618_204] }),
   })
-  .meta({ id: 'PlatformStats', description: 'What goes on on the platform.' })
+  .meta({ id: 'PlatformStats', description: 'The public statistics of the platform.' })
 type PublicStats = z.infer<typeof PublicStats>
 
-/** Public statistics, read anew at most every five seconds per process. */
+/** Declares the public statistics. Each process queries them at most every five seconds. */
 export function statsEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
   const { db, now } = deps
   const current = cached(() => readStats(db), now)
@@ -41,7 +41,7 @@ export function statsEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
   })
 }
 
-/** Keeps an answer for five seconds. Whoever asks while it is being read waits for the same reading. */
+/** Caches a result for five seconds. Concurrent callers share one query. */
 function cached<T>(load: () => Promise<T>, now: () => Date): () => Promise<T> {
   let cachedEntry: { readonly value: T; readonly at: number } | undefined
   let loading: Promise<T> | undefined
@@ -61,7 +61,10 @@ function cached<T>(load: () => Promise<T>, now: () => Date): () => Promise<T> {
   }
 }
 
-/** Small counts over partial indexes, and the totals that triggers keep: nothing grows with past sessions. */
+/**
+ * Queries counts over partial indexes and the totals of the triggers, so that the cost does not grow with past
+ * sessions.
+ */
 async function readStats(db: Db): Promise<PublicStats> {
   const { rows } = await sql<Record<keyof PublicStats | 'teleop_ms', string>>`
     select

@@ -4,8 +4,8 @@ import type { TestUser } from '../../support/world/test-user.ts'
 import { createSpecificationFixture, type Scenario, start } from './fixtures.ts'
 
 /**
- * One test for each row of the specification's tables of endpoints: the route does what its row says, with
- * every credential the row names (session token as Bearer and as cookie, API key) and with none it does not.
+ * One test for each row of the specification's tables of endpoints: the route behaves as its row states, with
+ * every credential the row names (session token as Bearer and as cookie, API key) and with no other.
  */
 
 let scenario: Scenario
@@ -34,7 +34,7 @@ interface Row {
   readonly body?: () => unknown
   readonly status?: number
   readonly answer: unknown
-  /** Undoes or prepares something between two calls. */
+  /** Restores or prepares state between two calls. */
   readonly before?: () => Promise<unknown>
 }
 
@@ -215,7 +215,7 @@ const operator: readonly Row[] = [
   },
 ]
 
-/** A session that is over and not rated yet, of an operator of its own. */
+/** Completes a session of a new operator, without a rating, and returns its id. */
 async function unrated(): Promise<string> {
   const driver = await scenario.world.operator()
   const id = await start(driver, (await scenario.availableRobot()).id)
@@ -311,7 +311,7 @@ const sessions: readonly Row[] = [
   },
 ]
 
-/** An ACTIVE session between the two. */
+/** Ends the open sessions of the operator and starts a new one. */
 async function reopen(): Promise<void> {
   const open = await scenario.operator.get('/api/sessions?limit=100')
   for (const { id, status } of open.body.sessions) {
@@ -348,7 +348,7 @@ async function call(row: Row, credential: Credential): Promise<Response> {
 }
 
 const credentials: readonly Credential[] = ['session as Bearer', 'session as cookie', 'API key']
-/** `GET /api/x (S or K): what it does` */
+/** Names rows as `GET /api/x (S or K): what it does`. */
 const named = (rows: readonly Row[]) =>
   rows.map((row) => [`${row.route} (${row.accepts}): ${row.purpose}`, row] as const)
 const matching = (answer: unknown) =>

@@ -8,18 +8,18 @@ export interface Scenario {
   readonly owner: TestUser
   readonly operator: TestUser
   readonly admin: TestUser
-  /** In an open session. */
+  /** A robot in an open session. */
   readonly robot: { id: string; link: TestRobot }
-  /** Never connected. */
+  /** A robot that has never connected. */
   readonly newRobot: { id: string }
   readonly openSessionId: string
-  /** Rated 4, with a comment. */
+  /** A session with a rating of 4 and a comment. */
   readonly completedSessionId: string
-  /** A robot that is AVAILABLE, of its own. */
+  /** Connects a new robot and returns it once it is AVAILABLE. */
   availableRobot(): Promise<{ id: string; link: TestRobot }>
 }
 
-/** What the rows of the specification are read from: people, robots, a session that is over and one that is open. */
+/** Creates the users, robots, completed session and open session that the rows of the specification refer to. */
 export async function createSpecificationFixture(): Promise<Scenario> {
   const world = await createWorld()
   const [owner, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
@@ -63,7 +63,7 @@ export async function start(operator: TestUser, robotId: string): Promise<string
   return (await ok(operator.post('/api/sessions', { robotId }))).body.sessionId
 }
 
-/** The reply, which must be a success. */
+/** Returns the reply and expects it to be a success. */
 export async function ok(requests: ReturnType<TestUser['get']>) {
   const reply = await requests
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300)

@@ -14,7 +14,7 @@ const timestamp = expect.stringMatching(ISO)
 const text = expect.stringMatching(/./)
 type Field = readonly [name: string, notes: string, expected: unknown]
 
-/** A matcher for whole numbers from a minimum on. */
+/** Returns a matcher for integers within limits. */
 const integer = (minimum = 0, maximum = Number.MAX_SAFE_INTEGER) =>
   expect.toSatisfy(
     (value: unknown) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
@@ -61,7 +61,7 @@ describe('Robot', () => {
     },
   )
 
-  test('Robot.tags and Robot.notes: what was given', async () => {
+  test('Robot.tags and Robot.notes: the values of the request', async () => {
     const { id } = await scenario.world.robot(scenario.owner, {
       tags: ['arm', 'lab'],
       notes: 'Mind the cable',
@@ -141,7 +141,7 @@ describe('Contact message', () => {
     expect((await send(message)).status).toBe(201)
   })
   test('Contact message.email: a valid address', async () => {
-    const response = await send({ ...message, email: 'nobody at nowhere' })
+    const response = await send({ ...message, email: 'user at nowhere' })
     expect(response.status).toBe(400)
     expect((await response.json()).error).toContain('email')
   })

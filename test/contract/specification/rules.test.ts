@@ -20,7 +20,7 @@ const typesFor = async (user: TestUser) => {
 }
 const performAction = (user: TestUser, id: string, action: string) =>
   user.patch(`/api/sessions/${id}`, { action })
-/** A new operator in an ACTIVE session on a robot of the owner. */
+/** Starts a session of a new operator on a robot of the owner. */
 async function drive() {
   const operator = await scenario.world.operator()
   const { id: robotId } = await scenario.availableRobot()
@@ -61,7 +61,7 @@ describe('States and transitions', () => {
     expect(await robotStatus(free.id)).toBe('AVAILABLE')
   })
 
-  test('ACTIVE, POST /api/sessions/{id}/extend by its client: logged, operator told, status unchanged, theirs to act on', async () => {
+  test('ACTIVE, POST /api/sessions/{id}/extend by its client: logged, operator notified, status unchanged, the operator decides', async () => {
     const { operator, sessionId } = await drive()
     const reply = await scenario.owner.post(`/api/sessions/${sessionId}/extend`, { additionalMinutes: 15 })
     expect(reply).toMatchObject({ status: 200, body: { message: expect.any(String) } })
@@ -159,11 +159,11 @@ describe('Authentication', () => {
     expect((await scenario.owner.post('/api/sessions', { robotId: scenario.newRobot.id })).status).toBe(403)
   })
   test('6: lists, single sessions, messages and export take any authenticated user', async () => {
-    const nobody = await scenario.world.newUser()
-    expect((await nobody.get('/api/sessions')).body).toEqual({ sessions: [] })
-    expect((await nobody.post('/api/sessions/export', { format: 'json' })).body).toEqual({ sessions: [] })
+    const user = await scenario.world.newUser()
+    expect((await user.get('/api/sessions')).body).toEqual({ sessions: [] })
+    expect((await user.post('/api/sessions/export', { format: 'json' })).body).toEqual({ sessions: [] })
     for (const tail of ['', '/messages']) {
-      expect((await nobody.get(`/api/sessions/${scenario.completedSessionId}${tail}`)).status).toBe(404)
+      expect((await user.get(`/api/sessions/${scenario.completedSessionId}${tail}`)).status).toBe(404)
     }
   })
 })

@@ -32,16 +32,16 @@ const about = (subjectId: string) => entries(`subject_id=${subjectId}`)
 const actionsOf = async (user: TestUser) =>
   (await entries(`actor_id=${user.id}`)).map((entry) => entry.action).reverse()
 
-describe('privileged acts', () => {
+describe('privileged actions', () => {
   test.each([
     ['approve', 'certification.approved'],
     ['reject', 'certification.rejected'],
-  ])('an admin’s decision is an entry: %s', async (verb, action) => {
+  ])('an admin’s decision creates an entry: %s', async (verb, action) => {
     const operator = await world.operator()
     const { id } = (await operator.post('/api/operator/certifications', { robot_type: 'testbot' })).body
     const why = verb === 'reject' ? { reason: 'No proof of training' } : undefined
     await admin.post(`/api/admin/certifications/${id}/${verb}`, why)
-    await admin.post(`/api/admin/certifications/${id}/${verb}`, why) // 409: nothing happened
+    await admin.post(`/api/admin/certifications/${id}/${verb}`, why) // 409: no change
     expect(await about(id)).toEqual([
       {
         id: expect.any(Number),
@@ -56,17 +56,17 @@ describe('privileged acts', () => {
     ])
   })
 
-  test('taking a role is one, once a role', async () => {
+  test('taking a role creates one entry per role', async () => {
     const user = await world.newUser()
     for (const role of ['client', 'client', 'operator']) await user.post('/api/auth/profile', { role })
-    await user.post('/api/auth/profile', { display_name: 'Somebody else' })
+    await user.post('/api/auth/profile', { display_name: 'Another name' })
     expect((await about(user.id)).map(({ action, data }) => [action, data])).toEqual([
       ['user.role_taken', { role: 'operator' }],
       ['user.role_taken', { role: 'client' }],
     ])
   })
 
-  test('taking a role ten times at once is one', async () => {
+  test('ten concurrent requests for a role create one entry', async () => {
     const user = await world.newUser()
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => user.post('/api/auth/profile', { role: 'operator' })),
@@ -75,11 +75,11 @@ describe('privileged acts', () => {
     expect(await actionsOf(user)).toEqual(['user.role_taken'])
   })
 
-  test('making and revoking an API key are two, without the key', async () => {
+  test('creating and revoking an API key creates two entries without the key', async () => {
     const user = await world.newUser()
     const { id, key } = await user.key()
     await user.delete(`/api/auth/api-keys/${id}`)
-    await user.delete(`/api/auth/api-keys/${id}`) // changes nothing
+    await user.delete(`/api/auth/api-keys/${id}`) // no change
     const log = await about(id)
     expect(log).toMatchObject([
       { action: 'api_key.revoked', actor_id: user.id, subject_type: 'api_key', data: { name: 'test' } },
@@ -87,12 +87,12 @@ describe('privileged acts', () => {
     ])
     expect(JSON.stringify(log)).not.toContain(key.slice(-10))
     const foreign = await world.newUser()
-    const other = await user.key()
-    expect((await foreign.delete(`/api/auth/api-keys/${other.id}`)).status).toBe(404)
-    expect(await about(other.id)).toHaveLength(1)
+    const secondKey = await user.key()
+    expect((await foreign.delete(`/api/auth/api-keys/${secondKey.id}`)).status).toBe(404)
+    expect(await about(secondKey.id)).toHaveLength(1)
   })
 
-  test('rotating a robot’s token and removing the robot are two, without the token', async () => {
+  test('rotating a robot’s token and removing the robot creates two entries without the token', async () => {
     const owner = await world.client()
     const robot = await world.robot(owner)
     const rotated = await owner.post(`/api/client/robots/${robot.id}/token`)
@@ -106,7 +106,7 @@ describe('privileged acts', () => {
     expect(JSON.stringify(log)).not.toContain(rotated.body.robot_token.split('.').at(-1))
   })
 
-  test('a robot that is not removed, because it is in a session, leaves none', async () => {
+  test('a rejected removal of a robot in a session creates no entry', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
     ;(await world.connect(robot)).beat()
@@ -116,7 +116,7 @@ describe('privileged acts', () => {
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
   })
 
-  test('an admin who starts or schedules a session for an operator leaves one; operators themselves none', async () => {
+  test('starting or scheduling a session creates an entry for an admin and no entry for the operator', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
     ;(await world.connect(robot)).beat()
@@ -141,7 +141,7 @@ describe('privileged acts', () => {
 })
 
 describe('GET /api/admin/audit', () => {
-  test('lists newest first, in pages, each entry once', async () => {
+  test('lists each entry once, newest first, in pages', async () => {
     const user = await world.newUser()
     const made: string[] = []
     for (let n = 0; n < 5; n++) made.unshift((await user.key()).id)
@@ -153,7 +153,7 @@ describe('GET /api/admin/audit', () => {
     expect((await entries('limit=1'))[0]?.subject_id).toBe(made[0])
   })
 
-  test('filters by who did it and by what it was done to, also together', async () => {
+  test('filters by actor, by subject, and by both', async () => {
     const [firstUser, two] = [await world.newUser(), await world.newUser()]
     const [a, b] = [await firstUser.key(), await two.key()]
     expect((await entries(`actor_id=${firstUser.id}`)).map((entry) => entry.subject_id)).toEqual([a.id])
@@ -162,7 +162,7 @@ describe('GET /api/admin/audit', () => {
     expect(await about('nothing')).toEqual([])
   })
 
-  test('filters by what was done, and by time', async () => {
+  test('filters by action and by time', async () => {
     const user = await world.newUser()
     const { id } = await user.key()
     await user.delete(`/api/auth/api-keys/${id}`)
@@ -177,7 +177,7 @@ describe('GET /api/admin/audit', () => {
     expect(await entries(`${ownItem}&since=${revoked}`)).toEqual([all[0]])
     expect(await entries(`${ownItem}&until=${revoked}`)).toEqual([all[1]])
     expect(await entries(`${ownItem}&since=${created}&until=${revoked}`)).toEqual([all[1]])
-    const later = encodeURIComponent(all[0]!.at.replace('Z', '+01:00')) // an hour before
+    const later = encodeURIComponent(all[0]!.at.replace('Z', '+01:00')) // an hour earlier
     expect(await entries(`${ownItem}&until=${later}`)).toEqual([])
   })
 
@@ -212,8 +212,8 @@ describe('the database', () => {
     ['update of the actor', 'update audit_log set actor_id = null'],
     ['delete', 'delete from audit_log'],
     ['truncate', 'truncate audit_log'],
-    ['truncate of what it refers to', 'truncate users cascade'],
-  ])('refuses %s', async (_what, statement) => {
+    ['truncate of a referenced table', 'truncate users cascade'],
+  ])('rejects %s', async (_what, statement) => {
     const { id } = await admin.key()
     await using sql = await connectTo(world.database.url)
     const before = (await sql.query('select * from audit_log order by id')).rows
@@ -232,16 +232,16 @@ describe('the database', () => {
     ])
   })
 
-  test('keeps no entry of an act that was undone', async () => {
+  test('keeps no entry of an action that was rolled back', async () => {
     const id = randomUUID()
-    const undone = world.platform.core.db.transaction().execute(async (trx) => {
+    const rolledBack = world.platform.core.db.transaction().execute(async (trx) => {
       await audit(
         { db: trx },
         { at: new Date(), actorId: admin.id, action: 'robot.removed', subject: ['robot', id] },
       )
-      throw new Error('undone')
+      throw new Error('rolled back')
     })
-    await expect(undone).rejects.toThrow('undone')
+    await expect(rolledBack).rejects.toThrow('rolled back')
     expect(await about(id)).toEqual([])
   })
 })

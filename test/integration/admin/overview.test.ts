@@ -18,7 +18,7 @@ const read = async () => {
   return body
 }
 
-test('an empty platform has its gateway, and nothing else', async () => {
+test('an empty platform reports only its gateway', async () => {
   const { at, robots, sessions, gateways } = await read()
   expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000)
   expect(robots).toEqual({ OFFLINE: 0, AVAILABLE: 0, IN_SESSION: 0 })
@@ -30,8 +30,12 @@ test('an empty platform has its gateway, and nothing else', async () => {
   }, 10_000)
 })
 
-test('robots are counted by status, open sessions are named with who drives what, and with their stop', async () => {
-  const [owner, operator, other] = [await world.client(), await world.operator(), await world.operator()]
+test('counts robots by status, and lists open sessions with operator, robot and stop', async () => {
+  const [owner, operator, secondOperator] = [
+    await world.client(),
+    await world.operator(),
+    await world.operator(),
+  ]
   const [first, second, idle, , removed] = await Promise.all(
     ['First', 'Second', 'Idle', 'Gone', 'Removed'].map((name) => world.robot(owner, { name })),
   )
@@ -46,12 +50,12 @@ test('robots are counted by status, open sessions are named with who drives what
     return reply.body.sessionId as string
   }
   const firstSession = await start(operator, first!)
-  const two = await start(other, second!)
+  const secondSession = await start(secondOperator, second!)
   const before = await read()
   expect(before.robots).toEqual({ OFFLINE: 1, AVAILABLE: 1, IN_SESSION: 2 })
   expect(before.gateways).toMatchObject([{ robots: 3 }])
   expect(before.sessions.total).toBe(2)
-  expect(before.sessions.open.map(({ id }: { id: string }) => id)).toEqual([two, firstSession])
+  expect(before.sessions.open.map(({ id }: { id: string }) => id)).toEqual([secondSession, firstSession])
   expect(before.sessions.open[1]).toEqual({
     id: firstSession,
     status: 'ACTIVE',
@@ -68,7 +72,7 @@ test('robots are counted by status, open sessions are named with who drives what
     client_name: owner.name,
   })
 
-  const stop = { action: 'emergency_stop', reason: 'Somebody stands in its way' }
+  const stop = { action: 'emergency_stop', reason: 'A person is in its way' }
   expect((await admin.patch(`/api/sessions/${firstSession}`, stop)).status).toBe(200)
   expect((await read()).sessions.open[1]).toMatchObject({
     id: firstSession,
@@ -80,17 +84,17 @@ test('robots are counted by status, open sessions are named with who drives what
   links[1]!.close()
   await vi.waitFor(async () => {
     const [lost] = (await read()).sessions.open
-    expect(lost).toMatchObject({ id: two, robot_connected: false })
+    expect(lost).toMatchObject({ id: secondSession, robot_connected: false })
   }, 10_000)
   await operator.patch(`/api/sessions/${firstSession}`, { action: 'end' })
-  await other.patch(`/api/sessions/${two}`, { action: 'end' })
+  await secondOperator.patch(`/api/sessions/${secondSession}`, { action: 'end' })
   const after = await read()
   expect(after.sessions).toEqual({ total: 0, open: [] })
   expect(after.robots).toEqual({ OFFLINE: 2, AVAILABLE: 2, IN_SESSION: 0 })
 })
 
-test('of many open sessions the newest hundred are listed, and all are counted', async () => {
-  // Without a worker, which would end sessions whose robots never come.
+test('lists the newest hundred open sessions and counts all of them', async () => {
+  // A worker would end the sessions, because their robots never connect.
   await using manyUsers = await createWorld({ bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
   const { id: owner } = await manyUsers.client()
   await manyUsers.platform.core.db.transaction().execute(async (tx) => {

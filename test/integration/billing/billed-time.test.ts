@@ -4,22 +4,22 @@ import { actors, createSilentGateway, MINUTE_MS } from '../../support/world/bill
 import { performAction, start } from '../../support/world/session-fixtures.ts'
 import { createWorld } from '../../support/world/world.ts'
 
-/** What may happen in a session, with the time that passes before it. */
+/** Generates one step of a session: a transition or an outage, and the time before it. */
 const step = fc.record({
   afterMs: fc.oneof(fc.integer({ min: 0, max: 3 * MINUTE_MS }), fc.constantFrom(0, MINUTE_MS)),
   what: fc.constantFrom('pause', 'resume', 'falls silent', 'is found lost', 'is back', 'nothing'),
 })
 type Step = { readonly afterMs: number; readonly what: string }
 
-/** The same story told by plain arithmetic: what of it is billed, in milliseconds. */
-function emitEvent(steps: readonly Step[], tailMs: number) {
+/** Computes the expected billed time of the steps, in milliseconds, without the platform. */
+function simulateSession(steps: readonly Step[], tailMs: number) {
   let atMs = 0
   let activeSinceMs: number | undefined = 0
   let interval = { sinceMs: 0, untilMs: 0 }
   let silentSinceMs: number | undefined
   let lost = false
   let billedMs = 0
-  const leave = (untilMs: number) => {
+  const closeInterval = (untilMs: number) => {
     if (activeSinceMs === undefined) return
     interval = { sinceMs: activeSinceMs, untilMs }
     billedMs += untilMs - activeSinceMs
@@ -37,11 +37,11 @@ function emitEvent(steps: readonly Step[], tailMs: number) {
     }[what]
     if (!possible) continue
     actions.push({ atMs, what, silentSinceMs })
-    if (what === 'pause') leave(atMs)
+    if (what === 'pause') closeInterval(atMs)
     if (what === 'resume') activeSinceMs = atMs
     if (what === 'falls silent') silentSinceMs = atMs
     if (what === 'is found lost') {
-      leave(atMs)
+      closeInterval(atMs)
       const { sinceMs, untilMs } = interval
       const aliveUntilMs = Math.max(sinceMs, Math.min(untilMs, silentSinceMs as number))
       billedMs -= untilMs - aliveUntilMs
@@ -54,15 +54,15 @@ function emitEvent(steps: readonly Step[], tailMs: number) {
     }
   }
   atMs += tailMs
-  leave(atMs)
-  return { acts: actions, endMs: atMs, billedMs }
+  closeInterval(atMs)
+  return { actions, endMs: atMs, billedMs }
 }
 
-test('whatever happens in a session, ACTIVE time is billed, and no pause and no outage', {
+test('bills ACTIVE time and excludes pauses and outages, for any sequence of steps', {
   timeout: 60_000,
 }, async () => {
   let clockMs = Date.parse('2026-05-10T12:00:00Z')
-  const env = { ROBOT_GRACE_MS: '86400000' } // so that the worker ends nothing by itself
+  const env = { ROBOT_GRACE_MS: '86400000' } // the worker ends no session during the test
   await using world = await createWorld({ now: () => new Date(clockMs), env })
   await using gateway = await createSilentGateway(world, () => clockMs)
   const { operator, robotId } = await actors(world, gateway)
@@ -74,7 +74,7 @@ test('whatever happens in a session, ACTIVE time is billed, and no pause and no 
     fc.asyncProperty(scenarios, async ([steps, tailMs]) => {
       const beginMs = clockMs
       const id = await start(operator, robotId)
-      const { acts: actions, endMs, billedMs } = emitEvent(steps, tailMs)
+      const { actions, endMs, billedMs } = simulateSession(steps, tailMs)
       let connected = true
       for (const { atMs, what, silentSinceMs } of actions) {
         clockMs = beginMs + atMs
@@ -92,7 +92,7 @@ test('whatever happens in a session, ACTIVE time is billed, and no pause and no 
   )
 })
 
-test('a robot whose socket breaks: its silence is not billed, nor the time until it is resumed', async () => {
+test('excludes the silence of a disconnected robot and the time until resume from billing', async () => {
   let aheadMs = 0
   const now = () => new Date(Date.now() + aheadMs)
   await using world = await createWorld({ now })
@@ -102,7 +102,7 @@ test('a robot whose socket breaks: its silence is not billed, nor the time until
   const read = async () => (await owner.get(`/api/sessions/${id}`)).body
   const id = await start(operator, robot.id)
 
-  aheadMs += 20 * MINUTE_MS // the gateway's clock is now behind by so much: the silence looks that long
+  aheadMs += 20 * MINUTE_MS // the gateway's clock is now 20 minutes behind, so the silence appears to last 20 minutes
   link.destroy()
   await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe('PAUSED')
   aheadMs += 10 * MINUTE_MS

@@ -4,7 +4,7 @@ import { actors, createSilentGateway, MINUTE_MS } from '../../support/world/bill
 import { type Entry, openSessionFixture, performAction, start } from '../../support/world/session-fixtures.ts'
 import { createWorld } from '../../support/world/world.ts'
 
-/** The formula of docs/specification.md, over nothing but the log. */
+/** Computes the billable time from the session log, by the formula of docs/specification.md. */
 function billableMs(log: readonly Entry[]): number {
   let activeSince: number | undefined
   let activeMs = 0
@@ -26,20 +26,21 @@ const step = fc.record({
   afterMs: fc.oneof(fc.integer({ min: 0, max: 3 * MINUTE_MS }), fc.constantFrom(0, 1, MINUTE_MS)),
   what: fc.constantFrom(
     ...(['pause', 'resume', 'stop', 'clear', 'extend', 'chat'] as const),
-    // The robot falls silent, its gateway notices, its session is told, it is back: each for itself.
+    // Independent stages of an outage: the robot falls silent, the gateway notices, the session is notified,
+    // the robot reconnects.
     ...(['silent', 'silent', 'disconnect', 'lose', 'lose', 'back', 'back'] as const),
   ),
 })
 
-test('whatever happens in a session, its charge follows from its log alone, and both sides see the outage', {
+test('the session log determines the charge, and both participants see the outage', {
   timeout: 120_000,
 }, async () => {
   let clockMs = Date.parse('2026-05-10T12:00:00Z')
-  const env = { ROBOT_GRACE_MS: '86400000' } // so that the worker ends nothing by itself
+  const env = { ROBOT_GRACE_MS: '86400000' } // the worker ends no session during the test
   await using world = await createWorld({ now: () => new Date(clockMs), env })
   await using gateway = await createSilentGateway(world, () => clockMs)
   const { owner, operator, robotId } = await actors(world, gateway)
-  // The next story starts on the robot whoever stopped it in this one.
+  // The next run starts on the same robot. It must not depend on which user stopped the robot in this run.
   await owner.patch(`/api/client/robots/${robotId}`, { stop_clear: 'anyone' })
   let outages = 0
   const scenario = fc.tuple(
@@ -51,13 +52,13 @@ test('whatever happens in a session, its charge follows from its log alone, and 
       const id = await start(operator, robotId)
       const path = `/api/sessions/${id}`
       const robot = { silentSinceMs: undefined as number | undefined, connected: true }
-      const lost = () => gateway.disconnect(robotId, robot.silentSinceMs ?? clockMs)
-      const back = async () => {
+      const disconnect = () => gateway.disconnect(robotId, robot.silentSinceMs ?? clockMs)
+      const reconnect = async () => {
         if (!robot.connected) await gateway.connect(robotId)
         Object.assign(robot, { silentSinceMs: undefined, connected: true })
       }
-      const doIt = {
-        // Most of these are refused at times, which is part of the story.
+      const execute = {
+        // The platform rejects some of these, depending on the state. The property covers that.
         pause: () => operator.patch(path, { action: 'pause' }),
         resume: () => operator.patch(path, { action: 'resume' }),
         stop: () => owner.patch(path, { action: 'emergency_stop' }),
@@ -68,47 +69,50 @@ test('whatever happens in a session, its charge follows from its log alone, and 
           robot.silentSinceMs ??= clockMs
         },
         disconnect: async () => {
-          if (robot.connected) await lost()
+          if (robot.connected) await disconnect()
           robot.connected = false
         },
         lose: async () => {
           const sign = new Date(robot.silentSinceMs ?? clockMs)
-          if (robot.connected) await lost()
+          if (robot.connected) await disconnect()
           robot.connected = false
           await world.platform.sessions.presence.handleRobotLost(robotId, sign)
         },
-        back,
+        back: reconnect,
       }
       for (const { afterMs, what } of steps) {
         clockMs += afterMs
-        await doIt[what]()
+        await execute[what]()
       }
       clockMs += tailMs
       await performAction(operator, id, 'end')
       const log: Entry[] = (await owner.get(`${path}/events?limit=200`)).body.events
-      const [client, driver] = [(await owner.get(path)).body, (await operator.get(path)).body]
+      const [clientView, operatorView] = [(await owner.get(path)).body, (await operator.get(path)).body]
       const billed = billableMs(log)
-      expect(client.client_charge_cents).toBe(Math.ceil(billed / MINUTE_MS) * client.rate_cents_per_minute)
-      expect(client.billable_seconds).toBe(Math.ceil(billed / 1_000))
+      expect(clientView.client_charge_cents).toBe(
+        Math.ceil(billed / MINUTE_MS) * clientView.rate_cents_per_minute,
+      )
+      expect(clientView.billable_seconds).toBe(Math.ceil(billed / 1_000))
       const row = await world.platform.core.db
         .selectFrom('sessions')
         .select(['active_ms', 'outage_ms'])
         .where('id', '=', id)
         .executeTakeFirstOrThrow()
       expect(row.active_ms - row.outage_ms).toBe(billed)
-      for (const view of [client, driver]) expect(view.outage_seconds).toBe(Math.ceil(row.outage_ms / 1_000))
+      for (const view of [clientView, operatorView])
+        expect(view.outage_seconds).toBe(Math.ceil(row.outage_ms / 1_000))
       for (const { type, data } of log) {
         if (type === 'robot.lost') expect(data).toMatchObject({ last_sign_at: expect.any(String) })
       }
       if (row.outage_ms > 0) outages += 1
-      await back()
+      await reconnect()
     }),
     { numRuns: 80, endOnFailure: true },
   )
-  expect(outages, 'stories with outages').toBeGreaterThan(5)
+  expect(outages, 'runs with outages').toBeGreaterThan(5)
 })
 
-test('the log says when a lost robot gave its last sign of life, and what of it is not billed', async () => {
+test('the log records the last sign of life of a lost robot and the unbilled outage', async () => {
   await using world = await createWorld({ now: () => new Date(clockMs) })
   let clockMs = Date.parse('2026-05-10T12:00:00Z')
   await using gateway = await createSilentGateway(world, () => clockMs)
@@ -137,7 +141,7 @@ test('the log says when a lost robot gave its last sign of life, and what of it 
   expect((await owner.get(`/api/sessions/${id}`)).body).toMatchObject({ client_charge_cents: 150 })
 })
 
-test('a real robot that breaks off: its last sign of life is between its connection and its loss', async () => {
+test('a disconnected robot has its last sign of life between its connection and its loss', async () => {
   await using world = await createWorld()
   const fixture = await openSessionFixture(world)
   const startedAtMs = Date.now()
@@ -150,7 +154,7 @@ test('a real robot that breaks off: its last sign of life is between its connect
   expect(Number(data.outage_seconds)).toBeGreaterThanOrEqual(0)
 })
 
-test('the time of an operator who did not come is no part of the charge, as the log shows', async () => {
+test('the charge excludes the time in which the operator is absent, and the log shows it', async () => {
   let clockMs = Date.parse('2026-05-10T12:00:00Z')
   const env = { OPERATOR_JOIN_MS: '120000' }
   await using world = await createWorld({ now: () => new Date(clockMs), env })

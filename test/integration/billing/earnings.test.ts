@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS
 const PAYOUT = '/api/payments/payout'
 const waitOptions = { timeout: 20_000 }
 
-test('a session on an own robot is charged like any other, earns nothing, and cannot be rated', async () => {
+test('a session on the operator’s own robot is charged, earns nothing, and cannot be rated', async () => {
   await using world = await createWorld()
   const fixture = await openSessionFixture(world)
   await fixture.performAction(fixture.operator, 'end')
@@ -41,7 +41,7 @@ test('a session on an own robot is charged like any other, earns nothing, and ca
   const rated = await owner.post(`/api/sessions/${id}/rate`, { rating: 5 })
   expect([rated.status, rated.body.error]).toEqual([403, expect.stringContaining('your own robot')])
   expect((await owner.get(`/api/sessions/${id}`)).body).toMatchObject({ rating: null })
-  expect((await owner.post(`${fixture.path}/rate`, { rating: 5 })).status).toBe(200) // another's work
+  expect((await owner.post(`${fixture.path}/rate`, { rating: 5 })).status).toBe(200) // the work of another operator
 
   await using client = await connectTo(world.database.url)
   const refusal = (change: string) =>
@@ -60,7 +60,7 @@ test('a session on an own robot is charged like any other, earns nothing, and ca
   await expect(another).rejects.toMatchObject({ constraint: 'sessions_own_not_earned' })
 })
 
-/** A platform with payments, an operator who can be paid, and one client. */
+/** Creates a platform with payments, an operator with a payout account, and one client. */
 async function createFixture() {
   const testbed = await createInvoiceFixture()
   await testbed.operator.post('/api/operator/profile', { country: 'DE' })
@@ -80,13 +80,13 @@ async function createFixture() {
   return Object.assign(testbed, {
     overview,
     stats,
-    ask: (cents?: number) => testbed.operator.post(PAYOUT, cents ? { amountCents: cents } : {}),
+    requestPayout: (cents?: number) => testbed.operator.post(PAYOUT, cents ? { amountCents: cents } : {}),
     release: () => testbed.world.platform.billing.earningsRelease.runDue(),
     ofSession: async (id: string) => (await testbed.operator.get(`/api/sessions/${id}`)).body,
   })
 }
 
-test('earnings are pending until the client’s invoice is paid, then available at once, and once', async () => {
+test('earnings are pending until the client pays the invoice, then available immediately and exactly once', async () => {
   await using testbed = await createFixture()
   const id = await testbed.drive(60)
   const second = await testbed.drive(30)
@@ -101,7 +101,7 @@ test('earnings are pending until the client’s invoice is paid, then available 
   expect(await testbed.ofSession(id)).toMatchObject({ earnings_pending_until: heldUntil })
   expect((await testbed.owner.get(`/api/sessions/${id}`)).body).not.toHaveProperty('earnings_pending_until')
   for (const cents of [undefined, 1_000]) {
-    const refused = await testbed.ask(cents)
+    const refused = await testbed.requestPayout(cents)
     expect([refused.status, refused.body.error]).toEqual([
       409,
       expect.stringContaining('31.50 EUR of earnings are pending'),
@@ -125,11 +125,11 @@ test('earnings are pending until the client’s invoice is paid, then available 
     expect(await testbed.ofSession(paid)).toMatchObject({ earnings_pending_until: null })
   }
   expect((await testbed.ofSession(later)).earnings_pending_until).toEqual(expect.any(String))
-  expect((await testbed.ask()).body).toMatchObject({ amountCents: 3_150, status: 'PAID' })
+  expect((await testbed.requestPayout()).body).toMatchObject({ amountCents: 3_150, status: 'PAID' })
   expect(await testbed.stats()).toEqual([0, 700, 3_850])
 })
 
-test('earnings become available when the hold is over, whatever became of the invoice', async () => {
+test('earnings become available after the hold, regardless of the status of the invoice', async () => {
   await using testbed = await createFixture()
   await testbed.drive(60)
   await testbed.closeMonth()
@@ -143,10 +143,10 @@ test('earnings become available when the hold is over, whatever became of the in
   testbed.later(1)
   await Promise.all([testbed.release(), testbed.release(), testbed.release()])
   expect(await testbed.stats()).toEqual([2_100, 0, 2_100])
-  expect((await testbed.ask(2_100)).body).toMatchObject({ status: 'PAID' })
+  expect((await testbed.requestPayout(2_100)).body).toMatchObject({ status: 'PAID' })
 })
 
-test('an invoice that is made PAID by hand makes its earnings available, too', async () => {
+test('an invoice that an admin marks PAID releases its earnings', async () => {
   await using testbed = await createFixture()
   await testbed.drive(60)
   await testbed.closeMonth()
@@ -157,30 +157,30 @@ test('an invoice that is made PAID by hand makes its earnings available, too', a
   expect(await testbed.stats()).toEqual([2_100, 350, 2_450])
 })
 
-test('the worker releases by itself; two operators at once each get their own', async () => {
+test('the worker releases the earnings of several operators to each operator', async () => {
   let clockMs = Date.parse('2026-01-15T12:00:00Z')
   await using world = await createWorld({ now: () => new Date(clockMs), env: { EARNINGS_HOLD_DAYS: '7' } })
   await using gateway = await createSilentGateway(world, () => clockMs)
   const { operator, robotId } = await actors(world, gateway)
-  const other = await world.operator()
-  for (const user of [operator, other, operator]) {
+  const secondOperator = await world.operator()
+  for (const user of [operator, secondOperator, operator]) {
     const id = await start(user, robotId)
     clockMs += 10 * MINUTE_MS
     await performAction(user, id, 'end')
   }
-  const stats = async (user: typeof other) => (await user.get('/api/operator/stats')).body
+  const stats = async (user: typeof operator) => (await user.get('/api/operator/stats')).body
   expect(await stats(operator)).toMatchObject({ available_for_payout_cents: 0, pending_earnings_cents: 700 })
   clockMs += 7 * DAY_MS
   for (const [user, cents] of [
     [operator, 700],
-    [other, 350],
+    [secondOperator, 350],
   ] as const) {
     await expect.poll(async () => (await stats(user)).available_for_payout_cents, waitOptions).toBe(cents)
     expect(await stats(user)).toMatchObject({ pending_earnings_cents: 0 })
   }
 })
 
-test('without a hold earnings are available when the session ends', async () => {
+test('earnings are available at the end of the session if EARNINGS_HOLD_DAYS is 0', async () => {
   let clockMs = Date.parse('2026-01-15T12:00:00Z')
   await using world = await createWorld({ now: () => new Date(clockMs), env: { EARNINGS_HOLD_DAYS: '0' } })
   await using gateway = await createSilentGateway(world, () => clockMs)
@@ -195,7 +195,7 @@ test('without a hold earnings are available when the session ends', async () => 
   expect((await operator.get(`/api/sessions/${id}`)).body).toMatchObject({ earnings_pending_until: null })
 })
 
-test('the database refuses to pay out what is pending, and to release what is not there', async () => {
+test('the database rejects a payout of pending earnings and a release without pending earnings', async () => {
   await using testbed = await createFixture()
   await testbed.drive(60)
   const {
@@ -223,21 +223,21 @@ test('the database refuses to pay out what is pending, and to release what is no
   expect(await balance(db, 'operator_payable', testbed.operator.id)).toBe(-1_500)
 })
 
-test('an event of a paid invoice, the worker and requests for payouts at once: no cent twice', async () => {
+test('pays each cent once while a paid-invoice event, the worker and payout requests run concurrently', async () => {
   await using testbed = await createFixture()
   for (let round = 0; round < 3; round++) await testbed.drive(60)
   await testbed.closeMonth()
   await testbed.run()
   const { id } = testbed.stripeInvoice()
   testbed.invoices.pay(id)
-  testbed.later(60 * DAY_MS) // the hold is over as well
+  testbed.later(60 * DAY_MS) // the hold has also expired
   const answers = await Promise.all([
     testbed.sendEvent('invoice.paid', id),
     ...[...Array(4).keys()].map(() => testbed.release()),
-    ...[...Array(8).keys()].map(() => testbed.ask(2_000)),
+    ...[...Array(8).keys()].map(() => testbed.requestPayout(2_000)),
   ])
   expect(answers.length).toBe(13)
-  for (let round = 0; round < 4; round++) await testbed.ask(2_000)
+  for (let round = 0; round < 4; round++) await testbed.requestPayout(2_000)
   const transferred = testbed.stripe.books.transfers.reduce((sum, { amount }) => sum + amount, 0)
   expect(transferred).toBe(6_000) // of 63.00 EUR
   expect(await testbed.stats()).toEqual([300, 0, 6_300])

@@ -8,10 +8,10 @@ import { HOUR_MS } from '../../support/world/billing.ts'
 import { performAction, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 
-/** Before the second session is made. */
+/** A time before the test creates the second session. */
 const FIRST_ONLY = '2026-01-15T12:01:00Z'
 
-/** Renames everything that an invoice names, and removes the robot. */
+/** Renames the robot and the users on an invoice, and removes the robot. */
 async function renameAll({ owner, operator, users }: InvoiceFixture) {
   const robotPath = `/api/client/robots/${users.robotId}`
   const changes = [
@@ -32,7 +32,7 @@ async function exportedBy({ baseUrl }: { baseUrl: string }, user: TestUser, form
   return await response.text()
 }
 
-test('renaming a robot or a person rewrites nothing of what is over: invoices, their collection, lists, exports', async () => {
+test('renaming a robot or a user changes no completed record: invoices, collection, lists, exports', async () => {
   await using fixture = await createInvoiceFixture()
   const { owner, operator, world, users } = fixture
   await owner.patch('/api/client/profile', { company_name: 'First Ltd', vat_id: 'DE111', country: 'DE' })
@@ -45,7 +45,7 @@ test('renaming a robot or a person rewrites nothing of what is over: invoices, t
   await fixture.closeMonth()
   const [{ id }] = await fixture.list()
   const read = async () => ({
-    // Where it can be paid comes later.
+    // The platform adds the payment link later.
     invoice: { ...(await owner.get(`/api/client/invoices/${id}`)).body, hosted_url: null },
     sessions: await Promise.all(
       [owner, operator].flatMap((user) => [
@@ -67,23 +67,23 @@ test('renaming a robot or a person rewrites nothing of what is over: invoices, t
 
   await renameAll(fixture)
   expect(await read()).toEqual(before)
-  // What is not over is shown with the names of now, on either side.
+  // Both participants see an open session with the current names.
   for (const user of [owner, operator]) {
     expect((await user.get(`/api/sessions/${open}`)).body).toMatchObject({
       robot_name: 'Renamed robot',
       operator_name: 'Renamed operator',
     })
   }
-  await fixture.run() // Stripe is asked only now
+  await fixture.run() // the first request to Stripe
   const { description } = fixture.stripeInvoice().lines[0] as { description: string }
   expect(description).toContain('First robot')
-  expect(description).toContain('driven by First operator')
+  expect(description).toContain('operated by First operator')
   expect(description).not.toContain('Renamed')
 
   await performAction(operator, open, 'end')
   const scheduledFor = new Date(fixture.now().getTime() + HOUR_MS).toISOString()
   const planned = (await operator.post('/api/sessions', { robotId: users.robotId, scheduledFor })).body
-  expect((await owner.delete(robotPath)).status).toBe(204) // cancels what is planned
+  expect((await owner.delete(robotPath)).status).toBe(204) // cancels the scheduled session
   expect(await read()).toEqual(before)
   expect((await owner.get(`/api/sessions/${planned.sessionId}`)).body).toMatchObject({
     status: 'CANCELLED',
@@ -92,12 +92,12 @@ test('renaming a robot or a person rewrites nothing of what is over: invoices, t
   })
 })
 
-test('the database refuses to rewrite what is over, charged or issued', async () => {
+test('the database rejects changes to completed sessions, charges and issued invoices', async () => {
   await using fixture = await createInvoiceFixture()
   const charged = await fixture.drive(3)
   await fixture.closeMonth()
   const invoiced = (await fixture.list())[0].id
-  const later = await fixture.drive(2) // on no invoice yet
+  const later = await fixture.drive(2) // not invoiced yet
   await using client = await connectTo(fixture.world.database.url)
   const refusal = async (statement: string, id: string): Promise<string | undefined> => {
     try {
@@ -154,11 +154,11 @@ test('the database refuses to rewrite what is over, charged or issued', async ()
   expect(await invoice("status = 'PAID', paid_at = now()")).toBeUndefined()
   expect(await invoice("status = 'OPEN'")).toBe('invoices_issued_fixed')
   expect(await invoice('paid_at = now()')).toBe('invoices_issued_fixed')
-  // What is no part of the record goes on.
+  // Columns outside the record remain writable.
   expect(await session('rating = 4, episodes_collected = 3')).toBeUndefined()
 })
 
-test('rows of before get the names of the time of the upgrade; what was earned stays available', async () => {
+test('the migration records the current names in existing rows and keeps earnings available', async () => {
   const database = await createEmptyDatabase()
   const orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'migration-test' })
   try {
@@ -223,7 +223,7 @@ test('rows of before get the names of the time of the upgrade; what was earned s
       `select -sum(amount_cents)::int as cents from ledger_entries where account = 'operator_payable'`,
     )
     expect(payable.rows).toEqual([{ cents: 70 }])
-    // The old session on an own robot can still be put on an invoice.
+    // An existing session on the operator's own robot can still be invoiced.
     await client.query(`insert into invoices (id, client_id, month, status, currency, total_cents, session_count, minutes)
       values (gen_random_uuid(), '${owner}', '2026-02', 'DRAFT', 'EUR', 0, 0, 0)`)
     await client.query(

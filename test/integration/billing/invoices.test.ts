@@ -10,8 +10,8 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 
-/** A world whose clock the test moves, with clients whose sessions lie wherever they should. */
-async function fixture(begin = '2026-01-15T12:00:00') {
+/** Creates a platform with a test-controlled clock and a helper for sessions that end at a given time. */
+async function createFixture(begin = '2026-01-15T12:00:00') {
   let clockMs = utc(begin)
   const now = () => new Date(clockMs)
   const world = await createWorld({ now })
@@ -22,11 +22,11 @@ async function fixture(begin = '2026-01-15T12:00:00') {
     gateway,
     close,
     now,
-    set: (text: string) => {
+    setClock: (text: string) => {
       clockMs = utc(text)
     },
     invoicesOf: async (client: TestUser) => (await client.get('/api/client/invoices')).body.invoices,
-    /** A session that ended at a moment, after so many minutes. */
+    /** Runs a session of the given length that ends at the given time, and returns its ID. */
     async session(users: { operator: TestUser; robotId: string }, endText: string, minutes = 2) {
       clockMs = utc(endText) - minutes * MINUTE_MS
       const id = await start(users.operator, users.robotId)
@@ -56,21 +56,21 @@ const invoiceOf = (world: World, sessionId: string) =>
     .executeTakeFirstOrThrow()
     .then((row) => row.month)
 
-test('GET /api/client/invoices: a month that is over becomes one invoice, audited and told to the client', async () => {
-  await using on = await fixture()
-  const { world } = on
-  const users = await actors(world, on.gateway)
+test('GET /api/client/invoices: a completed month becomes one audited invoice, and the client is notified', async () => {
+  await using fixture = await createFixture()
+  const { world } = fixture
+  const users = await actors(world, fixture.gateway)
   const { owner } = users
-  await on.session(users, '2026-01-15T12:00:00', 3)
-  await on.session(users, '2026-01-20T12:00:00', 5)
-  on.set('2026-01-31T23:59:59.999')
-  await on.close.run()
-  expect(await on.invoicesOf(owner), 'the month is not over').toEqual([])
+  await fixture.session(users, '2026-01-15T12:00:00', 3)
+  await fixture.session(users, '2026-01-20T12:00:00', 5)
+  fixture.setClock('2026-01-31T23:59:59.999')
+  await fixture.close.run()
+  expect(await fixture.invoicesOf(owner), 'the month is not over').toEqual([])
 
-  on.set('2026-02-01T00:00:00')
-  await on.close.run()
-  const [invoice] = await on.invoicesOf(owner)
-  expect(await on.invoicesOf(owner)).toEqual([
+  fixture.setClock('2026-02-01T00:00:00')
+  await fixture.close.run()
+  const [invoice] = await fixture.invoicesOf(owner)
+  expect(await fixture.invoicesOf(owner)).toEqual([
     {
       id: expect.any(String),
       month: '2026-01',
@@ -104,39 +104,39 @@ test('GET /api/client/invoices: a month that is over becomes one invoice, audite
     { data: { invoice_id: invoice.id, month: '2026-01', total_cents: 400, currency: 'EUR' } },
   ])
 
-  await on.close.run()
-  on.set('2026-04-20T00:00:00')
-  await on.close.run()
-  expect(await on.invoicesOf(owner), 'months without sessions have none').toEqual([invoice])
+  await fixture.close.run()
+  fixture.setClock('2026-04-20T00:00:00')
+  await fixture.close.run()
+  expect(await fixture.invoicesOf(owner), 'a month without sessions has no invoice').toEqual([invoice])
   expect(await notified()).toHaveLength(1)
-  expect(await on.invoicesOf(await world.client()), 'nobody else’s').toEqual([])
+  expect(await fixture.invoicesOf(await world.client()), 'another client sees no invoice').toEqual([])
 })
 
-test('a month is one of UTC: the last millisecond belongs to it, midnight to the next', async () => {
-  await using on = await fixture('2026-03-01T00:00:00')
-  const users = await actors(on.world, on.gateway)
-  // Clocks change on the 29th where some clients live; the platform's months know nothing of it.
+test('a month is a UTC month: it includes the last millisecond and excludes midnight', async () => {
+  await using fixture = await createFixture('2026-03-01T00:00:00')
+  const users = await actors(fixture.world, fixture.gateway)
+  // Some clients' time zones change to summer time on the 29th. The platform ignores time zones.
   const inside = [
-    await on.session(users, '2026-03-01T00:00:00', 0),
-    await on.session(users, '2026-03-29T01:30:00'),
-    await on.session(users, '2026-03-31T23:59:59.999'),
+    await fixture.session(users, '2026-03-01T00:00:00', 0),
+    await fixture.session(users, '2026-03-29T01:30:00'),
+    await fixture.session(users, '2026-03-31T23:59:59.999'),
   ]
-  const outside = await on.session(users, '2026-04-01T00:00:00')
-  await on.close.run()
-  for (const id of inside) expect(await invoiceOf(on.world, id)).toBe('2026-03')
-  expect(await invoiceOf(on.world, outside)).toBeNull()
-  expect((await on.invoicesOf(users.owner)).map(brief)).toEqual([
+  const outside = await fixture.session(users, '2026-04-01T00:00:00')
+  await fixture.close.run()
+  for (const id of inside) expect(await invoiceOf(fixture.world, id)).toBe('2026-03')
+  expect(await invoiceOf(fixture.world, outside)).toBeNull()
+  expect((await fixture.invoicesOf(users.owner)).map(brief)).toEqual([
     { month: '2026-03', status: 'OPEN', total_cents: 200, session_count: 3, minutes: 4 },
   ])
 })
 
-test('an invoice of nothing to pay is PAID at once', async () => {
-  await using on = await fixture()
-  const users = await actors(on.world, on.gateway)
-  await on.session(users, '2026-01-15T12:00:00', 0)
-  on.set('2026-02-03T10:00:00')
-  await on.close.run()
-  expect(await on.invoicesOf(users.owner)).toMatchObject([
+test('an invoice with a total of zero is PAID immediately', async () => {
+  await using fixture = await createFixture()
+  const users = await actors(fixture.world, fixture.gateway)
+  await fixture.session(users, '2026-01-15T12:00:00', 0)
+  fixture.setClock('2026-02-03T10:00:00')
+  await fixture.close.run()
+  expect(await fixture.invoicesOf(users.owner)).toMatchObject([
     {
       status: 'PAID',
       total_cents: 0,
@@ -148,28 +148,28 @@ test('an invoice of nothing to pay is PAID at once', async () => {
   ])
 })
 
-test('after months of downtime every month gets its invoice, oldest first, newest shown first', async () => {
-  await using on = await fixture('2025-11-15T12:00:00')
-  const users = await actors(on.world, on.gateway)
-  const open = await start(users.operator, users.robotId) // spans the turn of the year
-  on.set('2025-11-20T12:00:00')
+test('creates one invoice per month after months of downtime, oldest first, and lists the newest first', async () => {
+  await using fixture = await createFixture('2025-11-15T12:00:00')
+  const users = await actors(fixture.world, fixture.gateway)
+  const open = await start(users.operator, users.robotId) // spans the end of the year
+  fixture.setClock('2025-11-20T12:00:00')
   await performAction(users.operator, open, 'pause')
-  on.set('2026-01-02T12:00:00')
+  fixture.setClock('2026-01-02T12:00:00')
   await performAction(users.operator, open, 'end')
-  on.set('2026-01-15T12:00:00')
-  await on.session(users, '2025-12-31T23:59:00', 1)
-  await on.session(users, '2026-01-10T12:00:00', 2)
-  await on.session(users, '2026-03-10T12:00:00', 3)
+  fixture.setClock('2026-01-15T12:00:00')
+  await fixture.session(users, '2025-12-31T23:59:00', 1)
+  await fixture.session(users, '2026-01-10T12:00:00', 2)
+  await fixture.session(users, '2026-03-10T12:00:00', 3)
   const cancelled = await users.operator.post('/api/sessions', {
     robotId: users.robotId,
     scheduledFor: '2026-03-10T13:00:00Z',
   })
   await performAction(users.operator, cancelled.body.sessionId, 'cancel')
-  on.set('2026-04-02T00:00:00')
-  await on.close.run()
+  fixture.setClock('2026-04-02T00:00:00')
+  await fixture.close.run()
 
   const pausedMinutes = (5 * 24 * HOUR_MS) / MINUTE_MS
-  expect((await on.invoicesOf(users.owner)).map(brief)).toEqual([
+  expect((await fixture.invoicesOf(users.owner)).map(brief)).toEqual([
     { month: '2026-03', status: 'OPEN', total_cents: 150, session_count: 1, minutes: 3 },
     {
       month: '2026-01',
@@ -183,35 +183,35 @@ test('after months of downtime every month gets its invoice, oldest first, newes
   const months = (await users.owner.get('/api/notifications')).body.notifications
     .filter((item: { type: string }) => item.type === 'invoice.issued')
     .map((item: { data: { month: string } }) => item.data.month)
-  expect(months.reverse(), 'in the order in which they were made').toEqual(['2025-12', '2026-01', '2026-03'])
+  expect(months.reverse(), 'in the order of creation').toEqual(['2025-12', '2026-01', '2026-03'])
 })
 
-test('a session that comes too late for its month is on the next invoice, and holds nobody up', async () => {
-  await using on = await fixture()
-  const users = await actors(on.world, on.gateway)
-  const others = await actors(on.world, on.gateway)
-  await on.session(users, '2026-01-15T12:00:00')
-  on.set('2026-02-01T00:00:00')
-  await on.close.run()
-  const late = await on.session(users, '2026-01-31T23:59:59') // as of a process whose clock is behind
-  const other = await on.session(others, '2026-01-31T23:59:59')
-  on.set('2026-02-10T00:00:00')
-  await on.close.run()
-  expect(await invoiceOf(on.world, other)).toBe('2026-01')
-  expect(await invoiceOf(on.world, late), 'waits for the end of the month').toBeNull()
-  expect((await on.invoicesOf(users.owner)).map(brief)).toMatchObject([{ total_cents: 100 }])
+test('puts a late session on the next invoice without delaying other clients', async () => {
+  await using fixture = await createFixture()
+  const users = await actors(fixture.world, fixture.gateway)
+  const others = await actors(fixture.world, fixture.gateway)
+  await fixture.session(users, '2026-01-15T12:00:00')
+  fixture.setClock('2026-02-01T00:00:00')
+  await fixture.close.run()
+  const late = await fixture.session(users, '2026-01-31T23:59:59') // ended by a process with a slow clock
+  const punctual = await fixture.session(others, '2026-01-31T23:59:59')
+  fixture.setClock('2026-02-10T00:00:00')
+  await fixture.close.run()
+  expect(await invoiceOf(fixture.world, punctual)).toBe('2026-01')
+  expect(await invoiceOf(fixture.world, late), 'remains without an invoice until the month ends').toBeNull()
+  expect((await fixture.invoicesOf(users.owner)).map(brief)).toMatchObject([{ total_cents: 100 }])
 
-  const own = await on.session(users, '2026-02-11T12:00:00')
-  on.set('2026-03-01T00:00:00')
-  await on.close.run()
-  for (const id of [late, own]) expect(await invoiceOf(on.world, id)).toBe('2026-02')
-  expect((await on.invoicesOf(users.owner)).map(brief)).toMatchObject([
+  const own = await fixture.session(users, '2026-02-11T12:00:00')
+  fixture.setClock('2026-03-01T00:00:00')
+  await fixture.close.run()
+  for (const id of [late, own]) expect(await invoiceOf(fixture.world, id)).toBe('2026-02')
+  expect((await fixture.invoicesOf(users.owner)).map(brief)).toMatchObject([
     { month: '2026-02', total_cents: 200, session_count: 2 },
     { month: '2026-01', total_cents: 100, session_count: 1 },
   ])
 })
 
-/** Completed sessions straight in the database: more than one could play. */
+/** Inserts completed sessions directly into the database. Running that many sessions would take too long. */
 async function insertSessions(
   world: World,
   users: { owner: TestUser; operator: TestUser; robotId: string },
@@ -239,19 +239,19 @@ async function insertSessions(
 }
 
 describe.concurrent('several workers', () => {
-  test('at once make each invoice once, with every session on exactly one', async () => {
-    await using on = await fixture()
-    const { world, now } = on
-    const clients = await Promise.all(Array.from({ length: 12 }, () => actors(world, on.gateway)))
+  test('create each invoice once, with every session on exactly one invoice', async () => {
+    await using fixture = await createFixture()
+    const { world, now } = fixture
+    const clients = await Promise.all(Array.from({ length: 12 }, () => actors(world, fixture.gateway)))
     const at = (index: number) => new Date(utc('2025-11-01T00:00:00') + index * 24 * HOUR_MS)
     for (const users of clients) await insertSessions(world, users, 80, at) // November to January
-    on.set('2026-02-01T00:00:00')
+    fixture.setClock('2026-02-01T00:00:00')
     const workers = Array.from({ length: 4 }, () => createMonthlyClose({ ...world.platform.core, now }))
     await Promise.all(workers.map((worker) => worker.run()))
-    await on.close.run() // what one left to another that then lost the race
+    await fixture.close.run() // a worker may have skipped a client whose invoice another worker then rolled back
 
     for (const { owner } of clients) {
-      expect((await on.invoicesOf(owner)).map(brief)).toEqual(
+      expect((await fixture.invoicesOf(owner)).map(brief)).toEqual(
         [
           ['2026-01', 19],
           ['2025-12', 31],
@@ -269,18 +269,18 @@ describe.concurrent('several workers', () => {
     }
   })
 
-  test('that die in the middle leave no trace, and the next one makes the invoice', async () => {
-    await using on = await fixture()
-    const { world } = on
-    const users = await actors(world, on.gateway)
-    const id = await on.session(users, '2026-01-15T12:00:00')
-    on.set('2026-02-01T00:00:00')
-    await using other = await connectTo(world.database.url)
+  test('roll back on a crash, and the next worker creates the invoice', async () => {
+    await using fixture = await createFixture()
+    const { world } = fixture
+    const users = await actors(world, fixture.gateway)
+    const id = await fixture.session(users, '2026-01-15T12:00:00')
+    fixture.setClock('2026-02-01T00:00:00')
+    await using blocker = await connectTo(world.database.url)
     await using killer = await connectTo(world.database.url)
-    await other.query('begin')
-    await other.query('select from users where id = $1 for no key update', [users.owner.id])
-    // Waits with everything done but the notification.
-    const dying = on.close.run().then(
+    await blocker.query('begin')
+    await blocker.query('select from users where id = $1 for no key update', [users.owner.id])
+    // The worker blocks before the notification, its last step.
+    const dying = fixture.close.run().then(
       () => 'finished',
       () => 'died',
     )
@@ -289,46 +289,46 @@ describe.concurrent('several workers', () => {
     await vi.waitFor(async () => expect((await killer.query(waiting)).rows).not.toEqual([]), 10_000)
     await killer.query(`select pg_terminate_backend(pid) from (${waiting}) waiting`)
     expect(await dying).toBe('died')
-    await other.query('rollback')
-    expect(await on.invoicesOf(users.owner)).toEqual([])
+    await blocker.query('rollback')
+    expect(await fixture.invoicesOf(users.owner)).toEqual([])
     expect(await invoiceOf(world, id)).toBeNull()
 
-    await on.close.run()
-    expect((await on.invoicesOf(users.owner)).map(brief)).toEqual([
+    await fixture.close.run()
+    expect((await fixture.invoicesOf(users.owner)).map(brief)).toEqual([
       { month: '2026-01', status: 'OPEN', total_cents: 100, session_count: 1, minutes: 2 },
     ])
     expect(await invoiceOf(world, id)).toBe('2026-01')
   })
 
-  test('put more sessions on one invoice than one statement takes', { timeout: 60_000 }, async () => {
-    await using on = await fixture()
-    const users = await actors(on.world, on.gateway)
+  test('put more sessions on one invoice than one statement can update', { timeout: 60_000 }, async () => {
+    await using fixture = await createFixture()
+    const users = await actors(fixture.world, fixture.gateway)
     const at = (index: number) => new Date(utc('2026-01-01T00:00:00') + index * 1_000)
-    await insertSessions(on.world, users, 12_001, at)
-    on.set('2026-02-01T00:00:00')
-    await on.close.run()
-    expect((await on.invoicesOf(users.owner)).map(brief)).toEqual([
+    await insertSessions(fixture.world, users, 12_001, at)
+    fixture.setClock('2026-02-01T00:00:00')
+    await fixture.close.run()
+    expect((await fixture.invoicesOf(users.owner)).map(brief)).toEqual([
       { month: '2026-01', status: 'OPEN', total_cents: 1_200_100, session_count: 12_001, minutes: 24_002 },
     ])
   })
 
-  test('close months by themselves', { timeout: 30_000 }, async () => {
-    await using on = await fixture()
-    const users = await actors(on.world, on.gateway)
-    await on.session(users, '2026-01-15T12:00:00')
-    on.set('2026-02-01T00:00:00')
-    await vi.waitFor(async () => expect(await on.invoicesOf(users.owner)).toHaveLength(1), 20_000)
+  test('close months without a request', { timeout: 30_000 }, async () => {
+    await using fixture = await createFixture()
+    const users = await actors(fixture.world, fixture.gateway)
+    await fixture.session(users, '2026-01-15T12:00:00')
+    fixture.setClock('2026-02-01T00:00:00')
+    await vi.waitFor(async () => expect(await fixture.invoicesOf(users.owner)).toHaveLength(1), 20_000)
   })
 })
 
-test('one client’s trouble does not keep the invoices of the others', async () => {
-  await using on = await fixture()
-  const { world, now } = on
-  const [broken, fine] = [await actors(world, on.gateway), await actors(world, on.gateway)]
-  // More of the troubled one's sessions than one look takes in, all older than the other's.
-  await insertSessions(world, broken, 600, () => new Date(utc('2026-01-02T00:00:00')))
-  await insertSessions(world, fine, 1, () => new Date(utc('2026-01-20T00:00:00')))
-  on.set('2026-02-01T00:00:00')
+test('a failure for one client does not block the invoices of other clients', async () => {
+  await using fixture = await createFixture()
+  const { world, now } = fixture
+  const [failing, healthy] = [await actors(world, fixture.gateway), await actors(world, fixture.gateway)]
+  // The failing client has more sessions than one query returns, all older than those of the other client.
+  await insertSessions(world, failing, 600, () => new Date(utc('2026-01-02T00:00:00')))
+  await insertSessions(world, healthy, 1, () => new Date(utc('2026-01-20T00:00:00')))
+  fixture.setClock('2026-02-01T00:00:00')
   await world.platform.core.db.schema
     .alterTable('invoices')
     .addCheckConstraint('trouble', sql`session_count < 600`)
@@ -336,34 +336,34 @@ test('one client’s trouble does not keep the invoices of the others', async ()
   const errors: unknown[] = []
   const log = { ...world.platform.core.log, error: (line: unknown) => void errors.push(line) } as never
   await createMonthlyClose({ ...world.platform.core, now, log }).run()
-  expect(await on.invoicesOf(fine.owner)).toHaveLength(1)
-  expect(await on.invoicesOf(broken.owner)).toEqual([])
-  expect(errors).toMatchObject([{ clientId: broken.owner.id, month: '2026-01' }])
+  expect(await fixture.invoicesOf(healthy.owner)).toHaveLength(1)
+  expect(await fixture.invoicesOf(failing.owner)).toEqual([])
+  expect(errors).toMatchObject([{ clientId: failing.owner.id, month: '2026-01' }])
 
   await world.platform.core.db.schema.alterTable('invoices').dropConstraint('trouble').execute()
-  await on.close.run()
-  expect((await on.invoicesOf(broken.owner)).map(brief)).toMatchObject([{ session_count: 600 }])
+  await fixture.close.run()
+  expect((await fixture.invoicesOf(failing.owner)).map(brief)).toMatchObject([{ session_count: 600 }])
 })
 
-test('looking for work reads no more of the sessions than there is to do', async () => {
-  await using on = await fixture()
-  const { world, now } = on
+test('the query for due invoices reads only sessions that need an invoice', async () => {
+  await using fixture = await createFixture()
+  const { world, now } = fixture
   const {
     core: { db },
   } = world.platform
-  const users = await actors(world, on.gateway)
+  const users = await actors(world, fixture.gateway)
   await insertSessions(world, users, 20_000, () => new Date(utc('2026-01-20T00:00:00')))
-  on.set('2026-01-25T00:00:00')
+  fixture.setClock('2026-01-25T00:00:00')
   const statements: CompiledQuery[] = []
-  const listening = db.withPlugin({
+  const recordingDb = db.withPlugin({
     transformQuery: ({ node, queryId }) => {
       statements.push(db.getExecutor().compileQuery(node, queryId))
       return node
     },
     transformResult: async ({ result }) => result,
   })
-  await createMonthlyClose({ ...world.platform.core, db: listening, now }).run()
-  expect(statements, 'one look, and nothing else').toHaveLength(1)
+  await createMonthlyClose({ ...world.platform.core, db: recordingDb, now }).run()
+  expect(statements, 'one query only').toHaveLength(1)
 
   const [{ sql: text, parameters }] = statements as [CompiledQuery]
   await using client = await connectTo(world.database.url)

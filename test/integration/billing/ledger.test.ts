@@ -24,7 +24,7 @@ async function user(): Promise<string> {
   return id
 }
 
-/** Posts in a transaction of its own; settles with the constraint that refused it, or undefined. */
+/** Posts in a separate transaction. Returns the violated constraint, or undefined. */
 async function refusal(lines: readonly PostingLine[]): Promise<string | undefined> {
   try {
     await db.transaction().execute((trx) => post({ db: trx }, { kind: 'test', at: new Date(), lines }))
@@ -41,18 +41,18 @@ const charge = (clientId: string, operatorId: string, cents: number, earned: num
 const lineCount = async () => (await db.selectFrom('ledger_entries').select('id').execute()).length
 
 describe('a posting', () => {
-  test('moves the balances of those it names, and of nobody else', async () => {
-    const [client, operator, other] = [await user(), await user(), await user()]
+  test('changes only the balances of the users in its lines', async () => {
+    const [client, operator, secondOperator] = [await user(), await user(), await user()]
     expect(await refusal(charge(client, operator, 500, 350))).toBeUndefined()
-    expect(await refusal(charge(client, other, 100, 70))).toBeUndefined()
+    expect(await refusal(charge(client, secondOperator, 100, 70))).toBeUndefined()
     expect(await balance(db, 'client_receivable', client)).toBe(600)
     expect(await balance(db, 'operator_payable', operator)).toBe(-350)
     expect(await availableForPayout(db, operator)).toBe(350)
-    expect(await availableForPayout(db, other)).toBe(70)
+    expect(await availableForPayout(db, secondOperator)).toBe(70)
     expect(await availableForPayout(db, client)).toBe(0)
   })
 
-  test('that reserves a payout takes it from what is available', async () => {
+  test('for a payout reservation reduces the available amount', async () => {
     const [client, operator] = [await user(), await user()]
     await refusal(charge(client, operator, 5_000, 3_500))
     const reserve: PostingLine[] = [
@@ -64,15 +64,15 @@ describe('a posting', () => {
     expect(await balance(db, 'payout_reserved', operator)).toBe(-2_000)
   })
 
-  test('of nothing leaves no lines', async () => {
+  test('with zero amounts creates no lines', async () => {
     const before = await lineCount()
     expect(await refusal(charge(await user(), await user(), 0, 0))).toBeUndefined()
     expect(await lineCount()).toBe(before)
-    expect(await refusal(charge(await user(), await user(), 50, 0)), 'a share of nothing').toBeUndefined()
+    expect(await refusal(charge(await user(), await user(), 50, 0)), 'a share of zero').toBeUndefined()
     expect(await lineCount()).toBe(before + 2)
   })
 
-  test('that does not add up to zero is refused at commit', async () => {
+  test('with a sum other than zero is rejected at commit', async () => {
     const [client, operator] = [await user(), await user()]
     const before = await lineCount()
     const [debit, credit, revenue] = charge(client, operator, 500, 350) as [
@@ -86,7 +86,7 @@ describe('a posting', () => {
     expect(await lineCount()).toBe(before)
   })
 
-  test('names an owner exactly where money belongs to somebody', async () => {
+  test('requires a user on user accounts and rejects one on platform accounts', async () => {
     const [client, operator] = [await user(), await user()]
     const [debit, credit, revenue] = charge(client, operator, 500, 350) as [
       PostingLine,
@@ -101,12 +101,12 @@ describe('a posting', () => {
   })
 })
 
-describe('what is posted', () => {
+describe('a ledger entry', () => {
   test.each([
     ['changed', 'update ledger_entries set amount_cents = amount_cents * 2'],
     ['removed', 'delete from ledger_entries'],
-    ['emptied', 'truncate ledger_entries'],
-    ['emptied with what depends on it', 'truncate users cascade'],
+    ['truncated', 'truncate ledger_entries'],
+    ['truncated with its dependents', 'truncate users cascade'],
   ])('cannot be %s', async (_how, statement) => {
     await refusal(charge(await user(), await user(), 500, 350))
     const before = await db.selectFrom('ledger_entries').selectAll().orderBy('id').execute()
@@ -117,7 +117,7 @@ describe('what is posted', () => {
     expect(await db.selectFrom('ledger_entries').selectAll().orderBy('id').execute()).toEqual(before)
   })
 
-  test('keeps those it names: a user with a balance cannot be deleted', async () => {
+  test('prevents the deletion of a user with a balance', async () => {
     const [client, operator] = [await user(), await user()]
     await refusal(charge(client, operator, 500, 350))
     for (const id of [client, operator]) {

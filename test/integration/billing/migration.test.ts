@@ -10,7 +10,7 @@ import { createEmptyDatabase } from '../../support/database/empty-database.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { testTransactor } from '../../support/database/test-transactor.ts'
 
-test('sessions that are open when prices arrive get the default plan and keep their pauses; others stay free', async () => {
+test('the pricing migration gives open sessions the default plan and keeps their pauses; completed sessions stay free', async () => {
   const database = await createEmptyDatabase()
   const orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'migration-test' })
   try {
@@ -70,7 +70,7 @@ test('sessions that are open when prices arrive get the default plan and keep th
   }
 })
 
-test('every session of the first version lives on through all migrations: it starts, stops, ends and is counted', async () => {
+test('a session of the first schema version starts, stops, ends and is counted after all migrations', async () => {
   const database = await createEmptyDatabase()
   const orm = await connectOrm({ url: database.url, poolSize: 2, applicationName: 'migration-test' })
   try {

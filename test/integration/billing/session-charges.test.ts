@@ -12,7 +12,7 @@ import { performAction, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** Of the standard plan, per minute. */
+/** Price of the standard plan, in cents per minute. */
 const RATE = 50
 const EARNINGS = 35
 const waitOptions = { timeout: 15_000 }
@@ -31,7 +31,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-/** The two amounts as each side sees them; the client's view has no earnings. */
+/** Returns the client's charge and the operator's earnings. Asserts that the client's view has no earnings. */
 async function amounts(users: { owner: TestUser; operator: TestUser }, sessionId: string) {
   const [client, operator] = [
     (await users.owner.get(`/api/sessions/${sessionId}`)).body,
@@ -60,8 +60,8 @@ const rowOf = (sessionId: string) =>
     .where('id', '=', sessionId)
     .executeTakeFirstOrThrow()
 
-describe('what a session costs', () => {
-  test('is fixed when it ends, shown to both, posted to the ledger and audited', async () => {
+describe('the charge of a session', () => {
+  test('is final when the session ends, visible to both participants, posted to the ledger and audited', async () => {
     const users = await actors(world, gateway)
     const { owner, operator, robotId } = users
     const id = await start(operator, robotId)
@@ -100,11 +100,11 @@ describe('what a session costs', () => {
   })
 
   test.each([
-    ['no time at all', 0, 0],
+    ['zero time', 0, 0],
     ['a millisecond', 1, 1],
-    ['a minute to the millisecond', MINUTE_MS, 1],
-    ['a millisecond more', MINUTE_MS + 1, 2],
-  ])('%s', async (_what, lengthMs, minutes) => {
+    ['exactly one minute', MINUTE_MS, 1],
+    ['one minute and one millisecond', MINUTE_MS + 1, 2],
+  ])('rounds %s up to full minutes', async (_what, lengthMs, minutes) => {
     const users = await actors(world, gateway)
     const id = await start(users.operator, users.robotId)
     clockMs += lengthMs
@@ -114,7 +114,7 @@ describe('what a session costs', () => {
     expect(await auditOf(id)).toMatchObject([{ action: 'session.charged', actor_id: users.owner.id }])
   })
 
-  test('leaves out pauses, however many, and whatever their reasons say', async () => {
+  test('excludes every pause, regardless of its reason', async () => {
     const users = await actors(world, gateway)
     const { owner, operator, robotId } = users
     const id = await start(operator, robotId)
@@ -134,7 +134,7 @@ describe('what a session costs', () => {
     expect(await rowOf(id)).toMatchObject({ active_ms: 9 * MINUTE_MS, outage_ms: 0 })
   })
 
-  test('stands still from an emergency stop until the session is resumed, however often it is pressed', async () => {
+  test('does not grow between a remote stop and the resume, even after repeated stops', async () => {
     const users = await actors(world, gateway)
     const { owner, operator, robotId } = users
     const id = await start(operator, robotId)
@@ -151,7 +151,7 @@ describe('what a session costs', () => {
     expect(await amounts(users, id)).toEqual(priceOf(6))
   })
 
-  test('does not grow while it is PAUSED before its end', async () => {
+  test('does not grow while the session is PAUSED before it ends', async () => {
     const users = await actors(world, gateway)
     const id = await start(users.operator, users.robotId)
     clockMs += 5 * MINUTE_MS
@@ -161,7 +161,7 @@ describe('what a session costs', () => {
     expect(await amounts(users, id)).toEqual(priceOf(5))
   })
 
-  test('is not touched by a clock that steps back, neither below what was active nor below nothing', async () => {
+  test('ignores a clock that steps back and never becomes negative', async () => {
     const users = await actors(world, gateway)
     const { operator, robotId } = users
     const id = await start(operator, robotId)
@@ -175,7 +175,7 @@ describe('what a session costs', () => {
     expect(await amounts(users, id)).toEqual(priceOf(5))
   })
 
-  test('stays null before the end, and for good when it is cancelled', async () => {
+  test('is null before the end of the session and after a cancellation', async () => {
     const users = await actors(world, gateway)
     const { operator, robotId } = users
     const scheduledFor = new Date(clockMs + HOUR_MS).toISOString()
@@ -190,13 +190,13 @@ describe('what a session costs', () => {
 })
 
 describe('an outage', () => {
-  test('ends what is billed at the robot’s last sign of life, though the loss is found later', async () => {
+  test('ends the billed time at the robot’s last sign of life, even if the loss is detected later', async () => {
     const users = await actors(world, gateway)
     const { operator, robotId } = users
     const id = await start(operator, robotId)
     clockMs += 3 * MINUTE_MS
     const lastSignMs = clockMs
-    clockMs += 20 * MINUTE_MS // as after an outage of the database
+    clockMs += 20 * MINUTE_MS // simulates an outage of the database
     await gateway.lose(robotId, lastSignMs)
     expect(await rowOf(id)).toMatchObject({
       status: 'PAUSED',
@@ -212,12 +212,12 @@ describe('an outage', () => {
     expect(await amounts(users, id)).toEqual(priceOf(7))
   })
 
-  test('never reaches back before the present stretch: no pause is subtracted twice', async () => {
+  test('is limited to the current ACTIVE interval, so that no pause is subtracted twice', async () => {
     const users = await actors(world, gateway)
     const { operator, robotId } = users
     const id = await start(operator, robotId)
     clockMs += 3 * MINUTE_MS
-    const lastSignMs = clockMs // of a robot that nobody missed while the session was paused
+    const lastSignMs = clockMs // the robot disconnects while the session is paused
     await performAction(operator, id, 'pause')
     clockMs += HOUR_MS
     await performAction(operator, id, 'resume')
@@ -228,14 +228,14 @@ describe('an outage', () => {
     expect(await amounts(users, id)).toEqual(priceOf(3))
   })
 
-  test('that began before a pause and is found during it counts up to the pause, once', async () => {
+  test('that begins before a pause and is detected during the pause counts once, up to the pause', async () => {
     const users = await actors(world, gateway)
     const { operator, robotId } = users
     const id = await start(operator, robotId)
     clockMs += 3 * MINUTE_MS
     const lastSignMs = clockMs
     clockMs += 2 * MINUTE_MS
-    await performAction(operator, id, 'pause') // because nothing moves any more
+    await performAction(operator, id, 'pause') // the robot no longer responds
     expect(await rowOf(id)).toMatchObject({ active_ms: 5 * MINUTE_MS, outage_ms: 0 })
     clockMs += MINUTE_MS
     for (const _time of ['found', 'found again']) {
@@ -248,7 +248,7 @@ describe('an outage', () => {
     expect(await amounts(users, id)).toEqual(priceOf(3))
   })
 
-  test('during a pause subtracts nothing more', async () => {
+  test('during a pause subtracts no time', async () => {
     const users = await actors(world, gateway)
     const { operator, robotId } = users
     const id = await start(operator, robotId)
@@ -262,7 +262,7 @@ describe('an outage', () => {
     expect(await amounts(users, id)).toEqual(priceOf(3))
   })
 
-  test('counts from the last sign also when the robot is back before its session hears of it', async () => {
+  test('counts from the last sign of life if the robot reconnects before the session is notified', async () => {
     const users = await actors(world, gateway)
     const { operator, robotId } = users
     const id = await start(operator, robotId)
@@ -280,38 +280,41 @@ describe('an outage', () => {
     expect(await amounts(users, id)).toEqual(priceOf(3))
   })
 
-  test.each(['pause', 'end'])('counts also when somebody says %s before it is told', async (action) => {
-    const users = await actors(world, gateway)
-    const { operator, robotId } = users
-    const id = await start(operator, robotId)
-    clockMs += 3 * MINUTE_MS
-    const lastSignMs = clockMs
-    clockMs += 10 * MINUTE_MS
-    await gateway.disconnect(robotId, lastSignMs)
-    // The worker may find the loss first; what is billed is the same.
-    await operator.patch(`/api/sessions/${id}`, { action })
-    if (action === 'pause') await performAction(operator, id, 'end')
-    expect(await amounts(users, id)).toEqual(priceOf(3))
-  })
+  test.each(['pause', 'end'])(
+    'counts if a participant requests %s before the session is notified',
+    async (action) => {
+      const users = await actors(world, gateway)
+      const { operator, robotId } = users
+      const id = await start(operator, robotId)
+      clockMs += 3 * MINUTE_MS
+      const lastSignMs = clockMs
+      clockMs += 10 * MINUTE_MS
+      await gateway.disconnect(robotId, lastSignMs)
+      // The worker may detect the loss first. The charge is the same.
+      await operator.patch(`/api/sessions/${id}`, { action })
+      if (action === 'pause') await performAction(operator, id, 'end')
+      expect(await amounts(users, id)).toEqual(priceOf(3))
+    },
+  )
 
-  test('that a worker finds counts from the last sign, and the session it ends is charged', async () => {
+  test('that a worker detects counts from the last sign of life, and the ended session is charged', async () => {
     const users = await actors(world, gateway)
     const { operator, owner, robotId } = users
     const id = await start(operator, robotId)
     clockMs += 2 * MINUTE_MS
     const lastSignMs = clockMs
     clockMs += 5 * MINUTE_MS
-    await gateway.disconnect(robotId, lastSignMs) // and the gateway dies before it tells the session
+    await gateway.disconnect(robotId, lastSignMs) // the gateway process dies before it notifies the session
     const status = async () => (await owner.get(`/api/sessions/${id}`)).body.status
     await expect.poll(status, waitOptions).toBe('PAUSED')
-    clockMs += 61_000 // the grace
+    clockMs += 61_000 // longer than the grace period
     await expect.poll(status, waitOptions).toBe('COMPLETED')
     expect(await amounts(users, id)).toEqual(priceOf(2))
     expect(await linesOf(id)).toHaveLength(3)
     expect(await auditOf(id)).toMatchObject([{ action: 'session.charged', actor_id: null }])
   })
 
-  test('of a whole gateway counts from the last heartbeat that was saved', async () => {
+  test('of a whole gateway counts from the last persisted heartbeat', async () => {
     const dying = await createSilentGateway(world, () => clockMs)
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)
@@ -337,7 +340,7 @@ describe('the plan of a client', () => {
   const assign = (clientId: string, plan: unknown, user = admin) =>
     user.post(`/api/admin/clients/${clientId}/plan`, { plan })
 
-  test('GET /api/public/pricing: the public plans in the order of the price list, for everybody', async () => {
+  test('GET /api/public/pricing: lists the public plans in price-list order without authentication', async () => {
     const reply = await admin.request('GET', '/api/public/pricing', undefined, '')
     expect(reply.status).toBe(200)
     expect(reply.body).toEqual({
@@ -363,7 +366,7 @@ describe('the plan of a client', () => {
     await db.updateTable('pricing_plans').set({ is_public: true }).where('id', '=', 'fleet').execute()
   })
 
-  test('prices sessions from the next start on; one that has started keeps its price', async () => {
+  test('applies from the next session start; a started session keeps its price', async () => {
     const users = await actors(world, gateway)
     const { owner, operator, robotId } = users
     const before = await start(operator, robotId)
@@ -373,7 +376,7 @@ describe('the plan of a client', () => {
     })
     clockMs += 10 * MINUTE_MS
     await performAction(operator, before, 'pause')
-    await performAction(operator, before, 'resume') // a resume is no start
+    await performAction(operator, before, 'resume') // a resume does not count as a start
     await performAction(operator, before, 'end')
     expect(await amounts(users, before)).toEqual([500, 350])
 
@@ -403,7 +406,7 @@ describe('the plan of a client', () => {
     await performAction(operator, back, 'end')
   })
 
-  test('of a scheduled session is the one its client has when it starts', async () => {
+  test('applies to a scheduled session as assigned at its start', async () => {
     const users = await actors(world, gateway)
     const { owner, operator, robotId } = users
     const scheduledFor = new Date(clockMs + HOUR_MS).toISOString()
@@ -415,7 +418,7 @@ describe('the plan of a client', () => {
     expect(await amounts(users, id)).toEqual([40, 30])
   })
 
-  test('is audited with the admin and what it was before', async () => {
+  test('is audited with the admin and the previous plan', async () => {
     const { id } = await world.client()
     await assign(id, 'fleet')
     await assign(id, 'standard')
@@ -426,7 +429,7 @@ describe('the plan of a client', () => {
     ])
   })
 
-  test('POST /api/admin/clients/{id}/plan: refuses unknown clients and plans, and changes nothing', async () => {
+  test('POST /api/admin/clients/{id}/plan: rejects unknown clients and plans without changes', async () => {
     const [client, operator] = [await world.client(), await world.operator()]
     for (const id of [randomUUID(), operator.id]) {
       expect(await assign(id, 'fleet')).toMatchObject({ status: 404, body: { error: 'Client not found' } })
@@ -441,7 +444,7 @@ describe('the plan of a client', () => {
 })
 
 describe('the ledger', () => {
-  test('has one posting of a session that fifty want to end at once', async () => {
+  test('has one posting for a session that fifty concurrent requests end', async () => {
     const users = await actors(world, gateway)
     const { owner, operator, robotId } = users
     const id = await start(operator, robotId)
@@ -457,7 +460,7 @@ describe('the ledger', () => {
     expect(await amounts(users, id)).toEqual(priceOf(2))
   })
 
-  test('adds up to zero over everything that was ever posted, and matches the sessions', async () => {
+  test('adds up to zero over all postings and matches the sessions', async () => {
     const { rows } = await (async () => {
       await using client = await connectTo(world.database.url)
       return await client.query(`

@@ -13,7 +13,7 @@ const CLIENT = '/api/client/stats'
 const OPERATOR = '/api/operator/stats'
 const noSessions = { PENDING: 0, ACTIVE: 0, PAUSED: 0, COMPLETED: 0, CANCELLED: 0 }
 
-/** Twelve months of a client's statistics up to one, with what there was in some. */
+/** Returns twelve months of a client's statistics up to `last`, with the values of `filled`. */
 function monthsUpTo(last: string, filled: Record<string, object> = {}) {
   const at = new Date(`${last}-01T00:00:00Z`)
   return Array.from({ length: 12 }, (_, index) => {
@@ -27,11 +27,11 @@ function monthsUpTo(last: string, filled: Record<string, object> = {}) {
 let world: World
 let gateway: SilentGateway
 let clockMs = 0
-const set = (text: string) => {
+const setClock = (text: string) => {
   clockMs = Date.parse(`${text}Z`)
 }
 beforeAll(async () => {
-  set('2026-04-10T12:00:00')
+  setClock('2026-04-10T12:00:00')
   world = await createWorld({ now: () => new Date(clockMs) })
   gateway = await createSilentGateway(world, () => clockMs)
 })
@@ -40,7 +40,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-test('GET /api/client/stats: who has nothing sees zeros, every status named', async () => {
+test('GET /api/client/stats: a new client receives zeros for every status', async () => {
   const client = await world.client()
   const reply = await client.get(CLIENT)
   expect(reply.status).toBe(200)
@@ -57,7 +57,7 @@ test('GET /api/client/stats: who has nothing sees zeros, every status named', as
   })
 })
 
-test('GET /api/operator/stats: who has nothing sees zeros, every status named', async () => {
+test('GET /api/operator/stats: a new operator receives zeros for every status', async () => {
   const operator = await world.operator()
   const reply = await operator.get(OPERATOR)
   expect(reply.status).toBe(200)
@@ -74,21 +74,21 @@ test('GET /api/operator/stats: who has nothing sees zeros, every status named', 
   })
 })
 
-test('both sides see what their sessions came to, by the UTC month in which they ended', async () => {
+test('both participants see session totals by the UTC month of the session end', async () => {
   const { owner, operator, robotId } = await actors(world, gateway)
   const unrelatedUsers = await actors(world, gateway)
   const offline = await world.robot(owner)
   const removed = await world.robot(owner)
   await owner.delete(`/api/client/robots/${removed.id}`)
   const session = async (begin: string, minutes: number) => {
-    set(begin)
+    setClock(begin)
     const id = await start(operator, robotId)
     clockMs += minutes * MINUTE_MS
     await performAction(operator, id, 'end')
     return id
   }
   const rated = await session('2026-03-20T12:00:00', 40)
-  const second = await session('2026-03-31T23:30:00', 30) // ends at midnight: in April
+  const second = await session('2026-03-31T23:30:00', 30) // ends at midnight, so it belongs to April
   await session('2026-04-02T12:00:00', 20)
   const set5 = { rating: 5, episodes_collected: 7, data_collected_bytes: 2_500_000 }
   const {
@@ -98,7 +98,7 @@ test('both sides see what their sessions came to, by the UTC month in which they
   const set4 = { rating: 4, episodes_collected: 3, data_collected_bytes: 250_000 }
   await db.updateTable('sessions').set(set4).where('id', '=', second).execute()
 
-  set('2026-04-10T12:00:00')
+  setClock('2026-04-10T12:00:00')
   const scheduledFor = new Date(clockMs + HOUR_MS).toISOString()
   const planned = async () =>
     (await operator.post('/api/sessions', { robotId, scheduledFor })).body.sessionId as string
@@ -139,7 +139,7 @@ test('both sides see what their sessions came to, by the UTC month in which they
   }
   expect((await operator.get(OPERATOR)).body).toEqual(asOperator)
 
-  set('2026-05-01T00:00:00')
+  setClock('2026-05-01T00:00:00')
   await performAction(operator, open, 'pause')
   expect((await owner.get(CLIENT)).body).toMatchObject({
     spend_this_month_cents: 0,
@@ -154,7 +154,7 @@ test('both sides see what their sessions came to, by the UTC month in which they
   expect((await owner.get(`/api/client/robots/${offline.id}`)).body.status).toBe('OFFLINE')
 })
 
-test('an owner who drives their own robot sees both sides, pays, and earns nothing', async () => {
+test('an owner who operates their own robot sees both statistics, pays, and earns nothing', async () => {
   const { owner, robotId } = await actors(world, gateway)
   await owner.post('/api/auth/profile', { role: 'operator' })
   const id = await start(owner, robotId)

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 describe('the client profile', () => {
-  test('GET /api/client/profile: is empty before anything was saved, and as old as the account', async () => {
+  test('GET /api/client/profile: is empty before the first save, with the dates of the account', async () => {
     const client = await world.client()
     const { created_at } = (await client.get('/api/auth/profile')).body
     expect(await client.get(CLIENT)).toMatchObject({ status: 200 })
@@ -28,7 +28,7 @@ describe('the client profile', () => {
     })
   })
 
-  test('PATCH /api/client/profile: changes what is named, keeps the rest, and null clears', async () => {
+  test('PATCH /api/client/profile: changes only the given fields, and null clears a field', async () => {
     const client = await world.client()
     const first = await client.patch(CLIENT, { company_name: ' Arms & Legs ', country: 'de' })
     expect(first.status).toBe(200)
@@ -47,7 +47,7 @@ describe('the client profile', () => {
     expect((await client.get(CLIENT)).body).toEqual(second.body)
   })
 
-  test('takes telephone and VAT numbers as people write them', async () => {
+  test('accepts telephone and VAT numbers in common notations', async () => {
     const client = await world.client()
     const written = { phone: '+49 (0)30 / 123-456.7', vat_id: 'de 123.456-789' }
     expect((await client.patch(CLIENT, written)).body).toMatchObject({
@@ -70,7 +70,7 @@ describe('the client profile', () => {
     ['company_name', { company_name: '' }],
     ['company_name', { company_name: 'a\0b' }],
     ['company_name', { company_name: 'x'.repeat(201) }],
-    ['contact_email', { contact_email: 'nobody' }],
+    ['contact_email', { contact_email: 'invalid' }],
     ['contact_email', { contact_email: 'a@b.example\r\nBcc: c@d.example' }],
     ['phone', { phone: 'call me' }],
     ['phone', { phone: '+49' }],
@@ -94,7 +94,7 @@ describe('the client profile', () => {
     expect((await client.get(CLIENT)).body).toEqual(before)
   })
 
-  test('loses nothing when every field is changed at once', async () => {
+  test('keeps every change of concurrent requests', async () => {
     const client = await world.client()
     const change = {
       company_name: 'Arms',
@@ -110,7 +110,7 @@ describe('the client profile', () => {
     expect((await client.get(CLIENT)).body).toMatchObject(change)
   })
 
-  test('is ready for billing once a payment method is known', async () => {
+  test('is ready for billing after a payment method is saved', async () => {
     const client = await world.client()
     await client.patch(CLIENT, { company_name: 'Arms' })
     await world.platform.core.db
@@ -121,9 +121,9 @@ describe('the client profile', () => {
     expect((await client.get(CLIENT)).body.billing_ready).toBe(true)
   })
 
-  test('knows 249 countries of ISO 3166-1, and Kosovo', () => {
+  test('accepts the 249 countries of ISO 3166-1 and Kosovo', () => {
     const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-    const codes = alphabet.flatMap((item) => alphabet.map((other) => item + other)).filter(isCountry)
+    const codes = alphabet.flatMap((first) => alphabet.map((second) => first + second)).filter(isCountry)
     expect(codes).toHaveLength(250)
     expect(codes).toEqual(expect.arrayContaining(['AX', 'BQ', 'DE', 'GB', 'SS', 'UM', 'XK']))
     for (const code of ['EU', 'SU', 'UK', 'XA', 'de', 'D', '']) expect(isCountry(code), code).toBe(false)
@@ -139,7 +139,7 @@ describe('the operator profile', () => {
     languages: ['en', 'hi'],
   }
 
-  test('GET /api/operator/profile: is empty before anything was saved, and as old as the account', async () => {
+  test('GET /api/operator/profile: is empty before the first save, with the dates of the account', async () => {
     const operator = await world.operator()
     const { created_at } = (await operator.get('/api/auth/profile')).body
     const { status, body } = await operator.get(OPERATOR)
@@ -157,7 +157,7 @@ describe('the operator profile', () => {
     })
   })
 
-  test('POST /api/operator/profile: creates, then changes what is named; null clears', async () => {
+  test('POST /api/operator/profile: creates the profile, then changes only the given fields; null clears a field', async () => {
     const operator = await world.operator()
     const created = await operator.post(OPERATOR, whole)
     expect(created).toMatchObject({ status: 200, body: whole })
@@ -168,12 +168,12 @@ describe('the operator profile', () => {
     expect((await operator.post(OPERATOR, {})).body).toEqual(changed.body)
   })
 
-  test('can begin empty', async () => {
+  test('can be created empty', async () => {
     const operator = await world.operator()
     expect(await operator.post(OPERATOR, {})).toMatchObject({ status: 200, body: { languages: [] } })
   })
 
-  test('spells time zones and languages as they are usually spelled, each language once', async () => {
+  test('normalizes time zones and languages, and removes duplicate languages', async () => {
     const operator = await world.operator()
     const given = { timezone: 'europe/berlin', languages: ['EN-us', 'pt-br', 'en-US', 'zh-hans'] }
     expect((await operator.post(OPERATOR, given)).body).toMatchObject({
@@ -182,7 +182,7 @@ describe('the operator profile', () => {
     })
   })
 
-  test('says what to send instead of the name of a country or a language', async () => {
+  test('explains which code to send instead of the name of a country or a language', async () => {
     const operator = await world.operator()
     const country = { country: 'Germany', languages: ['German'] }
     expect((await operator.post(OPERATOR, country)).body).toEqual({
@@ -224,7 +224,7 @@ describe('the operator profile', () => {
     expect((await operator.get(OPERATOR)).body).toMatchObject(whole)
   })
 
-  test('is made once by twenty that save at once', async () => {
+  test('is created once by twenty concurrent requests', async () => {
     const operator = await world.operator()
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, index) => operator.post(OPERATOR, { headline: `Number ${index}` })),
@@ -233,8 +233,12 @@ describe('the operator profile', () => {
     expect(new Set(replies.map((reply) => reply.body.created_at)).size).toBe(1)
   })
 
-  test('shows the mean of the ratings that clients gave, other operators’ apart', async () => {
-    const [client, operator, other] = [await world.client(), await world.operator(), await world.operator()]
+  test('returns the mean of the operator’s own ratings', async () => {
+    const [client, operator, secondOperator] = [
+      await world.client(),
+      await world.operator(),
+      await world.operator(),
+    ]
     const robot = await world.robot(client)
     const rated = (operatorId: string, rating: number | null) => ({
       id: randomUUID(),
@@ -249,15 +253,15 @@ describe('the operator profile', () => {
     const sessions = [5, 4, 4, null].map((rating) => rated(operator.id, rating))
     await world.platform.core.db
       .insertInto('sessions')
-      .values([...sessions, rated(other.id, 1)])
+      .values([...sessions, rated(secondOperator.id, 1)])
       .execute()
 
     expect((await operator.get(OPERATOR)).body).toMatchObject({ rating_average: 4.33, rating_count: 3 })
     expect((await operator.post(OPERATOR, {})).body).toMatchObject({ rating_average: 4.33, rating_count: 3 })
-    expect((await other.get(OPERATOR)).body).toMatchObject({ rating_average: 1, rating_count: 1 })
+    expect((await secondOperator.get(OPERATOR)).body).toMatchObject({ rating_average: 1, rating_count: 1 })
   })
 
-  test('is ready for payouts once the payment provider says so', async () => {
+  test('is ready for payouts after Stripe confirms it', async () => {
     const operator = await world.operator()
     await operator.post(OPERATOR, whole)
     await world.platform.core.db

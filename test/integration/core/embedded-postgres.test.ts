@@ -7,7 +7,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/core/database/embedded.ts'
 
-/** A data directory of one's own, and the databases that were started in it; both end with the test. */
+/** Creates a data directory and tracks the databases started in it; disposal stops and deletes both. */
 async function createDataDir() {
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-embedded-'))
   const started: EmbeddedPostgres[] = []
@@ -19,7 +19,7 @@ async function createDataDir() {
     logged,
     lost,
     pidFile,
-    /** The process id of the server. */
+    /** Returns the process id of the server. */
     pid: async () => Number.parseInt(await readFile(pidFile, 'utf8'), 10),
     async start(): Promise<EmbeddedPostgres> {
       const database = await startEmbeddedPostgres({
@@ -38,7 +38,7 @@ async function createDataDir() {
   }
 }
 
-/** The same, where an earlier Wheelhouse has made the database: a copy, which is quicker than to make one. */
+/** Creates a data directory that already has a database. It copies a template, which is faster than a first start. */
 async function createUsedDataDir() {
   const location = await createDataDir()
   await cp(used.dataDir, location.dataDir, { recursive: true })
@@ -62,7 +62,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   }
 }
 
-/** Another Wheelhouse: a process that starts the database and holds it until it is ended. */
+/** Starts a second Wheelhouse process, which starts the database and keeps it running until the process ends. */
 async function startElsewhere(dataDir: string) {
   const script = `
     import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../../src/core/database/embedded.ts', import.meta.url))}
@@ -81,9 +81,9 @@ async function kill(child: ReturnType<typeof spawn>) {
   await once(child, 'exit')
 }
 
-/** They wait for processes of their own, and on a busy machine for each other. */
+/** Each test starts processes, and the tests run concurrently; on a busy machine they delay each other. */
 describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
-  test('a first start creates the database, listening on this machine only', async () => {
+  test('a first start creates the database and listens on this machine only', async () => {
     await using location = await createDataDir()
     const { url } = await location.start()
 
@@ -95,7 +95,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(row).toEqual({ database: 'wheelhouse', host: '127.0.0.1', sockets: '', encoding: 'UTF8' })
   })
 
-  test('only the password of this data directory opens it', async () => {
+  test('the database accepts only the password of its data directory', async () => {
     await using location = await createDataDir()
     const { url } = await location.start()
     const wrong = new URL(url)
@@ -106,7 +106,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(mode & 0o777).toBe(0o600)
   })
 
-  test('data survives a stop and a start', async () => {
+  test('data survives a restart', async () => {
     await using location = await createUsedDataDir()
     const first = await location.start()
     await query(first.url, 'create table kept as select 42 as answer')
@@ -118,28 +118,28 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
   })
 
-  test('two first starts at once: one gets the database, the other is refused', async () => {
+  test('of two concurrent first starts, one gets the database and the other is refused', async () => {
     await using location = await createDataDir()
     const outcomes = await Promise.allSettled([location.start(), location.start()])
 
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('a second Wheelhouse on the same data is refused and told who has it', async () => {
+  test('a second Wheelhouse on the same data is refused with the process id of the first', async () => {
     await using location = await createUsedDataDir()
     const other = await startElsewhere(location.dataDir)
     try {
       await expect(location.start()).rejects.toThrow(
         new RegExp(`already in use by process ${other.pid}\\b.*DATA_DIR or DATABASE_URL`),
       )
-      expect(await query(other.url, 'select 1 as still')).toEqual([{ still: 1 }])
+      expect(await query(other.url, 'select 1 as alive')).toEqual([{ alive: 1 }])
     } finally {
       await kill(other.child)
       await (await location.start()).stop()
     }
   })
 
-  test('the server of a killed Wheelhouse is taken over', async () => {
+  test('a new Wheelhouse takes over the server of a killed one', async () => {
     await using location = await createUsedDataDir()
     const other = await startElsewhere(location.dataDir)
     await query(other.url, 'create table kept as select 42 as answer')
@@ -152,7 +152,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
   })
 
-  test('a server that was killed itself recovers', async () => {
+  test('a killed server recovers at the next start', async () => {
     await using location = await createUsedDataDir()
     const other = await startElsewhere(location.dataDir)
     await query(other.url, 'create table kept as select 42 as answer')
@@ -164,11 +164,11 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
   })
 
-  test('a server that is killed under a running Wheelhouse is started again, at the same address', async () => {
+  test('a running Wheelhouse restarts a killed server at the same address', async () => {
     await using location = await createUsedDataDir()
     const { url } = await location.start()
     await query(url, 'create table kept as select 42 as answer')
-    await query(url, 'checkpoint') // databases of tests do not wait for the disk at a commit
+    await query(url, 'checkpoint') // test databases do not wait for the disk at a commit
     const killed = await location.pid()
 
     process.kill(killed, 'SIGKILL')
@@ -180,14 +180,14 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     await vi.waitFor(() => expect(location.logged).toContain('restarted the embedded PostgreSQL'), {
       timeout: 20_000,
     })
-    // It is watched on: once more.
+    // Wheelhouse also monitors the restarted server.
     process.kill(await location.pid(), 'SIGKILL')
     await expect
       .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 50_000 })
       .toEqual([{ answer: 42 }])
   })
 
-  test('a server that cannot be started again is reported, once, in the words of PostgreSQL', async () => {
+  test('a server that cannot be restarted is reported once, with the message of PostgreSQL', async () => {
     await using location = await createUsedDataDir()
     await location.start()
     await writeFile(join(location.dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
@@ -195,16 +195,19 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     process.kill(await location.pid(), 'SIGKILL')
 
     await vi.waitFor(() => expect(location.lost).toHaveLength(1), { timeout: 60_000 })
-    expect(location.lost[0]?.message).toMatch(/could not be started again.*incompatible with server/s)
+    expect(location.lost[0]?.message).toMatch(/could not be restarted.*incompatible with server/s)
   })
 
-  test('a stop while it is being started again ends it', async () => {
+  test('a stop during a restart ends the server', async () => {
     await using location = await createUsedDataDir()
     const database = await location.start()
     process.kill(await location.pid(), 'SIGKILL')
-    await vi.waitFor(() => expect(location.logged.join()).toContain('lost the embedded PostgreSQL'), {
-      timeout: 20_000,
-    })
+    await vi.waitFor(
+      () => expect(location.logged.join()).toContain('lost the connection to the embedded PostgreSQL'),
+      {
+        timeout: 20_000,
+      },
+    )
 
     await database.stop()
 
@@ -212,9 +215,9 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(location.lost).toEqual([])
   })
 
-  test('a pid file whose number now belongs to another program is no obstacle', async () => {
+  test('a pid file does not prevent a start when its process id belongs to another program', async () => {
     await using location = await createUsedDataDir()
-    // The test runner that started this process: alive, and certainly not a PostgreSQL.
+    // The test runner: a running process that is not PostgreSQL.
     await writeFile(
       location.pidFile,
       `${process.ppid}\n${join(location.dataDir, 'cluster/data')}\n0\n5432\n\n127.0.0.1\n\nready\n`,
@@ -225,7 +228,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(await query(url, 'select 1 as answer')).toEqual([{ answer: 1 }])
   })
 
-  test('a start that fails says why, in the words of PostgreSQL', async () => {
+  test('a failed start reports the message of PostgreSQL', async () => {
     await using location = await createUsedDataDir()
     await writeFile(join(location.dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
 

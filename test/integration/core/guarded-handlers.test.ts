@@ -15,7 +15,7 @@ const FAILED = closeCodes.internalError.code
 
 let world: World
 let fixture: SessionFixture
-/** The handler that throws the next time it is called. */
+/** The handler that throws at its next call. */
 let failing: string | undefined
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterAll(() => world?.[Symbol.asyncDispose]())
 const watch = (part: 'control' | 'watch' = 'watch') =>
   world.drive(part === 'control' ? fixture.operator : fixture.client, fixture.id, part)
 
-/** The robot of the scene, connected; whatever has ended the connection before. */
+/** Returns the connected robot of the fixture, and reconnects it first when necessary. */
 async function robot(): Promise<TestRobot> {
   if (fixture.link.socket.readyState !== fixture.link.socket.OPEN) {
     Object.assign(fixture, { link: (await world.connect(fixture.robot)).beat() })
@@ -43,7 +43,7 @@ async function robot(): Promise<TestRobot> {
   return fixture.link
 }
 
-/** An operator who has just sent a frame that the robot has got: everything between the two works. */
+/** Connects an operator and returns once the robot has received a control frame from the operator. */
 async function driving(): Promise<TestDriver> {
   for (;;) {
     const link = await robot()
@@ -56,14 +56,14 @@ async function driving(): Promise<TestDriver> {
     await console.state()
     link.frames.splice(0)
     console.control('drive')
-    // The pause for a robot that was just cut off may come only now.
+    // The pause after the loss of the robot may arrive only now.
     const arrived = await link.next('control', 1_000).catch(() => undefined)
     if (arrived?.data === 'drive') return console
     await console.close()
   }
 }
 
-/** Fills what the kernel takes for a peer that does not read, then lets it read again. */
+/** Fills the kernel's buffers for a peer that does not read, then lets the peer read again. */
 async function block(peer: FrameSocket, flood: (frame: number) => boolean): Promise<void> {
   peer.socket.pause()
   for (let frame = 0; frame < 300 && flood(frame); frame++) await new Promise(setImmediate)
@@ -79,7 +79,7 @@ async function floodTelemetry(peer: FrameSocket): Promise<void> {
   })
 }
 
-/** What makes each handler of the gateway run. Timers run by themselves. */
+/** Triggers for each handler of the gateway. Timers need no trigger. */
 const atGateway: Record<string, () => Promise<unknown>> = {
   'robot:upgrade': async () => {
     const { id, token } = await world.robot(fixture.client)
@@ -126,7 +126,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   'operator:message': async () => {
     const console = await driving()
     const link = await robot()
-    failing = 'operator:message' // used up by the frames that began the driving
+    failing = 'operator:message' // the first control frames trigger the failure
     console.control('one too many')
     expect(await console.closed).toBe(FAILED)
     expect((await link.next('stop')).reason).toBe('operator_lost')
@@ -195,7 +195,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
     }),
   'timer:deadman': async () => {
     await driving()
-    expect(await (await robot()).closed).toBe(FAILED) // it brakes by itself: its connection is gone
+    expect(await (await robot()).closed).toBe(FAILED) // the robot halts by itself after the connection is lost
   },
   'session:repeat-stop': async () => expect(await (await robot()).closed).toBe(FAILED),
   'session:latency': driving,
@@ -230,7 +230,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   ),
 }
 
-/** A client of the hub that is cut off and comes back, as plain clients do. */
+/** Runs `work` on a hub client and expects the hub to disconnect it and the client to reconnect. */
 async function cutOff(work: (hub: TestHubSocket) => unknown): Promise<void> {
   const hub = await fixture.client.hub()
   const ended = new Promise<string>((resolve) => hub.socket.once('disconnect', resolve))
@@ -245,7 +245,7 @@ const cutRedis = (connection: 'publisher' | 'subscriber') => async () => {
   redis.disconnect(true)
   await vi.waitFor(() => expect(redis.status).toBe('ready'), waitOptions)
 }
-/** What another hub tells the others. */
+/** Publishes an event as another hub does. */
 async function fromAnotherHub(event: string): Promise<void> {
   const redis = new Redis(inject('redisUrl'))
   const message = { uid: 'another', nsp: '/', type: 9, data: { packet: [event] } }
@@ -277,13 +277,13 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.socket.once('open', () => hub.socket.send('40{}'))
     await new Promise((resolve) => hub.socket.once('close', resolve))
   },
-  'socket:connection': async () => (await fixture.client.hub()).close(), // cut off once, then it comes back
+  'socket:connection': async () => (await fixture.client.hub()).close(), // disconnected once, then reconnects
   'socket:disconnect': async () => (await expiringHub()).close(),
   'socket:left': async () => (await fixture.client.hub()).close(),
   'timer:expiry': async () => {
     const hub = await expiringHub()
     const ended = new Promise<string>((resolve) => hub.socket.once('disconnect', resolve))
-    expect(await ended).toMatch(/^(transport close|io server disconnect)$/) // polling finds expired keys as well
+    expect(await ended).toMatch(/^(transport close|io server disconnect)$/) // polling detects expired keys as well
     hub.close()
   },
   'command:session:watch': command('session:watch'),
@@ -314,7 +314,7 @@ function runByThemselves(...names: string[]): Record<string, () => Promise<unkno
   return Object.fromEntries(names.map((name) => [`timer:${name}`, async () => {}]))
 }
 
-/** Everything between robot, operator, hub and database works. */
+/** Checks the path between robot, operator, hub and database. */
 async function worksOn(): Promise<void> {
   failing = undefined
   await (await driving()).close()
@@ -341,7 +341,7 @@ describe('an exception', () => {
     ...Object.entries(runByThemselves('readiness')),
   ]
   test.each(cases)(
-    'in %s ends one connection at most, is logged and counted',
+    'in %s closes at most one connection, and is logged and counted',
     {
       timeout: 60_000,
     },
@@ -358,7 +358,7 @@ describe('an exception', () => {
     },
   )
 
-  test('was injected into every handler there is', () => {
+  test('was injected into every handler', () => {
     const { gateway, hub, process } = world.platform.core.guards
     expect([...gateway.names].sort()).toEqual(Object.keys(atGateway).sort())
     expect([...hub.names].sort()).toEqual(Object.keys(atHub).sort())
@@ -380,11 +380,11 @@ describe('the sources of gateway and hub', () => {
       [...text.matchAll(pattern)].map((match) => `${path}: ${match[0].replace(/\s+/g, ' ')}`),
     )
 
-  test('set no timer and register no listener but through the guard', () => {
+  test('set timers and register listeners only through the guard', () => {
     expect(found(/\bset(?:Interval|Timeout|Immediate)\s*\(/g)).toEqual([])
     expect(found(/\bprocess\.nextTick\s*\(|\bqueueMicrotask\s*\(/g)).toEqual([])
     expect(found(/\bbus\.subscribe\b.*/g)).toEqual([])
-    // What the adapter registers is guarded right before it is handed on.
+    // The listeners of the adapter are guarded right before they are registered.
     expect(found(/(?<!\bguard)\.(?:on|once|addListener|prependListener)\(.*/g)).toEqual([
       'hub/adapter.ts: .on(event, guarded)',
     ])
@@ -392,7 +392,7 @@ describe('the sources of gateway and hub', () => {
     expect(found(/\ballowRequest: (?!guard\.handler\().*/g)).toEqual([])
   })
 
-  test('give uWebSockets no handler but through the guard', () => {
+  test('pass handlers to uWebSockets only through the guard', () => {
     expect(found(/\bapp\.(?!ws\b|get\b|any\b|listen\b|close\b)\w+\(/g)).toEqual([])
     const wraps = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/\bapp\.(ws|get|any)\(\s*[^,]+,\s*(\w+)/g)].map((match) =>

@@ -21,7 +21,7 @@ const UUID = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/
 let world: World
 let owner: TestUser
 beforeAll(async () => {
-  await ensureConsole() // one of the answers is its page
+  await ensureConsole() // one of the responses is its page
   world = await createWorld({ env: { CORS_ORIGINS: 'https://console.example' } })
   owner = await world.client()
 })
@@ -35,7 +35,7 @@ async function ask(path: string, init: RequestInit & { headers?: Record<string, 
 }
 type Answer = Awaited<ReturnType<typeof ask>>
 
-/** What every failure must look like: JSON with the one key `error`, an id and the security headers. */
+/** Expects a failure in its common form: JSON with the single key `error`, a request id and the security headers. */
 function expectError(answer: Answer, status: number) {
   expect(answer.status, answer.text).toBe(status)
   expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
@@ -73,7 +73,7 @@ describe('errors', () => {
     ['GET', '/api/auth/sync', ['POST']],
     ['DELETE', '/api/health', ['GET', 'HEAD']],
     ['POST', '/auth/login', ['GET']],
-  ])('%s %s is a 405 that says what is allowed', async (method, path, allowed) => {
+  ])('%s %s is a 405 with the allowed methods', async (method, path, allowed) => {
     for (const headers of [{}, { Authorization: 'Bearer nonsense' }]) {
       const answer = await ask(path, { method, headers })
       expectError(answer, 405)
@@ -87,14 +87,14 @@ describe('errors', () => {
     ['POST', '/'],
     ['PUT', '/dashboard'],
     ['POST', '/metrics'],
-  ])('%s %s is a 405: it is there to be read', async (method, path) => {
+  ])('%s %s is a 405, because the path is read-only', async (method, path) => {
     const answer = await ask(path, { method })
     expectError(answer, 405)
     expect(answer.headers.get('Allow')).toBe('GET, HEAD')
   })
 
   test.each(['/api/client/robots/', '/API/client/robots', '/api/Sessions', '/api/health/', '/livez/'])(
-    '%s is another path than the one that exists, for every method',
+    '%s is a 404 for every method, because it differs from the existing path',
     async (path) => {
       for (const method of ['GET', 'POST', 'PUT', 'OPTIONS', 'HEAD']) {
         const answer = await ask(path, { method })
@@ -112,13 +112,13 @@ describe('errors', () => {
     '/%ff',
     '/auth/%e0%80',
     '/dashboard/%',
-  ])('%s, which does not decode, is a 400', async (path) => {
+  ])('%s, which cannot be decoded, is a 400', async (path) => {
     for (const method of ['GET', 'POST']) {
       expect(expectError(await ask(path, { method }), 400)).toContain('percent-encoded')
     }
   })
 
-  test('what decodes is no UUID and says so', async () => {
+  test('a parameter that is not a UUID after decoding is refused with that reason', async () => {
     for (const id of ['%20', '%00', '..%2f..%2fhealth', 'x'.repeat(5_000), randomUUID().slice(1)]) {
       expect(expectError(await ask(`/api/sessions/${id}`), 400), id).toContain('id')
     }
@@ -158,14 +158,14 @@ describe('errors', () => {
     },
   )
 
-  test('a body that is not what its Content-Encoding says is a 400', async () => {
+  test('a body that does not match its Content-Encoding is a 400', async () => {
     const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' }
     expectError(await ask(ROBOTS, { method: 'POST', body: '{}', headers }), 400)
     const cutShort = gzipSync('{"name":"a"}').subarray(0, 15)
     expectError(await ask(ROBOTS, { method: 'POST', body: cutShort, headers }), 400)
   })
 
-  test('a body beyond the limit is a 413, announced, streamed or compressed', async () => {
+  test('a body beyond the limit is a 413, whether declared, streamed or compressed', async () => {
     const large = JSON.stringify({ name: 'x'.repeat(300_000) })
     expectError(await ask(ROBOTS, { method: 'POST', body: large, headers: JSON_TYPE }), 413)
     const streamed = { body: new Blob([large]).stream(), duplex: 'half' }
@@ -203,7 +203,7 @@ describe('errors', () => {
     },
   )
 
-  test('deeply nested JSON is a 400 and nothing worse', async () => {
+  test('deeply nested JSON is a 400', async () => {
     for (const body of ['['.repeat(60_000), `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`]) {
       expectError(await ask(ROBOTS, { method: 'POST', body, headers: JSON_TYPE }), 400)
     }
@@ -222,8 +222,8 @@ describe('requests below the level of routes', () => {
     ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['a negative length', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n', 400],
     ['endless headers', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
-    ['a target that is no URL', 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-  ])('%s is answered with the one error body too', async (_what, request, status) => {
+    ['an invalid target', 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ])('%s gets the error body of the API', async (_what, request, status) => {
     const answer = await raw(request)
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
@@ -233,7 +233,7 @@ describe('requests below the level of routes', () => {
     )
   })
 
-  test('two different lengths, or a length beside chunks, are refused: proxies may read them otherwise', async () => {
+  test('two different lengths, or a length with chunked encoding, are refused because proxies may interpret them differently', async () => {
     const host = 'POST /api/auth/sync HTTP/1.1\r\nHost: x\r\n'
     for (const headers of [
       'Content-Length: 1\r\nContent-Length: 2\r\n\r\nab',
@@ -252,7 +252,7 @@ describe('requests below the level of routes', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a"',
     ],
     ['headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '],
-  ])('%s that never come to an end are given up with a 408', async (_what, begun) => {
+  ])('%s that never end get a 408', async (_what, begun) => {
     const slow = await listen('127.0.0.1', 0, 'PORT')
     try {
       slow.serve((request) => request.resume())
@@ -267,7 +267,7 @@ describe('requests below the level of routes', () => {
     }
   })
 
-  test('an offer to upgrade to HTTP/2 is declined by an ordinary answer', async () => {
+  test('an offer to upgrade to HTTP/2 is declined with an ordinary response', async () => {
     const offer =
       'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'
     const answer = await raw(`GET /api/health HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, '"timestamp"')
@@ -275,7 +275,7 @@ describe('requests below the level of routes', () => {
   })
 
   test.each(['/api/health', '/robots/x/control', '/socket.io'])(
-    'a WebSocket at %s, where none is, gets an ordinary answer',
+    'a WebSocket handshake at %s, which has no WebSocket, gets an ordinary response',
     async (path) => {
       const offer =
         'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
@@ -284,7 +284,7 @@ describe('requests below the level of routes', () => {
     },
   )
 
-  /** Sends bytes and reads until the server hangs up, or until `enough` has come. */
+  /** Sends bytes and reads until the server closes the connection, or until the response contains `enough`. */
   function raw(request: string, enough = '\0', port = Number(new URL(world.baseUrl).port)): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1')
@@ -299,8 +299,8 @@ describe('requests below the level of routes', () => {
   }
 })
 
-describe('every answer', () => {
-  test('carries an id of its own, or the one the caller gave', async () => {
+describe('every response', () => {
+  test('carries a unique request id, or the one the caller sent', async () => {
     const [first, two] = [await ask('/api/health'), await ask('/api/health')]
     expectCommonHeaders(first)
     expectCommonHeaders(two)
@@ -315,7 +315,7 @@ describe('every answer', () => {
     }
   })
 
-  test('may be read from the allowed origins and no others, errors included', async () => {
+  test('is readable from the allowed origins only, errors included', async () => {
     const origin = (value: string) => ({ headers: { Origin: value } })
     for (const path of ['/api/health', '/api/nothing']) {
       const allowed = await ask(path, origin('https://console.example'))
@@ -354,7 +354,7 @@ describe('every answer', () => {
     expect(refused.headers.get('Access-Control-Allow-Methods')).toBeNull()
   })
 
-  test('lets pages of allowed origins read the headers that tell what to do next', async () => {
+  test('lets pages of allowed origins read the headers for errors, limits and retries', async () => {
     for (const path of [ROBOTS, '/api/nothing']) {
       const answer = await ask(path, { headers: { Origin: 'https://console.example' } })
       const exposed = answer.headers.get('Access-Control-Expose-Headers')?.split(',') ?? []
@@ -378,7 +378,7 @@ describe('every answer', () => {
   })
 })
 
-test('health and probes answer without a credential while all is well', async () => {
+test('health and probes answer without a credential while the platform is healthy', async () => {
   const bare = (path: string) => fetch(world.baseUrl + path)
   const health = await bare('/api/health')
   expect(health.status).toBe(200)
@@ -390,7 +390,7 @@ test('health and probes answer without a credential while all is well', async ()
   expect((await bare('/readyz')).status).toBe(200)
 })
 
-test('no cache may keep what is somebody’s own, nor any refusal', async () => {
+test('no cache may store personal data or a refusal', async () => {
   const cookie = { Authorization: '', Cookie: `__session=${owner.token}` }
   const answers = await Promise.all([
     ask('/api/auth/profile', { headers: cookie }),
@@ -408,12 +408,12 @@ test('no cache may keep what is somebody’s own, nor any refusal', async () => 
     expect(headers.get('Cache-Control'), `${status}`).toBe('no-store')
 })
 
-describe('a database that cannot go on is a 503, which says so and asks to come again', () => {
+describe('a database failure that a retry may cure is a 503 with Retry-After', () => {
   test('when the connection breaks between two statements of a transaction', async () => {
     const failed = world.platform.core.transact(async ({ db }) => {
       const [row] = (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows
       await query(world.database.url, `select pg_terminate_backend(${row?.pid}, 5000)`)
-      await new Promise(setImmediate) // lets the connection's own news come before the next statement
+      await new Promise(setImmediate) // lets the connection report its end before the next statement
       await sql`select 1`.execute(db)
     })
     const error = toAppError(await failed.catch((cause) => cause))
@@ -421,21 +421,21 @@ describe('a database that cannot go on is a 503, which says so and asks to come 
   })
 
   test.each(['40P01', '40001', '57P01', '53300', '08006', '25006', 'EAI_AGAIN', 'ECONNREFUSED'])(
-    'when it says %s',
+    'for code %s',
     (code) => {
-      const cause = Object.assign(new Error('words of its own'), { code })
+      const cause = Object.assign(new Error('internal details'), { code })
       expect(toAppError(cause).status).toBe(503)
-      expect(toAppError(cause).message).not.toContain('words of its own')
+      expect(toAppError(cause).message).not.toContain('internal details')
     },
   )
 
-  test.each(['23505', '42P01', 'ERR_INVALID_ARG_TYPE', '404', '503'])('but not when it says %s', (code) => {
+  test.each(['23505', '42P01', 'ERR_INVALID_ARG_TYPE', '404', '503'])('but not for code %s', (code) => {
     expect(toAppError(Object.assign(new Error('no'), { code })).status).toBe(500)
   })
 })
 
 describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {
-  test('health and readiness say so, calls answer 503, and all is well once it is back', async () => {
+  test('health and readiness report it, calls answer 503, and the platform recovers with the database', async () => {
     const database = await createTestDatabase()
     try {
       await using proxy = await createTcpProxy(database.url)
@@ -443,7 +443,7 @@ describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) 
       const client = await outer.client()
       const status = async (path: string) => (await fetch(outer.baseUrl + path)).status
       expect(await status('/api/health')).toBe(200)
-      // Several idle connections, so that every call below finds one that looks alive.
+      // Several idle connections, so that every call below gets one that seems to work.
       await Promise.all(Array.from({ length: 10 }, () => client.get(ROBOTS)))
       proxy[way]()
 
@@ -472,7 +472,7 @@ describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) 
       expect(await status('/api/health')).toBe(200)
       const robot = await outer.robot(client)
       expect((await client.get(ROBOTS)).body).toMatchObject([{ id: robot.id }])
-      // The refusals above are in the log, as they should be, and nothing else is.
+      // The log contains the refusals above and nothing else.
       const lines = outer.errors.splice(0).map((line) => JSON.parse(line))
       expect(lines.map((line) => line.msg)).toEqual(lines.map(() => 'request failed'))
       expect(lines.filter((line) => line.status !== 503)).toEqual([])

@@ -16,14 +16,14 @@ import { createWorld, type World } from '../../support/world/world.ts'
 const ROBOTS = '/api/client/robots'
 const SESSIONS = '/api/sessions'
 const KEYS = '/api/auth/api-keys'
-/** Longer than the lease of a request that may have died. */
+/** Longer than the lease of a request that died. */
 const LEASE_OVER_MS = 31_000
 const DAY_MS = 24 * 3_600_000
 
 let world: World
 let owner: TestUser
 let sql: Client
-/** How far the platform's clock is ahead. */
+/** The offset of the platform's clock. */
 let aheadMs = 0
 beforeAll(async () => {
   world = await createWorld({ bus: 'redis', now: () => new Date(Date.now() + aheadMs) })
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const board = () => ({ name: 'Arm', robot_type: 'testbot', hardware_id: randomUUID() })
 
-/** A POST with a key, at the first api process or another one. */
+/** Sends a POST with a key to the first api process or to another process. */
 const post = (
   user: { token: string },
   path: string,
@@ -59,7 +59,7 @@ const versionOf = async (robotId: string) =>
   (await rows('select token_version from robots where id = $1', [robotId]))[0].token_version
 
 describe('a repeated POST', () => {
-  test('gets the first answer, marked as replayed, and does nothing', async () => {
+  test('gets the first response, marked as replayed, and changes nothing', async () => {
     const [key, body] = [randomUUID(), board()]
     const first = await post(owner, ROBOTS, body, key)
     expect(first.status).toBe(201)
@@ -72,7 +72,7 @@ describe('a repeated POST', () => {
     expect(await robotsWith(body.hardware_id)).toEqual([{ id: first.body.id }])
   })
 
-  test('is recognised with its keys in another order, and by every credential of the user', async () => {
+  test('is recognised with its fields in another order, and with every credential of the user', async () => {
     const [key, body] = [randomUUID(), board()]
     const first = await post(owner, ROBOTS, body, key)
     const reordered = Object.fromEntries(Object.entries(body).reverse())
@@ -82,7 +82,7 @@ describe('a repeated POST', () => {
     expect(again.headers.get('Idempotent-Replayed')).toBe('true')
   })
 
-  test('without a body works too', async () => {
+  test('without a body is recognised too', async () => {
     const robot = await world.robot(owner)
     const key = randomUUID()
     const first = await post(owner, `${ROBOTS}/${robot.id}/token`, undefined, key)
@@ -92,7 +92,7 @@ describe('a repeated POST', () => {
     expect(await versionOf(robot.id)).toBe(2)
   })
 
-  test('gets an answer that no cache may keep either', async () => {
+  test('gets a response that no cache may store either', async () => {
     const key = randomUUID()
     await post(owner, KEYS, { name: 'kept' }, key)
     const again = await post(owner, KEYS, { name: 'kept' }, key)
@@ -111,14 +111,14 @@ describe('a repeated POST', () => {
     expect(other).toMatchObject({ status: 422, body: { error: expect.stringContaining('another request') } })
   })
 
-  test('is nobody else’s: the same key of another user is independent', async () => {
+  test('does not affect other users: the same key of another user is independent', async () => {
     const [key, other] = [randomUUID(), await world.client()]
     const [own, foreign] = [await post(owner, ROBOTS, board(), key), await post(other, ROBOTS, board(), key)]
     expect([own.status, foreign.status]).toEqual([201, 201])
     expect(foreign.body.id).not.toBe(own.body.id)
   })
 
-  test('still needs its credential', async () => {
+  test('still requires its credential', async () => {
     const key = randomUUID()
     const { id, key: apiKey } = await owner.key()
     const body = board()
@@ -139,7 +139,7 @@ test('a key must have 1 to 255 printable characters', async () => {
   }
 })
 
-test('reads and changes of other methods pay no attention to the key', async () => {
+test('methods other than POST ignore the key', async () => {
   const robot = await world.robot(owner)
   const headers = { 'Idempotency-Key': 'a key', Authorization: `Bearer ${owner.token}` }
   for (const notes of ['one', 'two']) {
@@ -151,8 +151,8 @@ test('reads and changes of other methods pay no attention to the key', async () 
   expect(await stored('a key')).toBeUndefined()
 })
 
-describe('after a failure the key is free:', () => {
-  test('input that is not valid may be corrected', async () => {
+describe('after a failure the key is released:', () => {
+  test('invalid input may be corrected', async () => {
     const [key, body] = [randomUUID(), board()]
     expect((await post(owner, ROBOTS, { ...body, name: '' }, key)).status).toBe(400)
     expect((await post(owner, ROBOTS, '{', key)).status).toBe(400)
@@ -168,7 +168,7 @@ describe('after a failure the key is free:', () => {
     expect((await post(owner, ROBOTS, body, key)).status).toBe(201)
   })
 
-  test('what the state refused may be tried again', async () => {
+  test('a request that the state refused may be retried', async () => {
     const [key, body] = [randomUUID(), board()]
     const taken = await owner.post(ROBOTS, body)
     expect((await post(owner, ROBOTS, body, key)).status).toBe(409)
@@ -176,7 +176,7 @@ describe('after a failure the key is free:', () => {
     expect((await post(owner, ROBOTS, body, key)).status).toBe(201)
   })
 
-  test('what failed inside may be tried again', async () => {
+  test('a request that failed internally may be retried', async () => {
     const [key, body] = [randomUUID(), board()]
     await rows(`
       create function fail() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
@@ -192,7 +192,7 @@ describe('after a failure the key is free:', () => {
 })
 
 describe('at the same time', () => {
-  test('1,000 equal POST /api/sessions at two processes make one session', async () => {
+  test('1,000 equal POST /api/sessions to two processes start one session', async () => {
     const port = await freePort()
     await world.addNode('api', { PORT: String(port) })
     const operator = await world.operator()
@@ -227,7 +227,7 @@ describe('at the same time', () => {
     link.close()
   }, 60_000)
 
-  test('a request that is slower than its lease gives way to its repetition', async () => {
+  test('a request that is slower than its lease yields to its repetition', async () => {
     const robot = await world.robot(owner)
     const path = `${ROBOTS}/${robot.id}/token`
     const key = randomUUID()
@@ -249,7 +249,7 @@ describe('at the same time', () => {
   })
 })
 
-/** Settles once so many queries wait for a lock. */
+/** Resolves once the given number of queries wait for a lock. */
 async function blockedBackends(count: number): Promise<number[]> {
   const lockWaits = `select pid from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock' and backend_type = 'client backend'`
@@ -282,7 +282,7 @@ describe('a process that is killed', () => {
     await api.serving()
     return { api, at: `http://localhost:${port}` }
   }
-  /** Its connections die with it; PostgreSQL would notice only after the wait for the lock. */
+  /** Ends the connections of the killed process; PostgreSQL would notice its death only after the wait for the lock. */
   async function kill(api: Awaited<ReturnType<typeof startApi>>['api'], blocked: number[]): Promise<void> {
     await api.end('SIGKILL')
     for (const pid of blocked) await query('select pg_terminate_backend($1)', [pid])
@@ -293,7 +293,7 @@ describe('a process that is killed', () => {
     await client.query(text, values).finally(() => client.end())
   }
 
-  test('after the commit, before the answer was kept: nothing is done again, and the repeat is told so', async () => {
+  test('after the commit, before the response was stored: nothing is done again, and the repetition learns so', async () => {
     const { api, at } = await startApi()
     await using _end = api
     const [key, body] = [randomUUID(), board()]
@@ -324,7 +324,7 @@ describe('a process that is killed', () => {
     expect(await robotsWith(body.hardware_id)).toHaveLength(1)
   }, 60_000)
 
-  test('before the commit: the repeat carries the request out once the lease is over', async () => {
+  test('before the commit: the repetition carries the request out once the lease has expired', async () => {
     const robot = await world.robot(owner)
     const path = `${ROBOTS}/${robot.id}/token`
     const { api, at } = await startApi()
@@ -337,7 +337,7 @@ describe('a process that is killed', () => {
     expect(await answer).toBeInstanceOf(Error)
     await sql.query('rollback')
 
-    aheadMs = 0 // the killed process had the real clock
+    aheadMs = 0 // the killed process used the real clock
     const early = await post(owner, path, undefined, key)
     expect(early).toMatchObject({ status: 409, body: { error: expect.stringContaining('still') } })
     aheadMs = LEASE_OVER_MS
@@ -348,8 +348,8 @@ describe('a process that is killed', () => {
   }, 60_000)
 })
 
-describe('what is kept', () => {
-  test('is over after a day: the same request is carried out again, and its row is cleaned up', async () => {
+describe('a stored response', () => {
+  test('expires after a day: the same request is carried out again, and its row is deleted', async () => {
     const key = randomUUID()
     const first = await post(owner, KEYS, { name: 'daily' }, key)
     aheadMs += DAY_MS - 60_000
@@ -366,7 +366,7 @@ describe('what is kept', () => {
     expect(await post(owner, KEYS, { name: 'another' }, key)).toMatchObject({ status: 201 })
   })
 
-  test('is cleaned up however much there is, and only what is over age', async () => {
+  test('is deleted once it has expired, however many rows exist, and not before', async () => {
     const made = (key: string, at: Date) =>
       rows(
         `insert into idempotency_keys (scope, key, fingerprint, claim_id, claimed_until, created_at)
@@ -383,7 +383,7 @@ describe('what is kept', () => {
     await rows(`delete from idempotency_keys where scope = 'many'`)
   })
 
-  test('opens no door to who reads the database, and nowhere else', async () => {
+  test('reveals nothing to a reader of the database and is valid for its own key only', async () => {
     const key = randomUUID()
     const first = await post(owner, KEYS, { name: 'secret' }, key)
     const row = await stored(key)
@@ -391,7 +391,7 @@ describe('what is kept', () => {
     expect(JSON.stringify(row)).not.toContain(first.body.key.slice(10, 30))
     expect(Buffer.from(row.body, 'base64url').toString('latin1')).not.toContain(first.body.key)
 
-    // The answer of one key put in the place of another's is not believed.
+    // A response copied to the row of another key is rejected.
     const other = randomUUID()
     await post(owner, KEYS, { name: 'secret' }, other)
     await rows('update idempotency_keys set body = $2 where key = $1', [other, row.body])
@@ -444,7 +444,7 @@ describe('any endpoint', () => {
       before: [],
       endpoints,
       authenticate: async () => undefined,
-      interceptor: world.platform.core.idempotency.around,
+      interceptor: world.platform.core.idempotency.intercept,
     })
     const server = createServer(app.callback())
     await new Promise<void>((done) => server.listen(0, 'localhost', done))
@@ -458,7 +458,7 @@ describe('any endpoint', () => {
   const send = (path: string, key: string, headers: Record<string, string> = {}) =>
     ask(base + path, { method: 'POST', headers: { 'Idempotency-Key': key, ...headers } })
 
-  test('whose answer is too large to keep is not carried out again either', async () => {
+  test('whose response is too large to store is not carried out again either', async () => {
     const key = randomUUID()
     expect(await send('/api/large', key)).toMatchObject({ status: 200, body: { large } })
     expect(await send('/api/large', key)).toMatchObject({
@@ -468,7 +468,7 @@ describe('any endpoint', () => {
     expect(calls.filter((path) => path === '/api/large')).toHaveLength(1)
   })
 
-  test('that answers with nothing is replayed as that', async () => {
+  test('that answers without a body is replayed without a body', async () => {
     const key = randomUUID()
     await send('/api/empty', key)
     const again = await send('/api/empty', key)
@@ -477,7 +477,7 @@ describe('any endpoint', () => {
     expect(calls.filter((path) => path === '/api/empty')).toHaveLength(1)
   })
 
-  test('that streams a download is simply asked again', async () => {
+  test('that streams a download is carried out again', async () => {
     const key = randomUUID()
     for (let time = 0; time < 2; time++) {
       expect(await send('/api/download', key)).toMatchObject({ status: 200, body: 'a,b' })
@@ -486,13 +486,13 @@ describe('any endpoint', () => {
     expect(await stored(key)).toBeUndefined()
   })
 
-  test('that answers with a failure of its own is asked again', async () => {
+  test('that declares a failure as its response is carried out again', async () => {
     const key = randomUUID()
     for (let time = 0; time < 2; time++) expect((await send('/api/refused', key)).status).toBe(503)
     expect(calls.filter((path) => path === '/api/refused')).toHaveLength(2)
   })
 
-  test('that is public tells callers apart by their network', async () => {
+  test('that is public distinguishes callers by their network', async () => {
     const key = randomUUID()
     const from = async (address: string) =>
       (

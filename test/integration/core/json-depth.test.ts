@@ -27,7 +27,7 @@ describe('a deep body over REST', () => {
     ['POST', '/api/contact', (deep: string) => deep],
     ['POST', '/api/webhooks', (deep: string) => `{"url":${deep}}`],
     ['PATCH', `/api/sessions/${crypto.randomUUID()}`, (deep: string) => `{"action":${deep}}`],
-  ])('%s %s answers 400 and says so', async (method, path, body) => {
+  ])('%s %s is a 400 that says so', async (method, path, body) => {
     for (const shape of shapes) {
       for (const depth of DEPTHS) {
         const headers = method === 'POST' ? { 'Idempotency-Key': crypto.randomUUID() } : {}
@@ -79,7 +79,7 @@ describe('a deep message over MCP', () => {
         ),
     ],
     ['as the whole message', (deep) => deep],
-  ])('%s is a bad request, and nothing internal is shown', async (_what, body) => {
+  ])('%s is a bad request without internal details', async (_what, body) => {
     for (const shape of shapes) {
       for (const depth of DEPTHS) {
         const reply = await post(body(shape(depth)))
@@ -114,7 +114,7 @@ describe('a deep message over MCP', () => {
     expect(String(reported[0])).toContain('Maximum call stack size exceeded')
   })
 
-  test('an exception that nobody expects is an internal error without its text, and is logged', async () => {
+  test('an unexpected exception is an internal error without its text, and is logged', async () => {
     const {
       sessions: { queries: sessionQueries },
     } = world.platform

@@ -16,8 +16,8 @@ const STORM_MS = 6_000
 const MINUTE_MS = 60_000
 const MONTH_MS = 31 * 24 * 3_600_000
 
-// Every transaction takes what it locks in one order: robot_presence, robots, datasets, invoices, sessions, users; event_streams, webhooks, webhook_deliveries, users.
-test('everything that locks, at once and again and again: nothing waits in a circle, nothing fails', {
+// Every transaction acquires its locks in one order: robot_presence, robots, datasets, invoices, sessions, users; event_streams, webhooks, webhook_deliveries, users.
+test('all locking operations, concurrently and repeatedly: none deadlocks and none fails', {
   timeout: 60_000,
 }, async () => {
   await using world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
@@ -27,7 +27,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
     datasets: { episodeStore },
   } = world.platform
   const admin = await world.admin()
-  // Two owners who also drive each other's robots, so that the same people are on both sides.
+  // Two owners who also operate the robots of each other, so that the same users are on both sides.
   const [ada, bob] = [await world.client(), await world.client()] as [TestUser, TestUser]
   for (const user of [ada, bob]) await user.post('/api/auth/profile', { role: 'operator' })
   const robots: { id: string; owner: TestUser; operator: TestUser; past: string[] }[] = []
@@ -39,7 +39,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
     await gateway.connect(id)
     robots.push({ id, owner, operator, past: [] })
   }
-  // Sessions of the month before: to be invoiced and rated, and their recordings come in late.
+  // Sessions of the previous month are to be invoiced and rated, and their recordings arrive late.
   const lastMonth = new Date(Date.now() - MONTH_MS)
   for (const robot of robots) {
     for (const minute of times(40)) {
@@ -80,7 +80,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
         await ask(operator.patch(path(), { action: ['pause', 'resume', 'resume'][round % 3] }))
         if (round % 8 !== 7) return
         await ask(operator.patch(path(), { action: 'end' }))
-        session = await start(operator, id).catch(() => session) // the robot may be away for a moment
+        session = await start(operator, id).catch(() => session) // the robot may be offline briefly
       }),
       storm((round) => ask(owner.patch(path(), { action: round % 2 ? 'clear_stop' : 'emergency_stop' }))),
       storm(() => ask(owner.post(`${path()}/extend`, { additionalMinutes: 5 }))),
@@ -91,7 +91,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
       storm(async (round) => {
         const path = `/api/notifications/${round % 2 ? 'read' : '1/read'}`
         const reply = await operator.post(path, { up_to: '999999999' })
-        if (reply.status !== 404) replies.push(reply) // in the beginning there is none to read
+        if (reply.status !== 404) replies.push(reply) // at first no resource exists to read
       }),
       storm((round) => ask(owner.post(`/api/sessions/${past[round % past.length]}/rate`, { rating: 4 }))),
       storm(async () => {
@@ -123,10 +123,10 @@ test('everything that locks, at once and again and again: nothing waits in a cir
     storm((round) => episodeStore.save(episodes(round))),
     storm((round) => episodeStore.save(episodes(-1 - round).reverse())),
     storm(async (round) => {
-      // The same months are closed again and again; what makes that possible keeps the order itself.
+      // The same months are closed repeatedly. The reset between the closes follows the lock order too.
       const clientId = (robots[round % 2] as (typeof robots)[0]).owner.id
       await db.transaction().execute(async (trx) => {
-        await sql`set local session_replication_role = replica`.execute(trx) // issued invoices are fixed otherwise
+        await sql`set local session_replication_role = replica`.execute(trx) // otherwise issued invoices are immutable
         await sql`select from invoices where client_id = ${clientId} order by id for update`.execute(trx)
         await sql`with locked as (select id from sessions where client_id = ${clientId} and invoice_id is not null
             order by id for no key update)
@@ -136,7 +136,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
       await createMonthlyClose({ db, transact, now: () => new Date(), log }).run()
     }),
   )
-  // Earnings become pending again and again, and available: those of paid invoices, and those that waited long enough.
+  // Earnings become pending and available repeatedly: those of paid invoices and those whose holding period is over.
   const block = (robot: (typeof robots)[0], round: number) =>
     transact(async (tx) => {
       const held = await tx.db
@@ -165,7 +165,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
     ...robots.map(({ owner }) => storm(() => pay(owner.id))),
     storm(world.platform.billing.earningsRelease.runDue),
   )
-  // Their webhooks, where nobody listens: events are added, attempts fail, what waits is given up and asked for again.
+  // Their webhooks point to a closed port: events are added, attempts fail, pending deliveries are abandoned and replayed.
   for (const user of [ada, bob]) {
     const { body } = await user.post('/api/webhooks', { url: 'http://127.0.0.1:9/' })
     const path = `/api/webhooks/${body.id}`
@@ -177,7 +177,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
   const kept = { eventsPerUser: 5, deliveriesPerWebhook: 5, waitingPerWebhook: 5 }
   const retention = createOutboundRetention({ db, now: () => new Date(), limits: kept })
   storms.push(storm(retention.removeOld), storm(retention.removeSurplus))
-  // What is to be mailed is looked at as if its time had come, while more of it is noted.
+  // The digest worker processes notifications as due while other requests add more.
   const digests = createDigests({ transact, now: () => new Date(Date.now() + MINUTE_MS) })
   storms.push(storm(digests.run), storm(digests.run))
   await Promise.all(storms)

@@ -14,13 +14,13 @@ import {
   startWheelhouse,
 } from '../../support/processes/processes.ts'
 
-const SECRET_KEY = 'the root of all keys, known to this test alone'
-const METRICS_TOKEN = 'a token for metrics alone'
+const SECRET_KEY = 'the root of all keys of this test'
+const METRICS_TOKEN = 'a token for metrics only'
 
-/** Credentials that occurred, by what they are. */
+/** The credentials that occurred, by kind. */
 type Seen = Map<string, string>
 
-/** Somebody signs in at the dashboard. */
+/** Signs a user in at the dashboard. */
 async function signIn({ baseUrl }: Serving, email: string, role: string, seen: Seen): Promise<string> {
   const browser = createBrowser(baseUrl)
   await browser.submit(await browser.go('/auth/login?return_to=/api/auth/profile'), { email })
@@ -37,7 +37,7 @@ async function signIn({ baseUrl }: Serving, email: string, role: string, seen: S
   return token
 }
 
-/** Requests that fail, with credentials where they should not be. */
+/** Sends requests that fail, with credentials in the wrong fields. */
 async function misuse({ baseUrl, gatewayUrl }: Serving, robotId: string, seen: Seen): Promise<void> {
   const secrets = [...seen.values()]
   for (const secret of secrets) {
@@ -69,7 +69,7 @@ async function misuse({ baseUrl, gatewayUrl }: Serving, robotId: string, seen: S
   }
 }
 
-test('at LOG_LEVEL=trace no log line holds a credential that was used', async () => {
+test('at LOG_LEVEL=trace no log line contains a credential that was used', async () => {
   const database = await createEmptyDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-logs-'))
   const seen: Seen = new Map([
@@ -130,7 +130,7 @@ test('at LOG_LEVEL=trace no log line holds a credential that was used', async ()
     })
 
     await misuse(serving, robot.body.id, seen)
-    // Failures inside, whose errors are logged with all they carry.
+    // Internal failures, whose errors are logged with all their fields.
     await query(database.url, 'alter table robots rename column notes to gone')
     await query(database.url, 'alter table api_keys rename column prefix to gone')
     const failed = [
@@ -199,7 +199,7 @@ describe('the log', () => {
     'code',
   ]
 
-  test.each(names)('keeps %s to itself at any depth', (name) => {
+  test.each(names)('redacts %s at any depth', (name) => {
     const field = { [name]: 'hidden', kept: 'shown' }
     const error = Object.assign(new Error('failed'), { config: { headers: field } })
     for (const line of [field, { headers: field }, { a: { b: [{ c: field }] } }, { err: error }]) {
@@ -212,7 +212,7 @@ describe('the log', () => {
     })
   })
 
-  test('finds keys and session tokens in plain text', () => {
+  test('redacts keys and session tokens in plain text', () => {
     const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl-_'
     const error = new Error(`no user for ${jwt}`, { cause: new Error('svc_live_abcDEF123 was refused') })
     const line = JSON.stringify(logged({ err: error, note: `Bearer ${jwt}` }))
@@ -221,7 +221,7 @@ describe('the log', () => {
     expect(line).toContain('was refused')
   })
 
-  test('finds them in the middle of other text', () => {
+  test('redacts them in the middle of other text', () => {
     const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl'
     for (const note of [`__session=${jwt}; a=b`, `bearer.${jwt}`, `old-${jwt}`, `x_${jwt}.`]) {
       expect(logged({ note }).note, note).not.toContain('c2lnbmF0dXJl')
@@ -229,13 +229,13 @@ describe('the log', () => {
     expect(logged({ note: 'my_svc_live_abcDEF123' }).note).not.toContain('abcDEF123')
   })
 
-  test('is done soon with a long text that only looks as if tokens began everywhere', () => {
+  test('handles a long text with many apparent token prefixes quickly', () => {
     const startedAt = performance.now()
     logged({ said: 'eyJ-'.repeat(50_000), also: 'svc_live_'.repeat(20_000) })
     expect(performance.now() - startedAt).toBeLessThan(1_000)
   })
 
-  test('keeps what is needed to understand a failure', () => {
+  test('keeps the fields that explain a failure', () => {
     const error = Object.assign(new TypeError('no connection'), { code: 'ECONNREFUSED', port: 5432 })
     expect(logged({ err: error, at: new Date(0), nothing: null, userId: 'u' })).toMatchObject({
       err: { type: 'TypeError', message: 'no connection', code: 'ECONNREFUSED', port: 5432 },
@@ -247,7 +247,7 @@ describe('the log', () => {
     expect(logged({ err: error }).err).toHaveProperty('stack', expect.stringContaining('log-secrets.test'))
   })
 
-  test('survives what refers to itself', () => {
+  test('handles circular references', () => {
     const loop: Record<string, unknown> = { name: 'loop' }
     loop.self = loop
     expect(logged({ loop })).toMatchObject({ loop: { name: 'loop' } })

@@ -8,7 +8,7 @@ import { startOutsideProvider } from '../../support/processes/processes.ts'
 import { openSessionFixture, performAction } from '../../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** The samples of an answer in Prometheus' text format, by their name and labels. */
+/** Returns the samples of a response in Prometheus' text format, by name and labels. */
 async function samples(baseUrl: string): Promise<Map<string, number>> {
   const { status, body, headers } = await ask(`${baseUrl}/metrics`)
   expect(status).toBe(200)
@@ -31,7 +31,7 @@ describe('all roles in one process', () => {
   afterAll(() => world[Symbol.asyncDispose]())
   const read = async (name: string) => (await samples(world.baseUrl)).get(name)
 
-  test('requests are counted by method, declared route and status, never by what was asked for', async () => {
+  test('requests are counted by method, declared route and status, never by the requested path', async () => {
     const owner = await world.client()
     const robot = await world.robot(owner)
     const id = randomUUID()
@@ -78,7 +78,7 @@ describe('all roles in one process', () => {
     await vi.waitFor(async () => expect(await read('wheelhouse_hub_sockets')).toBe(0), 5_000)
   })
 
-  test('driving is counted', async () => {
+  test('control frames are counted', async () => {
     const { link, operator, client, id } = await openSessionFixture(world)
     const console = await world.drive(operator, id)
     const observer = await world.drive(client, id, 'watch')
@@ -102,7 +102,7 @@ describe('all roles in one process', () => {
     expect(await read('wheelhouse_gateway_sessions')).toBe(0)
   })
 
-  test('the outbox and its relay are seen', async () => {
+  test('the outbox and its relay are measured', async () => {
     await vi.waitFor(
       async () => expect(await read('wheelhouse_outbox_relay_events_total')).toBeGreaterThan(0),
       5_000,
@@ -125,7 +125,7 @@ describe('all roles in one process', () => {
     }, 5_000)
   })
 
-  test('the pool, the event loop and the process are seen', async () => {
+  test('the pool, the event loop and the process are measured', async () => {
     const found = await samples(world.baseUrl)
     expect(found.get('wheelhouse_database_up')).toBe(1)
     expect(found.get('wheelhouse_database_pool_size')).toBeGreaterThan(0)
@@ -148,7 +148,7 @@ describe('all roles in one process', () => {
     expect(await read('wheelhouse_idempotency_requests_total{outcome="replayed"}')).toBe(2)
   })
 
-  test('another platform in this process counts for itself', async () => {
+  test('another platform in this process has separate counters', async () => {
     await using other = await createWorld()
     expect((await ask(`${other.baseUrl}/api/nothing`)).status).toBe(404)
     const robots = (baseUrl: string) =>
@@ -159,7 +159,7 @@ describe('all roles in one process', () => {
     expect(await robots(other.baseUrl)).toBeUndefined()
   })
 
-  test('only GET and HEAD are answered', async () => {
+  test('only GET and HEAD are accepted', async () => {
     const answer = await ask(`${world.baseUrl}/metrics`, { method: 'POST' })
     expect(answer).toMatchObject({ status: 405, body: { error: expect.any(String) } })
     expect(answer.headers.get('Allow')).toBe('GET, HEAD')
@@ -167,7 +167,7 @@ describe('all roles in one process', () => {
   })
 })
 
-test('facts that nobody tells pile up visibly', async () => {
+test('the metrics show a backlog of unpublished events', async () => {
   await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,worker' } })
   const {
     core: { db },
@@ -186,7 +186,7 @@ test('facts that nobody tells pile up visibly', async () => {
   await db.deleteFrom('outbox').execute()
 })
 
-test('every role answers on a port of its own', async () => {
+test('every role serves metrics on a separate port', async () => {
   await using world = await createWorld({ bus: 'redis', env: { METRICS_TOKEN: 'a token for metrics' } })
   const [hubPort, workerPort] = [await freePort(), await freePort()]
   await world.addNode('hub', { HUB_PORT: String(hubPort) })
@@ -233,7 +233,7 @@ test('every role answers on a port of its own', async () => {
   }
 }, 40_000)
 
-test('in production there are no metrics without a token', async () => {
+test('in production the metrics need a token', async () => {
   await using provider = await startOutsideProvider()
   const production = { NODE_ENV: 'production', ...provider.env }
   await using open = await createWorld({ env: production })
@@ -246,7 +246,7 @@ test('in production there are no metrics without a token', async () => {
   expect((await ask(`${guarded.baseUrl}/metrics`, { token: 'a token for metrics' })).status).toBe(200)
 }, 40_000)
 
-test('a silent database delays the answer by a second at most, and shows', async () => {
+test('an unresponsive database delays the response by at most a second, and the metrics show it', async () => {
   const database = await createTestDatabase()
   try {
     await using proxy = await createTcpProxy(database.url)

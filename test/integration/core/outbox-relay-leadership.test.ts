@@ -16,7 +16,7 @@ import { query, startOutsideProvider, startWheelhouse } from '../../support/proc
 const log = pino({ level: 'silent' })
 const WAIT_OPTIONS = { timeout: 15_000, interval: 10 }
 
-/** What a relay does, and what it told by the numbers of the facts. */
+/** Starts a relay that records the numbers of the events that it publishes. */
 function relayOver(databaseUrl: string, parts: Partial<OutboxRelayOptions> = {}) {
   const publishedIds: number[] = []
   let deposed = 0
@@ -34,7 +34,7 @@ function relayOver(databaseUrl: string, parts: Partial<OutboxRelayOptions> = {})
     },
   })
   return {
-    told: publishedIds,
+    publishedIds,
     relay,
     get deposed() {
       return deposed
@@ -63,7 +63,7 @@ const write = (url: string, numbers: readonly number[], pad = 0) =>
   )
 const waiting = async (url: string) => Number((await query(url, 'select count(*) from outbox'))[0].count)
 const isDrained = (url: string) => vi.waitFor(async () => expect(await waiting(url)).toBe(0), WAIT_OPTIONS)
-/** The backend that has the relay's lock. */
+/** Returns the pid of the backend that holds the relay's lock. */
 const blocker = async (url: string): Promise<number | undefined> =>
   (
     await query(
@@ -73,34 +73,34 @@ const blocker = async (url: string): Promise<number | undefined> =>
     )
   )[0]?.pid
 
-test.concurrent('a leader that the network has swallowed is replaced, and steps back when it is found again', () =>
+test.concurrent('a leader that the network has cut off is replaced, and steps back when it is reachable again', () =>
   withDatabase(async (url) => {
     await using proxy = await createTcpProxy(url)
     await using first = relayOver(proxy.url, {
       publish: () => {
-        if (first.told.length === 5) proxy.silence()
+        if (first.publishedIds.length === 5) proxy.silence()
       },
     })
     await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
     await using second = relayOver(url)
     await write(url, upTo(20))
     await isDrained(url)
-    expect(second.told).toEqual(upTo(20))
+    expect(second.publishedIds).toEqual(upTo(20))
     await write(url, upTo(20, 21))
     await isDrained(url)
 
     proxy.restore()
     await vi.waitFor(() => expect(first.deposed).toBe(1), WAIT_OPTIONS)
-    // It is a candidate again, and leads when it is needed.
+    // It is a candidate again, and becomes leader when the other stops.
     await second.relay.close()
     await write(url, upTo(5, 41))
     await isDrained(url)
-    expect(second.told).toEqual(upTo(40))
-    expect(first.told.slice(-5)).toEqual(upTo(5, 41))
-    expect(first.told.slice(0, -5)).toEqual(upTo(first.told.length - 5))
+    expect(second.publishedIds).toEqual(upTo(40))
+    expect(first.publishedIds.slice(-5)).toEqual(upTo(5, 41))
+    expect(first.publishedIds.slice(0, -5)).toEqual(upTo(first.publishedIds.length - 5))
   }))
 
-test.concurrent('a leader that is only busy, or waits for a slow database, is left in peace', () =>
+test.concurrent('a leader that is busy or waits for a slow database is not replaced', () =>
   withDatabase(async (url) => {
     let behindUntilMs = 0
     await using first = relayOver(url, { hasBacklog: () => performance.now() < behindUntilMs })
@@ -108,25 +108,25 @@ test.concurrent('a leader that is only busy, or waits for a slow database, is le
     const leader = await blocker(url)
     await using second = relayOver(url)
 
-    // Redis keeps it waiting for longer than it may be silent.
+    // Redis delays it for longer than a leader may be silent.
     behindUntilMs = performance.now() + 2_500
     await write(url, upTo(10))
     await isDrained(url)
-    // And so does a query that takes its time.
+    // A slow query does the same.
     await query(url, 'begin; lock table outbox in access exclusive mode; select pg_sleep(2.5); commit')
     await write(url, upTo(10, 11))
     await isDrained(url)
 
     expect(await blocker(url)).toBe(leader)
-    expect([first.told, second.told, first.deposed]).toEqual([upTo(20), [], 0])
+    expect([first.publishedIds, second.publishedIds, first.deposed]).toEqual([upTo(20), [], 0])
   }))
 
-test.concurrent('holds no more than a batch in hand, by number and by size', () =>
+test.concurrent('loads at most one batch at a time, by number and by size', () =>
   withDatabase(async (url) => {
     await write(url, upTo(1_200))
     await using relay = relayOver(url)
     await isDrained(url)
-    expect(relay.told).toEqual(upTo(1_200))
+    expect(relay.publishedIds).toEqual(upTo(1_200))
     expect(relay.relay.batches).toBe(3)
 
     await relay.relay.close()
@@ -134,19 +134,19 @@ test.concurrent('holds no more than a batch in hand, by number and by size', () 
     await write(url, upTo(large), 8_192)
     await using next = relayOver(url)
     await isDrained(url)
-    expect(next.told).toEqual(upTo(large))
+    expect(next.publishedIds).toEqual(upTo(large))
     expect(next.relay.batches).toBeGreaterThanOrEqual(large / 5)
   }))
 
-// Alone: it stops this process, and with it whatever else runs here.
-test('a leader that was frozen in the middle of a batch tells nothing more of it', () =>
+// Not concurrent, because it blocks this process and every other test in it.
+test('a leader that was frozen in the middle of a batch publishes no more of it', () =>
   withDatabase(async (url) => {
     await using provider = await startOutsideProvider()
     const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-relay-'))
     const frozen = new Int32Array(new SharedArrayBuffer(4))
     await using first = relayOver(url, {
-      // This whole process stands still, and the other hub is a process of its own.
-      publish: () => void (first.told.length === 3 && Atomics.wait(frozen, 0, 0, 3_000)),
+      // This blocks the whole process; the other hub runs in a separate process.
+      publish: () => void (first.publishedIds.length === 3 && Atomics.wait(frozen, 0, 0, 3_000)),
     })
     await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
     await using other = startWheelhouse({
@@ -162,7 +162,7 @@ test('a leader that was frozen in the middle of a batch tells nothing more of it
     await other.serving()
     await write(url, upTo(20))
     await vi.waitFor(() => expect(first.deposed).toBe(1), WAIT_OPTIONS)
-    expect(first.told).toEqual([1, 2, 3])
+    expect(first.publishedIds).toEqual([1, 2, 3])
     await isDrained(url)
     await other.line((text) => text.includes('relaying the outbox'))
     await rm(dataDir, { recursive: true, force: true })

@@ -10,7 +10,7 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  /** Writes facts as a process of another version might; nobody is told that they are there. */
+  /** Inserts events as a process of another version might, without the hint that wakes the relay. */
   const write = (...events: { name: string; payload: unknown }[]) =>
     world.platform.core.db
       .insertInto('outbox')
@@ -26,13 +26,13 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
 
   async function observer() {
     const session = await openSession()
-    await world.drained() // what comes from here on is what a test has done
+    await world.drained() // later events come from the test
     const hub = await session.owner.hub()
     expect(await hub.send('session:watch', { session_id: session.id })).toMatchObject({ ok: true })
     return { ...session, hub }
   }
 
-  test('is empty again once its facts have been told, in the order in which they were written', async () => {
+  test('is empty again once its events have been published in the order of insertion', async () => {
     const { id, hub } = await observer()
     await write(...Array.from({ length: 1_200 }, (_, index) => eventOf(id, index + 100)))
     await hub.saw('session:event', { seq: 1_299 })
@@ -41,13 +41,13 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
     await world.drained()
   })
 
-  test('a fact whose hint was lost is found all the same', async () => {
+  test('an event whose hint was lost is published all the same', async () => {
     const { id, hub } = await observer()
     await write(eventOf(id, 7))
     await hub.saw('session:event', { seq: 7 })
   })
 
-  test('a fact exists only if its change does: what is refused leaves none', async () => {
+  test('an event exists only with its change: a refused change leaves none', async () => {
     const { id, owner, operator, hub, robotId } = await observer()
     const rival = await world.operator()
     expect((await rival.post('/api/sessions', { robotId })).status).toBe(409)
@@ -64,7 +64,7 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
     expect(hub.of('notification')).toEqual([])
   })
 
-  test('a fact that this version does not know holds nothing up', async () => {
+  test('an event that this version does not know blocks nothing', async () => {
     const { id, hub } = await observer()
     const unknown = ['robot.repaired', 'toString', 'constructor', '']
     await write(...unknown.map((name) => ({ name, payload: { anything: 1 } })), eventOf(id, 2))
@@ -73,7 +73,7 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
     expect(world.errors).toEqual([])
   })
 
-  test('a fact that cannot be told holds nothing up, is told to nobody, and is reported once', async () => {
+  test('an event that cannot be published blocks nothing, reaches no client, and is reported once', async () => {
     const { id, hub } = await observer()
     const poison = [
       { name: 'robots.status', payload: {} },
@@ -88,12 +88,12 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
     const reports = world.errors.splice(0)
     expect(reports).toHaveLength(poison.length)
     for (const report of reports) expect(report).toMatch(/robots\.status|notification|session\.event/)
-    // And the queue lives on.
+    // The relay continues.
     await write(eventOf(id, 4))
     await hub.saw('session:event', { seq: 4 })
   })
 
-  test('a burst of robots in one fact reaches each owner with their own robots only', async () => {
+  test('a burst of robots in one event reaches each owner with their own robots only', async () => {
     const owners = [await world.client(), await world.client()]
     const hubs = await Promise.all(owners.map((owner) => owner.hub()))
     for (const hub of hubs) await hub.send('robots:watch')

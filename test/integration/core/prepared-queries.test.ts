@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { openSessionFixture, performAction, start } from '../../support/world/session-fixtures.ts'
 import { createWorld } from '../../support/world/world.ts'
 
-test('a migration that adds columns under a running process breaks no query that its connections have prepared', async () => {
+test('a migration that adds columns breaks no query that the connections of a running process have prepared', async () => {
   await using world = await createWorld()
   const { client, operator, path } = await openSessionFixture(world)
-  // As many as the pool has connections, so that what is done at once is done on every one of them.
+  // One query per connection of the pool, so that concurrent queries use every connection.
   const fixtures = await Promise.all(Array.from({ length: 10 }, () => openSessionFixture(world)))
   let open = fixtures.map(({ id }) => id)
   const endAndStart = async () => {
@@ -21,7 +21,7 @@ test('a migration that adds columns under a running process breaks no query that
     expect((await client.get('/api/client/robots')).status).toBe(200)
     expect((await client.post(`${path}/messages`, { body: 'hello' })).status).toBe(201)
   }
-  // Over and over, so that every connection of the pool has prepared them all.
+  // Repeatedly, so that every connection of the pool has prepared them all.
   for (let turn = 0; turn < 10; turn++) await Promise.all(Array.from({ length: 10 }, use))
   for (let turn = 0; turn < 5; turn++) await endAndStart()
 
@@ -33,7 +33,7 @@ test('a migration that adds columns under a running process breaks no query that
   for (let turn = 0; turn < 3; turn++) await endAndStart()
 })
 
-test('the queries of hot requests are prepared, once per connection', async () => {
+test('the queries of frequent requests are prepared once per connection', async () => {
   await using world = await createWorld()
   const { client } = await openSessionFixture(world)
   for (let turn = 0; turn < 5; turn++) await client.get('/api/sessions')

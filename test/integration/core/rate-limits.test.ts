@@ -17,12 +17,12 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
 const PER_MINUTE = 20
-/** 60 reads, 4 writes, 6 steps of a sign-in and 6 bad credentials a minute and network. */
+/** Limits per minute and network: 60 reads, 4 writes, 6 login requests and 6 invalid credentials. */
 const PUBLIC_PER_MINUTE = 60
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 let address = 0
-/** A network that nobody has called from. */
+/** Returns an address in a network that has sent no request. */
 const newcomer = () => `198.51.100.${++address}`
 
 async function limitedWorld(options: { bus?: 'redis'; env?: Record<string, string> } = {}) {
@@ -63,10 +63,10 @@ describe('one process', () => {
   })
   afterAll(() => world[Symbol.asyncDispose]())
   const get = (path: string, options: Parameters<typeof ask>[1] = {}) => ask(world.baseUrl + path, options)
-  /** A credential with its whole allowance. */
+  /** Returns a credential with a full token bucket. */
   const fresh = async () => ({ token: (await owner.key()).key })
 
-  test('every answer of a limited route says what is left, failures included', async () => {
+  test('every response of a limited route reports the remaining requests, failures included', async () => {
     const caller = await fresh()
     const first = await get(ROBOTS, caller)
     expect(first.headers.get('RateLimit-Policy')).toBe(`"default";q=${PER_MINUTE};w=60`)
@@ -82,7 +82,7 @@ describe('one process', () => {
     expect(left(invalid).remaining).toBe(PER_MINUTE - 4)
   })
 
-  test('a credential that asked too much is refused, and no other', async () => {
+  test('a credential beyond its limit is refused, and no other', async () => {
     const [greedy, other] = [await fresh(), await fresh()]
     const answers = await Promise.all(times(PER_MINUTE + 5).map(() => get(ROBOTS, greedy)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(PER_MINUTE)
@@ -92,7 +92,7 @@ describe('one process', () => {
     expect(metrics).toMatch(/wheelhouse_rate_limit_refusals_total\{policy="default"\} [1-9]/)
   })
 
-  test('a new session token is no new allowance', async () => {
+  test('a new session token has no new limit', async () => {
     const email = 'often@test.local'
     const token = () => world.platform.identity.builtIn!.issueDevToken({ email })
     const [item, two] = [await token(), await token()]
@@ -101,7 +101,7 @@ describe('one process', () => {
     expect(left(await get('/api/auth/profile', { token: two })).remaining).toBe(before - 1)
   })
 
-  test('actions on sessions have an allowance of their own', async () => {
+  test('actions on sessions have a separate limit', async () => {
     const caller = await fresh()
     const path = `/api/sessions/${crypto.randomUUID()}`
     const performAction = (action: string) => get(path, { ...caller, method: 'PATCH', body: { action } })
@@ -115,7 +115,7 @@ describe('one process', () => {
     const from = (path: string, forwarded: string, options: Parameters<typeof ask>[1] = {}) =>
       get(path, { ...options, headers: { 'X-Forwarded-For': forwarded, ...options.headers } })
 
-    test('bad credentials are answered 429 after a while, and good ones from there still pass', async () => {
+    test('bad credentials get 429 beyond the limit, and good ones from the same network still pass', async () => {
       const here = newcomer()
       const bad = () => from(ROBOTS, here, { token: 'nonsense' })
       for (const _ of times(PUBLIC_PER_MINUTE / 10)) {
@@ -129,7 +129,7 @@ describe('one process', () => {
       expect((await from(ROBOTS, here, await fresh())).status).toBe(200)
     })
 
-    test('signing in is limited, with a page for browsers', async () => {
+    test('login is limited, with a page for browsers', async () => {
       const here = newcomer()
       for (const _ of times(PUBLIC_PER_MINUTE / 10)) {
         const answer = await from('/auth/login', here)
@@ -145,7 +145,7 @@ describe('one process', () => {
       expect((await from('/idp/jwks', here)).status).toBe(200)
     })
 
-    test('only what the trusted proxy adds to X-Forwarded-For counts', async () => {
+    test('only the address that the trusted proxy adds to X-Forwarded-For counts', async () => {
       const here = newcomer()
       const answers: string[] = []
       for (const invented of times(PUBLIC_PER_MINUTE / 10 + 1)) {
@@ -165,7 +165,7 @@ describe('one process', () => {
   })
 })
 
-test('0 switches the limits off', async () => {
+test('0 disables the limits', async () => {
   await using world = await limitedWorld({
     env: { RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PUBLIC_PER_MINUTE: '0' },
   })
@@ -198,7 +198,7 @@ test.each([
 })
 
 describe('several processes', () => {
-  test('share the allowance through Redis, and each goes on by itself while Redis is away', async () => {
+  test('share the limits through Redis, and each counts separately while Redis is unavailable', async () => {
     await using redis = await createTcpProxy(inject('redisUrl'))
     await using world = await limitedWorld({ bus: 'redis', env: { REDIS_URL: redis.url } })
     const port = await freePort()
@@ -207,7 +207,7 @@ describe('several processes', () => {
     const { key: token } = await owner.key()
     const at = (index: number) => (index % 2 === 0 ? world.baseUrl : `http://localhost:${port}`) + ROBOTS
     const answers: Awaited<ReturnType<typeof ask>>[] = []
-    // One by one: who waits too long for Redis on a busy machine counts in memory, as below.
+    // One by one: on a busy machine, a request that waits too long for Redis is counted in memory, as below.
     for (const index of times(PER_MINUTE + 10)) answers.push(await ask(at(index), { token }))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(PER_MINUTE)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
@@ -225,7 +225,7 @@ describe('several processes', () => {
   }, 60_000)
 })
 
-test('public routes are limited by network: reads, and fewer writes; the payment webhook is not', async () => {
+test('public routes are limited by network, writes more than reads; the payment webhook is not limited', async () => {
   const refusals: string[] = []
   const limits = createRateLimits(
     { perMinute: 1, publicPerMinute: 30 },
@@ -251,7 +251,8 @@ test('public routes are limited by network: reads, and fewer writes; the payment
   await new Promise<void>((done) => server.listen(0, 'localhost', done))
   try {
     const base = `http://localhost:${(server.address() as AddressInfo).port}`
-    /** Two proxies stand in front: what the client itself wrote, the client as the outer one saw it, the outer one. */
+    /** Sends requests through two proxies and groups the replies by status. X-Forwarded-For lists the client's own
+     *  value, its address, and the outer proxy. */
     const statuses = async (method: string, path: string, count: number, network: string) => {
       const from = (invented: number) => ({ 'X-Forwarded-For': `10.9.8.${invented}, ${network}, 10.0.0.1` })
       const answers = await Promise.all(
@@ -288,7 +289,7 @@ describe('counting in memory', () => {
     expect((performance.now() - startedAt) / ROUNDS, 'milliseconds each').toBeLessThan(0.05)
   })
 
-  test('forgets the oldest callers when there are too many, and never one that keeps asking', async () => {
+  test('forgets the oldest callers beyond its capacity, and never an active one', async () => {
     const count = createCounter({ name: 'x', limit: 3, windowSeconds: 60, redis: undefined })
     for (const _ of times(3)) await count('first')
     expect((await count('first')).allowed).toBe(false)
@@ -298,7 +299,7 @@ describe('counting in memory', () => {
     expect(await count('first')).toMatchObject({ allowed: true, remaining: 2 })
   })
 
-  test('begins anew when the window is over', async () => {
+  test('resets when the window is over', async () => {
     const count = createCounter({ name: 'x', limit: 1, windowSeconds: 1, redis: undefined })
     expect((await count('me')).allowed).toBe(true)
     expect((await count('me')).allowed).toBe(false)
@@ -306,7 +307,7 @@ describe('counting in memory', () => {
   })
 })
 
-test('counting in Redis leaves nothing behind', async () => {
+test('counting in Redis leaves no keys', async () => {
   const redis = new Redis(inject('redisUrl'))
   try {
     await redis.ping() // connected

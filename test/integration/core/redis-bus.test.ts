@@ -21,7 +21,7 @@ function join(url = inject('redisUrl')): { bus: Bus; publisher: Redis; subscribe
   }
 }
 
-/** A second process that listens to everything, once Redis knows of it. */
+/** Starts a second process that listens to everything; resolves once its subscriptions are active. */
 async function listener() {
   const { bus, publisher } = join()
   const received = {
@@ -47,7 +47,7 @@ async function listener() {
   return received
 }
 
-test('hints that come while one is under way arrive together, and none is forgotten', async () => {
+test('hints published while another is in flight arrive together, and none is lost', async () => {
   const received = await listener()
   const { bus, publisher } = join()
   await publisher.ping()
@@ -60,11 +60,11 @@ test('hints that come while one is under way arrive together, and none is forgot
   expect(received.robotIds).toHaveLength(ids.length)
   expect(received.messages).toBeLessThan(20)
   const before = received.wakes
-  bus.publish('outbox.wake', {}) // after a storm, the next one is told again
+  bus.publish('outbox.wake', {}) // after a burst, the next hint is published again
   await vi.waitFor(() => expect(received.wakes).toBeGreaterThan(before), waitOptions)
 })
 
-test('revoked credentials are told one by one', async () => {
+test('revoked credentials are published one by one', async () => {
   const received = await listener()
   const { bus, publisher } = join()
   await publisher.ping()
@@ -82,7 +82,7 @@ const stopOf = (robotId: string): RobotStop => ({
   byOwner: false,
 })
 
-test('stops are told one by one and in full, however many other hints wait', async () => {
+test('stops are published one by one and in full, however many other hints are pending', async () => {
   const received = await listener()
   await using proxy = await createTcpProxy(inject('redisUrl'))
   const { bus, publisher } = join(proxy.url)
@@ -96,11 +96,11 @@ test('stops are told one by one and in full, however many other hints wait', asy
   }
   proxy.restore()
   await vi.waitFor(() => expect(received.messages).toBe(2), waitOptions)
-  expect(received.robotIds, 'the others were gathered, and some dropped').toHaveLength(21_000)
+  expect(received.robotIds, 'the others were batched, and some dropped').toHaveLength(21_000)
   await vi.waitFor(() => expect(received.stops).toEqual(stops), waitOptions)
 })
 
-test('a stop waits for a Redis that is just coming back, other hints do not', async () => {
+test('a stop waits for a reconnecting Redis, other hints do not', async () => {
   const received = await listener()
   await using proxy = await createTcpProxy(inject('redisUrl'))
   const { bus, publisher, subscriber } = join(proxy.url)
@@ -116,7 +116,7 @@ test('a stop waits for a Redis that is just coming back, other hints do not', as
   await vi.waitFor(() => expect(received.revoked).toEqual(['told']), waitOptions)
 })
 
-test('no more than ten thousand stops wait for a Redis that is silent', async () => {
+test('at most ten thousand stops wait for an unresponsive Redis', async () => {
   const received = await listener()
   await using proxy = await createTcpProxy(inject('redisUrl'))
   const { bus, publisher } = join(proxy.url)
@@ -131,7 +131,7 @@ test('no more than ten thousand stops wait for a Redis that is silent', async ()
   expect(received.stops).toHaveLength(10_001)
 })
 
-test('while Redis is silent, hints are bounded; afterwards they go out again', async () => {
+test('while Redis is unresponsive, hints are bounded; afterwards they are published again', async () => {
   const received = await listener()
   await using proxy = await createTcpProxy(inject('redisUrl'))
   const { bus, publisher } = join(proxy.url)
@@ -147,7 +147,7 @@ test('while Redis is silent, hints are bounded; afterwards they go out again', a
   await vi.waitFor(() => expect(received.robotIds.at(-1)).toBe('last'), waitOptions)
 })
 
-test('a process hears from itself at once, and not a second time over Redis', async () => {
+test('a process receives its own messages at once, and not a second time over Redis', async () => {
   const others = await listener()
   const { bus, subscriber } = join()
   const received: string[] = []
@@ -156,7 +156,7 @@ test('a process hears from itself at once, and not a second time over Redis', as
   subscriber.on('message', (_channel, text) => arrived.add(JSON.parse(text).message.apiKeyId))
   await vi.waitFor(() => {
     bus.publish('credential.revoked', { apiKeyId: 'own' })
-    expect(arrived).toContain('own') // its own message has come back
+    expect(arrived).toContain('own') // its own message has returned
   }, waitOptions)
   const times = received.length
   bus.publish('credential.revoked', { apiKeyId: 'last' })

@@ -34,7 +34,7 @@ async function sendMessage({ id, operator }: SessionFixture, body: string): Prom
 const storedLog = async ({ id, owner }: SessionFixture): Promise<SessionLogEvent[]> =>
   (await owner.get(`/api/sessions/${id}/events?limit=200`)).body.events
 
-/** Watches a session through one hub; its log must end up complete whatever happens. */
+/** Watches a session through one hub. Its log must be complete at the end. */
 async function watch(url: string, session: SessionFixture) {
   const events: SessionLogEvent[] = []
   const client = new HubClient({ url, token: session.owner.token, reconnect: { baseMs: 5, maxMs: 50 } })
@@ -47,7 +47,7 @@ async function watch(url: string, session: SessionFixture) {
   }
 }
 
-test('hints reach other processes, whichever node they listen at', async () => {
+test('hints reach other processes, whichever node they are subscribed to', async () => {
   const [first, second, third] = cluster.nodes.map(({ url }) => url) as [string, string, string]
   const join = (urls: string, processId: string) => {
     const [publisher, subscriber] = [
@@ -97,7 +97,7 @@ test('requests are counted once for all processes, on every node', async () => {
   expect(Math.min(...counted), `callers on each node: ${counted}`).toBeGreaterThan(0)
 })
 
-test('two hubs deliver to each other, in order; a node that dies takes nothing with it', async () => {
+test('two hubs deliver to each other in order; the loss of a node loses no event', async () => {
   await using world = await createWorld({ env: { REDIS_URL: cluster.url } })
   const second = await world.addNode('hub')
   const session = await openSessionFixture(world)
@@ -122,12 +122,12 @@ test('two hubs deliver to each other, in order; a node that dies takes nothing w
     await plain[0]!.saw('chat:typing', { user_id: session.operator.id })
     for (const socket of plain) socket.close()
 
-    // All hubs begin at the first node.
+    // All hubs connect to the first node.
     expect(await connectionsOf(cluster.nodes[0]!.url, 'wheelhouse-hub-')).toBe(4)
     const sending = Array.from({ length: 20 }, (_, index) => sendMessage(session, `while it dies ${index}`))
     await cluster.nodes[0]!.stop('SIGKILL')
     await allReach(Math.max(...(await Promise.all(sending))))
-    // The next one serves: from here on everything comes live again.
+    // The next node serves; later events arrive live again.
     await vi.waitFor(async () => {
       const here = await Promise.all(
         cluster.nodes.slice(1).map(({ url }) => connectionsOf(url, 'wheelhouse-hub-')),
@@ -136,7 +136,7 @@ test('two hubs deliver to each other, in order; a node that dies takes nothing w
     }, WAIT_OPTIONS)
     for (let count = 0; count < 10; count++) await allReach(await sendMessage(session, `without it ${count}`))
     for (const { events } of observers) expect(events).toEqual(await storedLog(session))
-    // Counting goes on as well: on the nodes that are left, or else in each process.
+    // Rate limits continue too: on the remaining nodes, or else in each process.
     const redis = connectKeyRedis(cluster.url, { name: 'rate-limits', log })
     onTestFinished(() => redis.disconnect())
     const count = createCounter({ name: 'left', limit: 1, windowSeconds: 60, redis })
@@ -148,7 +148,7 @@ test('two hubs deliver to each other, in order; a node that dies takes nothing w
   }
 })
 
-/** How many connections of the platform whose names begin so a node has. */
+/** Returns the number of a node's connections whose names begin with the prefix. */
 async function connectionsOf(url: string, start: string): Promise<number> {
   const redis = new Redis(url)
   const list = String(await redis.client('LIST'))

@@ -5,7 +5,7 @@ import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { connectRedis } from '../../../src/core/redis.ts'
 
-/** A Redis that answers everything but subscriptions while it is told not to. */
+/** Starts a Redis stub that answers everything but subscriptions while `holdsSubscriptions` is set. */
 async function hesitantRedis() {
   const { hostname, port } = new URL(inject('redisUrl'))
   const sockets = new Set<Socket>()
@@ -37,7 +37,7 @@ test.each([
   ['psubscribe', 'channel*'],
   ['ssubscribe', 'shard'],
 ] as const)(
-  'a connection that is closed while it subscribes again (%s) rejects nothing unhandled',
+  'a connection that is closed during a resubscription (%s) leaves no unhandled rejection',
   async (method, channel) => {
     const rejected = vi.fn()
     process.on('unhandledRejection', rejected)
@@ -54,12 +54,12 @@ test.each([
     const ended = once(redis, 'end')
     redis.disconnect()
     await ended
-    await new Promise(setImmediate) // rejections are reported once all promises have settled
+    await new Promise(setImmediate) // Node reports unhandled rejections once all promises have settled
     expect(rejected).not.toHaveBeenCalled()
   },
 )
 
-test('whoever waits for a subscription still hears that it failed', async () => {
+test('a caller that waits for a subscription learns that it failed', async () => {
   const { url, state } = await hesitantRedis()
   state.holdsSubscriptions = true
   const redis = connectRedis(url, {

@@ -10,7 +10,7 @@ import { type Endpoint, endpoint } from '../../../src/core/http/endpoint.ts'
 const Item = z.object({ name: z.string(), parts: z.array(z.object({ size: z.number() })) })
 const valid = { name: 'a', parts: [{ size: 1 }] }
 
-/** Routes that do what they should not, beside some that do as they say. */
+/** Routes that violate their declaration, and routes that follow it. */
 const routes: Endpoint[] = [
   item('exact', async () => valid),
   item('wrong-type', async () => ({ ...valid, name: 7 as unknown as string })),
@@ -106,8 +106,10 @@ function item(
     summary: name,
     access: 'public',
     response: [200, Item],
-    errors: { 502: { payment_provider_error: 'when told to' } },
-    ...(alternative && { otherResponses: { [alternative[0]]: ['when told to', alternative[1]] } }),
+    errors: { 502: { payment_provider_error: 'when the test requests it' } },
+    ...(alternative && {
+      otherResponses: { [alternative[0]]: ['when the test requests it', alternative[1]] },
+    }),
     run: ({ http }) => run(http),
   })
 }
@@ -145,7 +147,7 @@ test.each([
   ['/nothing', 204],
   ['/things/x', 404],
   ['/as-csv', 200],
-])('%s is as declared', async (path, status) => {
+])('%s matches its declaration', async (path, status) => {
   expect(await ask(path)).toEqual({ status, text: expect.any(String) })
 })
 
@@ -158,7 +160,7 @@ test.each([
   ['/undeclared-refusal', /responds with the undeclared status 409/],
   ['/undeclared-code', /responds with the undeclared error 502 identity_provider_error/],
   ['/other-alternative', /answers 202 with .*later/s],
-  ['/body', /answers 204 with a body of application\/json/],
+  ['/body', /answers 204 with a body of the undeclared type application\/json/],
   ['/as-html', /a body of the undeclared type text\/html/],
   ['/failing', /a secret/],
 ])('%s is a 500, and the log says why', async (path, why) => {
@@ -170,7 +172,7 @@ test.each([
   expect(JSON.parse(logged[0] as string).err.message).toMatch(why)
 })
 
-test('unchecked, answers leave as the routes made them', async () => {
+test('without validation, responses are sent unchanged', async () => {
   expect(await ask('/extra-key', false)).toMatchObject({
     status: 200,
     text: expect.stringContaining('secret'),

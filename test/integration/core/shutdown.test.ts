@@ -7,7 +7,7 @@ import { createWorld } from '../../support/world/world.ts'
 
 const PROFILE = '/api/auth/profile'
 
-/** Holds a row, so that whoever wants to change it has to wait. */
+/** Locks a row, so that every update of it waits. */
 async function block(url: string, userId: string) {
   const blocker = new Client({ connectionString: url })
   await blocker.connect()
@@ -35,7 +35,7 @@ const takesConnections = (port: number) =>
   })
 
 test.each(['api', 'api,hub', 'api,hub,gateway,worker'])(
-  'a process with %s that is told to end answers what is in hand first, and takes nothing new',
+  'a stopping process with %s answers its pending requests and accepts no new ones',
   async (roles) => {
     await using world = await createWorld({ bus: 'redis' })
     const port = await freePort()
@@ -64,7 +64,7 @@ test.each(['api', 'api,hub', 'api,hub,gateway,worker'])(
     await row[Symbol.asyncDispose]()
     const answer = await waiting
     expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
-    await delay(300) // an end that comes too early shall have the time to come
+    await delay(300) // leaves time for a premature exit
     await writer.write(new TextEncoder().encode('"Slow"}'))
     await writer.close()
     expect((await sending).status).toBe(200)

@@ -11,7 +11,7 @@ import { openSessionFixture, type SessionFixture } from '../../support/world/ses
 import { createWorld } from '../../support/world/world.ts'
 
 const waitOptions = { timeout: 30_000, interval: 20 }
-/** What no request and no command may take longer than, whatever is away; and something for a busy machine. */
+/** The limit for every request and command during an outage, plus a margin for a busy machine. */
 const BOUND_MS = 20_000 + 5_000
 
 type Finish = Pick<TestContext, 'onTestFinished'>
@@ -35,7 +35,7 @@ async function sendMessage({ id, operator }: SessionFixture, body: string): Prom
   return reply.body.seq
 }
 
-/** A node whose way to Redis can be taken away, beside one that keeps its own. */
+/** Starts a node that reaches Redis through a proxy, and a world with a direct connection. */
 async function connectPastProxy({ onTestFinished }: Finish) {
   const redis = await createTcpProxy(inject('redisUrl'))
   const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
@@ -45,24 +45,24 @@ async function connectPastProxy({ onTestFinished }: Finish) {
     await redis[Symbol.asyncDispose]()
   })
   const fixture = await openSessionFixture(world)
-  await world.drained() // the first hub relays, so that what the second hears has come over Redis
+  await world.drained() // the first hub relays, so the second receives every event over Redis
   const node = await world.addNode('hub,gateway', { REDIS_URL: redis.url })
-  return { redis, scene: fixture, node }
+  return { redis, fixture, node }
 }
 
 describe.concurrent('Redis', { timeout: 90_000 }, () => {
-  test('whose connections die without a word: the hub notices by itself, and nobody misses anything', async (context) => {
-    const { redis, scene: fixture, node } = await connectPastProxy(context)
+  test('whose connections die silently: the hub notices by itself, and no client misses an event', async (context) => {
+    const { redis, fixture, node } = await connectPastProxy(context)
     const observer = await follow(context, node.hubUrl, fixture)
     await observer.reaches(await sendMessage(fixture, 'before'))
     redis.abandon()
-    // Said once, and nothing after it: only the hub itself can find out that it has become deaf.
+    // One message and no other after it: the hub itself must detect that its subscription is dead.
     await observer.reaches(await sendMessage(fixture, 'into the silence'))
     await observer.reaches(await sendMessage(fixture, 'afterwards'))
   })
 
-  test('that does not answer for a while: REST and hubs work on, in time, and all is told when it is back', async (context) => {
-    const { redis, scene: fixture, node } = await connectPastProxy(context)
+  test('that does not answer for a while: REST and hubs keep working, and every event is published once it is back', async (context) => {
+    const { redis, fixture, node } = await connectPastProxy(context)
     const observer = await follow(context, node.hubUrl, fixture)
     redis.silence()
     const startedMs = performance.now()
@@ -76,15 +76,15 @@ describe.concurrent('Redis', { timeout: 90_000 }, () => {
 
   const wrong: [string, () => Promise<string>][] = [
     ['refuses connections', async () => `redis://127.0.0.1:${await freePort()}`],
-    ['has a name that nobody knows', async () => 'redis://redis.invalid:6379'],
+    ['has an unknown host name', async () => 'redis://redis.invalid:6379'],
   ]
   test.for(wrong)(
-    'that %s when a process starts: it starts all the same, and serves',
+    'that %s when a process starts: the process starts and serves all the same',
     async ([, url], context) => {
       await using world = await createWorld({ env: { REDIS_URL: await url() } })
       const fixture = await openSessionFixture(world)
       const observer = await follow(context, world.hubUrl, fixture)
-      await observer.reaches(await sendMessage(fixture, 'alone'))
+      await observer.reaches(await sendMessage(fixture, 'without Redis'))
       expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200)
       const health = await fetch(`${world.baseUrl}/api/health`)
       expect(await health.json()).toEqual({ status: 'ok', db: 'ok', timestamp: expect.any(String) })
@@ -94,9 +94,9 @@ describe.concurrent('Redis', { timeout: 90_000 }, () => {
 
 describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
   test.each([
-    ['refuses connections', async () => `postgres://somebody@127.0.0.1:${await freePort()}/wheelhouse`],
-    ['has a name that nobody knows', async () => 'postgres://somebody@postgres.invalid:5432/wheelhouse'],
-  ])('%s when a process starts: it says so, and ends', async (_how, url) => {
+    ['refuses connections', async () => `postgres://user@127.0.0.1:${await freePort()}/wheelhouse`],
+    ['has an unknown host name', async () => 'postgres://user@postgres.invalid:5432/wheelhouse'],
+  ])('%s when a process starts: the process reports it and exits', async (_how, url) => {
     await using node = startWheelhouse({
       ROLES: 'worker',
       DATABASE_URL: await url(),
@@ -107,7 +107,7 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
     expect(node.errorOutput).toMatch(/did not start.*Cannot use the database.*DATABASE_URL/s)
   })
 
-  test('does not answer: no request, no command and no handshake hangs, and all is well once it is back', async ({
+  test('does not answer: no request, command or handshake hangs, and requests succeed again once it is back', async ({
     onTestFinished,
   }) => {
     const database = await createTestDatabase()
@@ -129,7 +129,7 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
       expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
       return answer
     }
-    // More than there are connections, and some while others wait already.
+    // More than the pool has connections, and some while others already wait.
     const replies: Promise<{ status: number; headers: Headers; body: unknown }>[] = []
     for (let round = 0; round < 3; round++) {
       for (let n = 0; n < 15; n++)
@@ -160,7 +160,7 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
     world.errors.length = 0 // every 503 is logged
   })
 
-  test('has all its connections taken: who comes too many is told to come again, and the rest is served', async () => {
+  test('has no free connection: excess requests get 503 with Retry-After, and the others are served', async () => {
     await using world = await createWorld()
     const client = await world.client()
     const blocker = new Client({ connectionString: world.database.url })
@@ -185,7 +185,7 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
   })
 })
 
-test('Redis and PostgreSQL away together: driving and stopping go on, and the stop is recorded afterwards', {
+test('Redis and PostgreSQL both unavailable: driving and stopping continue, and the stop is recorded afterwards', {
   timeout: 60_000,
 }, async ({ onTestFinished }) => {
   const database = await createTestDatabase()

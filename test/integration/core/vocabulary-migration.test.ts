@@ -4,7 +4,7 @@ import { connectOrm } from '../../../src/app/database/orm.ts'
 import { createEmptyDatabase } from '../../support/database/empty-database.ts'
 import { connectTo } from '../../support/database/sql.ts'
 
-test('a database of the version before keeps its rows under the new names, and its triggers work', async () => {
+test('a database of the previous version keeps its rows under the new names, and its triggers work', async () => {
   const database = await createEmptyDatabase()
   const orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'migration-test' })
   try {
@@ -19,7 +19,7 @@ test('a database of the version before keeps its rows under the new names, and i
       `insert into provider_accounts (user_id, kind, provider_id, request, request_key) values ($1, 'customer', 'cus_1', '{}', $2)`,
       [userId, randomUUID()],
     )
-    const { rows: facts } = await client.query(
+    const { rows: events } = await client.query(
       `insert into outbound_facts (name, payload, created_at) values ('robot.status', '{}', now()) returning *`,
     )
 
@@ -28,7 +28,7 @@ test('a database of the version before keeps its rows under the new names, and i
     const read = async (sql: string) => (await client.query(sql)).rows
     expect(await read('select permissions_version from users')).toEqual([{ permissions_version: 6 }])
     expect(await read('select stripe_id from stripe_accounts')).toEqual([{ stripe_id: 'cus_1' }])
-    expect(await read('select * from outbound_events')).toEqual(facts)
+    expect(await read('select * from outbound_events')).toEqual(events)
 
     await client.query('update users set is_operator = true')
     expect(
@@ -39,7 +39,7 @@ test('a database of the version before keeps its rows under the new names, and i
       [randomUUID(), userId],
     )
     expect(await read('select permissions_version from users')).toEqual([{ permissions_version: 8 }])
-    // The sequence of a renamed table goes on.
+    // The sequence of a renamed table continues.
     await client.query(
       `insert into outbound_events (name, payload, created_at) values ('robot.status', '{}', now())`,
     )

@@ -93,7 +93,7 @@ describe.concurrent('several gateways', () => {
 })
 
 describe.concurrent('the episode queue', () => {
-  test('accepts a hundred episodes of a robot, and tells the robot to retry further ones', {
+  test('accepts a hundred episodes of a robot, and asks the robot to retry further ones', {
     timeout: MINUTE_MS,
   }, async () => {
     await using world = await createWorld()

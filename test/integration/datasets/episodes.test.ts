@@ -474,7 +474,7 @@ describe('the counters', () => {
       startMs: fc.integer({ min: -20_000, max: 140_000 }),
       size: fc.integer({ min: 0, max: 5_000_000 }),
     })
-    /** The model: returns the session whose window contains a time. */
+    /** Returns, for the model, the session whose window contains a time. */
     const spanAt = (ms: number, tolerance: number) =>
       SPANS.findLastIndex(([from, to]) => from - tolerance <= ms && ms <= to + tolerance)
     const sessionAt = (ms: number) => (spanAt(ms, 0) >= 0 ? spanAt(ms, 0) : spanAt(ms, 5_000))

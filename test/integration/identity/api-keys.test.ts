@@ -36,7 +36,7 @@ test('a key is shown once, works, and is stored only as a hash', async () => {
   expect(JSON.stringify([listed, stored])).not.toContain(key.slice(13, -4))
 })
 
-test('lists the newest first, and only one’s own', async () => {
+test('lists the caller’s keys, newest first', async () => {
   const lister = await owner('lister')
   for (const name of ['one', 'two', 'three']) await lister.post(KEYS, { name })
 
@@ -44,7 +44,7 @@ test('lists the newest first, and only one’s own', async () => {
   expect(names).toEqual(['three', 'two', 'one'])
 })
 
-test('a wrong checksum is refused without asking the database', async () => {
+test('a wrong checksum is rejected without a database query', async () => {
   const key = generateApiKey()
   const queries = vi.spyOn(world.db, 'selectFrom')
   const typo = key.slice(0, 20) + (key[20] === 'x' ? 'y' : 'x') + key.slice(21)
@@ -56,10 +56,10 @@ test('a wrong checksum is refused without asking the database', async () => {
   expect(queries).not.toHaveBeenCalled()
   queries.mockRestore()
   expect(looksLikeApiKey(key)).toBe(true)
-  expect(await keyStatus(key)).toBe(401) // well formed, but nobody's
+  expect(await keyStatus(key)).toBe(401) // well formed, but unknown
 })
 
-test('a revoked key stops working at once, and everybody is told', async () => {
+test('a revoked key stops working at once, and the bus announces it', async () => {
   const ada = await owner('ada')
   const { id, key } = (await ada.post(KEYS, { name: 'short-lived' })).body
   const notified: string[] = []
@@ -78,7 +78,7 @@ test('a revoked key stops working at once, and everybody is told', async () => {
   stop()
 })
 
-test('a key of somebody else reads like one that does not exist', async () => {
+test('another user’s key returns 404 like an unknown key', async () => {
   const { id, key } = (await (await owner('ada')).post(KEYS, { name: 'mine' })).body
   const grace = await owner('grace')
 
@@ -107,14 +107,14 @@ test.each([
   [{ name: 'ok', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
   [{ name: 'ok', expires_at: 'tomorrow' }, 'expires_at'],
   [{ name: 'ok', scopes: ['all'] }, 'scopes'],
-])('%j is refused and %s named', async (body, field) => {
+])('rejects %j and names %s', async (body, field) => {
   const reply = await (await owner('ada')).post(KEYS, body)
 
   expect(reply.status).toBe(400)
   expect(reply.body.error).toContain(field)
 })
 
-test('routes for sessions refuse keys with 403', async () => {
+test('routes that require a session reject keys with 403', async () => {
   const { key, id } = (await (await owner('ada')).post(KEYS, { name: 'curious' })).body
   const program = world.as(key)
 
@@ -128,7 +128,7 @@ test('routes for sessions refuse keys with 403', async () => {
   expect(replies.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403])
 })
 
-test('a hundred keys at most, even when asked for at once; revoking one makes room', async () => {
+test('a user has at most 100 keys, also with concurrent requests; a revocation allows another', async () => {
   const many = await owner('many')
   await many.get(PROFILE)
   const made = await Promise.all(
@@ -142,7 +142,7 @@ test('a hundred keys at most, even when asked for at once; revoking one makes ro
   expect((await many.get(KEYS)).body.api_keys).toHaveLength(101)
 })
 
-test('the last use is noted, once a minute at most', async () => {
+test('the last use is recorded at most once a minute', async () => {
   const ada = await owner('ada')
   const { id, key } = (await ada.post(KEYS, { name: 'watched' })).body
   const lastUse = async () => {

@@ -21,7 +21,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const blank = (width = 40, height = 30) => sharp({ create: { width, height, channels: 3, background: red } })
 const png = () => blank().png().toBuffer()
 
-/** A form with one file per entry. */
+/** Returns a form with a file per entry. */
 function form(...files: [field: string, content: Buffer | string, type?: string][]): FormData {
   const made = new FormData()
   for (const [field, content, type = 'image/png'] of files) {
@@ -40,7 +40,7 @@ async function send(user: TestUser, body: BodyInit | undefined, headers: Record<
 }
 const upload = (user: TestUser, content: Buffer) => send(user, form(['avatar', content]))
 
-/** The URL of a picture that was taken. */
+/** Uploads an image and returns its URL. */
 async function accepted(user: TestUser, content: Buffer): Promise<string> {
   const reply = await upload(user, content)
   expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 })
@@ -55,9 +55,9 @@ const stored = (user: TestUser) =>
   world.platform.core.db.selectFrom('avatars').select('name').where('user_id', '=', user.id).execute()
 const profileUrl = async (user: TestUser) => (await user.get('/api/auth/profile')).body.avatar_url
 
-describe('POST /api/auth/avatar: takes', () => {
+describe('POST /api/auth/avatar: accepts', () => {
   test.each(['png', 'jpeg', 'webp'] as const)(
-    'a %s and answers with a URL of a WebP of 512 × 512',
+    'a %s and returns the URL of a WebP of 512 × 512',
     async (format) => {
       const user = await world.newUser()
       const url = await accepted(user, await blank(700, 300).toFormat(format).toBuffer())
@@ -71,30 +71,30 @@ describe('POST /api/auth/avatar: takes', () => {
     },
   )
 
-  test('the content for what it is, whatever type and name it is sent under', async () => {
+  test('an image by its content, regardless of its type and name', async () => {
     const user = await world.newUser()
     const reply = await send(user, form(['avatar', await png(), 'text/html']))
     expect(reply.status).toBe(200)
     expect((await fetch(reply.body.avatar_url)).headers.get('Content-Type')).toBe('image/webp')
   })
 
-  test('a picture of exactly 5 MB', async () => {
+  test('an image of exactly 5 MB', async () => {
     const picture = await png()
     const exactly = Buffer.concat([picture, Buffer.alloc(MAX_BYTES - picture.length)])
     expect((await upload(await world.newUser(), exactly)).status).toBe(200)
   })
 
-  test('noise, which hardly compresses', async () => {
+  test('noise, which does not compress well', async () => {
     const pixels = randomBytes(512 * 512 * 4)
     const picture = await sharp(pixels, { raw: { width: 512, height: 512, channels: 4 } })
       .png()
       .toBuffer()
     const image = await fetched(await accepted(await world.newUser(), picture))
     expect(image.length).toBeLessThanOrEqual(262_144)
-    expect(await sharp(image).metadata(), 'half as large instead').toMatchObject({ width: 256, height: 256 })
+    expect(await sharp(image).metadata(), 'half the size').toMatchObject({ width: 256, height: 256 })
   })
 
-  test('the upright picture without its metadata', async () => {
+  test('a rotated image, and stores it upright without metadata', async () => {
     const wide = sharp({ create: { width: 200, height: 100, channels: 3, background: 'white' } }).composite([
       { input: { create: { width: 100, height: 100, channels: 3, background: red } }, left: 0, top: 0 },
     ])
@@ -116,7 +116,7 @@ describe('POST /api/auth/avatar: takes', () => {
       expect(after[kind], kind).toBeUndefined()
     }
     expect(image.includes('Secret')).toBe(false)
-    // Turned by a quarter to the right, what was on the left is on top.
+    // After a rotation by 90 degrees to the right, the left side is on top.
     const colour = async (top: number) => {
       const spot = await sharp(image).extract({ left: 200, top, width: 100, height: 50 }).toBuffer()
       return (await sharp(spot).stats()).dominant
@@ -125,7 +125,7 @@ describe('POST /api/auth/avatar: takes', () => {
     expect((await colour(420)).g).toBeGreaterThan(200)
   })
 
-  test('nothing that was hidden behind the picture', async () => {
+  test('an image with appended data, and removes the data', async () => {
     const user = await world.newUser()
     const polyglot = Buffer.concat([await png(), Buffer.from('<script>alert(1)</script>PK\x03\x04')])
     const image = await fetched(await accepted(user, polyglot))
@@ -133,7 +133,7 @@ describe('POST /api/auth/avatar: takes', () => {
     expect(image.subarray(8, 12).toString()).toBe('WEBP')
   })
 
-  test('a new picture in the place of the old one, which nobody can get any more', async () => {
+  test('a new image, which replaces the old one; the old URL returns 404', async () => {
     const user = await world.newUser()
     const first = await accepted(user, await png())
     const second = await accepted(user, await png())
@@ -146,7 +146,7 @@ describe('POST /api/auth/avatar: takes', () => {
     expect(missing.headers.get('Cache-Control') ?? '').not.toContain('immutable')
   })
 
-  test('of two at once one, and keeps one', async () => {
+  test('concurrent uploads, and stores one image', async () => {
     const user = await world.newUser()
     const pictures = await Promise.all(Array.from({ length: 2 }, () => png()))
     const urls = await Promise.all(pictures.map((picture) => accepted(user, picture)))
@@ -154,7 +154,7 @@ describe('POST /api/auth/avatar: takes', () => {
     expect(urls).toContain(await profileUrl(user))
   })
 
-  test('what the identity provider’s picture then does not replace', async () => {
+  test('an image that the identity provider’s picture does not replace', async () => {
     const user = await world.newUser()
     await world.platform.identity.users.refresh(user.id, {
       issuer: 'x',
@@ -176,7 +176,7 @@ describe('POST /api/auth/avatar: takes', () => {
   })
 })
 
-/** A black PNG that says it has this size; with fewer rows than that, nothing but the header is true. */
+/** Returns a black PNG with this size in its header, and possibly fewer rows. */
 function pngOfSize(width: number, height: number, rows = height): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type), data])
@@ -206,7 +206,7 @@ function crc32(data: Buffer): number {
   return (crc ^ 0xffffffff) >>> 0
 }
 
-describe('POST /api/auth/avatar: refuses', () => {
+describe('POST /api/auth/avatar: rejects', () => {
   let user: TestUser
   let before: string
   beforeAll(async () => {
@@ -234,24 +234,24 @@ describe('POST /api/auth/avatar: refuses', () => {
     await refused(send(user, form(['avatar', content, type])), 415, 'must be a PNG, JPEG or WebP image')
   })
 
-  test('TIFF and AVIF, which the image library could read: 415', async () => {
+  test('TIFF and AVIF, which the image library supports: 415', async () => {
     const others = await Promise.all([blank().tiff().toBuffer(), blank().avif().toBuffer()])
     for (const other of others) await refused(upload(user, other), 415, 'must be a PNG, JPEG or WebP image')
   })
 
-  test('a small file of 2,500 megapixels: 413, at once', async () => {
+  test('a small file of 2,500 megapixels: 413, without decoding it', async () => {
     const bomb = pngOfSize(50_000, 50_000, 1_000)
     const startedAt = performance.now()
     await refused(upload(user, bomb), 413, '40 megapixels')
     expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 
-  test('a picture just over 40 megapixels: 413; one just under passes', async () => {
+  test('an image slightly above 40 megapixels: 413; accepts one slightly below', async () => {
     await refused(upload(user, pngOfSize(8_000, 5_001)), 413, '40 megapixels')
     expect((await upload(await world.newUser(), pngOfSize(8_000, 5_000))).status).toBe(200)
   })
 
-  test.each(['png', 'jpeg', 'webp'] as const)('a %s that was cut off: 400', async (format) => {
+  test.each(['png', 'jpeg', 'webp'] as const)('a truncated %s: 400', async (format) => {
     const whole = await blank(600, 600)
       .composite([
         {
@@ -275,12 +275,12 @@ describe('POST /api/auth/avatar: refuses', () => {
     await refused(upload(user, Buffer.alloc(MAX_BYTES + 1)), 413, '5 MB')
     const more = upload(user, Buffer.alloc(1.5 * MAX_BYTES))
     await refused(more, 413, '5 MB')
-    expect((await more).headers.get('Connection'), 'the connection can be used again').toBe('keep-alive')
+    expect((await more).headers.get('Connection'), 'the connection is reusable').toBe('keep-alive')
   })
 
-  test('far more than 5 MB: 413, and closes the connection', async () => {
+  test('much more than 5 MB: 413, and closes the connection', async () => {
     const outcome = send(user, form(['avatar', Buffer.alloc(4 * MAX_BYTES)]))
-    // Whoever goes on sending may see the connection close before the answer.
+    // A client that continues to send may see the connection close before the response.
     const reply = await outcome.catch(() => undefined)
     if (reply) {
       expect(reply).toMatchObject({ status: 413, body: { error: expect.stringContaining('5 MB') } })
@@ -289,7 +289,7 @@ describe('POST /api/auth/avatar: refuses', () => {
     expect(await profileUrl(user)).toBe(before)
   })
 
-  test('another field, a second file, a second part: 400 naming the field', async () => {
+  test('another field, a second file, a second part: 400 with the field name', async () => {
     const picture = await png()
     const withText = form(['avatar', picture])
     withText.append('note', 'hello')
@@ -306,7 +306,7 @@ describe('POST /api/auth/avatar: refuses', () => {
     await refused(send(user, written), 400, 'must be one file, and the only field')
   })
 
-  test('what is no multipart form: 415', async () => {
+  test('a body that is not a multipart form: 415', async () => {
     const picture = Uint8Array.from(await png())
     await refused(send(user, picture, { 'Content-Type': 'image/png' }), 415, 'multipart/form-data')
     await refused(send(user, '{}', { 'Content-Type': 'application/json' }), 415, 'multipart/form-data')
@@ -342,8 +342,8 @@ describe('POST /api/auth/avatar: refuses', () => {
   })
 })
 
-describe('uploads in hand', () => {
-  /** Begins an upload and never ends it. */
+describe('concurrent uploads', () => {
+  /** Starts an upload and does not finish it. */
   function begun(user: TestUser) {
     const sending = request(world.baseUrl + AVATAR, {
       method: 'POST',
@@ -358,7 +358,7 @@ describe('uploads in hand', () => {
     return sending
   }
 
-  /** Begins uploads and settles with the statuses of the first `refused` answers. */
+  /** Starts uploads and returns the statuses of the first `refused` responses. */
   async function stalled(testUsers: readonly TestUser[], refused: number) {
     const pending = testUsers.map(begun)
     const statuses: number[] = []
@@ -368,13 +368,13 @@ describe('uploads in hand', () => {
     return { pending, statuses }
   }
 
-  test('of one user: over two, 429, and the others go on; who leaves makes room and leaves nothing', async () => {
+  test('of one user: more than two get 429, others continue; a disconnect frees a slot and stores nothing', async () => {
     const user = await world.newUser()
     const picture = await png()
     const { pending, statuses } = await stalled(Array<TestUser>(40).fill(user), 38)
     expect(statuses.slice(0, 38)).toEqual(Array(38).fill(429))
     const reply = await upload(user, picture)
-    expect(reply).toMatchObject({ status: 429, body: { error: expect.stringContaining('pictures') } })
+    expect(reply).toMatchObject({ status: 429, body: { error: expect.stringContaining('images') } })
     expect(reply.headers.get('Retry-After')).toBe('1')
     expect(await upload(await world.newUser(), picture)).toMatchObject({ status: 200 })
 
@@ -384,7 +384,7 @@ describe('uploads in hand', () => {
     expect(await stored(user)).toHaveLength(1)
   })
 
-  test('of all users: over sixteen, 503 with Retry-After', async () => {
+  test('of all users: more than sixteen get 503 with Retry-After', async () => {
     const testUsers = await Promise.all(Array.from({ length: 10 }, () => world.newUser()))
     const { pending, statuses } = await stalled([...testUsers, ...testUsers], 4)
     expect(statuses.slice(0, 4)).toEqual([503, 503, 503, 503])
@@ -392,10 +392,10 @@ describe('uploads in hand', () => {
     expect(reply).toMatchObject({ status: 503, body: { error: expect.any(String) } })
     expect(reply.headers.get('Retry-After')).toBe('1')
     for (const sending of pending) sending.destroy()
-    world.errors.length = 0 // every 503 is logged, rightly
+    world.errors.length = 0 // the test expects the logged 503 errors
   })
 
-  test('that stall, or come drop by drop, end with 408 and make room', async () => {
+  test('that stall or are too slow end with 408 and free their slots', async () => {
     const [halted, dripping] = [await world.newUser(), await world.newUser()]
     const { pending } = await stalled([halted, halted], 0)
     const slow = begun(dripping)
@@ -410,13 +410,13 @@ describe('uploads in hand', () => {
   }, 30_000)
 })
 
-describe('GET /media/avatars/{name}.webp: anybody', () => {
+describe('GET /media/avatars/{name}.webp', () => {
   let url: string
   beforeAll(async () => {
     url = await accepted(await world.newUser(), await png())
   })
 
-  test('gets the picture, to be kept for ever and to do nothing', async () => {
+  test('returns the image with headers that allow caching and forbid scripts', async () => {
     const response = await fetch(url)
     const length = (await response.arrayBuffer()).byteLength
     expect(response.status).toBe(200)
@@ -429,7 +429,7 @@ describe('GET /media/avatars/{name}.webp: anybody', () => {
     expect(header('Cross-Origin-Resource-Policy')).toBe('cross-origin')
     expect(header('ETag')).toMatch(/^"[\w-]{32}"$/)
 
-    // Not with fetch, which asks past every cache as soon as it is given a condition.
+    // fetch adds no-cache headers to conditional requests, so this uses http.
     const sent = request(url, { headers: { 'If-None-Match': header('ETag') as string } }).end()
     const [again] = (await once(sent, 'response')) as [IncomingMessage]
     expect(again.statusCode).toBe(304)
@@ -446,14 +446,14 @@ describe('GET /media/avatars/{name}.webp: anybody', () => {
     ['an unknown name', 'A'.repeat(32)],
     ['a short name', 'abc'],
     ['NUL', '%00'.repeat(32)],
-    ['a way out', '..%2f..%2fetc%2fpasswd'],
-  ])('hears 404 for %s', async (_what, name) => {
+    ['a path traversal', '..%2f..%2fetc%2fpasswd'],
+  ])('returns 404 for %s', async (_what, name) => {
     const response = await fetch(`${world.baseUrl}/media/avatars/${name}.webp`)
     expect(response.status).toBe(404)
     expect(await response.json()).toEqual({ error: expect.stringContaining('not found') })
   })
 
-  test('hears 404 for another ending and 405 for another method', async () => {
+  test('returns 404 for another extension and 405 for another method', async () => {
     for (const ending of ['', '.png', '.webp/x']) {
       expect((await fetch(url.replace('.webp', ending))).status, ending).toBe(404)
     }

@@ -39,7 +39,7 @@ test('processes that start at once share one private key file; a restart keeps i
   expect(JSON.parse(await readFile(path, 'utf8')).keys).toHaveLength(1)
 })
 
-test('it starts and serves a sign-in without a word on the console', async () => {
+test('it starts and serves a sign-in without console output', async () => {
   const consoleSpies = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))
   await using world = await createIdentityWorld()
   const browser = createBrowser(world.baseUrl)
@@ -58,7 +58,7 @@ test('only public key material is published', async () => {
   expect(keys[0]).not.toHaveProperty('d')
 })
 
-test('a command line signs in over its loopback address, with tokens like those issued at start', async () => {
+test('a command line signs in over its loopback address and gets tokens like those issued at start', async () => {
   await using world = await createIdentityWorld()
   const config = await oidc.discovery(new URL(world.idp.issuer), 'wheelhouse-cli', undefined, oidc.None(), {
     execute: [oidc.allowInsecureRequests],
@@ -73,7 +73,7 @@ test('a command line signs in over its loopback address, with tokens like those 
   })
 
   const browser = createBrowser(world.baseUrl)
-  // Signed in as somebody else before: the account page must still lead straight back.
+  // After a sign-in as another user, the account page must still redirect directly.
   await browser.submit(await browser.go('/auth/login'), { email: 'grace@example.com' })
   const page = await browser.go(start.href)
   expect(page.headers.get('Content-Security-Policy')).toContain(`form-action 'self' http://127.0.0.1:45678;`)
@@ -89,7 +89,7 @@ test('a command line signs in over its loopback address, with tokens like those 
   expect(decodeProtectedHeader(tokens.access_token)).toMatchObject({ typ: 'at+jwt', alg: 'ES256' })
 })
 
-test('a code is worth nothing without its PKCE verifier', async () => {
+test('a code without its PKCE verifier is rejected', async () => {
   await using world = await createIdentityWorld()
   const browser = createBrowser(world.baseUrl)
   const page = await browser.go('/auth/login')
@@ -112,7 +112,7 @@ test('a code is worth nothing without its PKCE verifier', async () => {
   expect(await exchange.json()).toMatchObject({ error: 'invalid_grant' })
 })
 
-test('a sign-in of another browser cannot be continued', async () => {
+test('another browser cannot continue a sign-in', async () => {
   await using world = await createIdentityWorld()
   const page = await createBrowser(world.baseUrl).go('/auth/login')
   const unrelatedUser = await createBrowser(world.baseUrl).submit(page, { email: 'ada@example.com' })
@@ -145,7 +145,7 @@ test('a provider whose access tokens are opaque signs in with its ID token', asy
   expect(decodeJwt(browser.cookie('__session')?.value ?? '')).toMatchObject({ aud: 'console' })
 })
 
-test('an unreachable provider is told as such, as a page or as JSON', async () => {
+test('an unreachable provider is reported as a page or as JSON', async () => {
   const issuer = 'http://127.0.0.1:9'
   const jwks = remoteJwks({ discover: createDiscovery({ issuer }) })
   await using world = await createIdentityWorld({
@@ -159,13 +159,13 @@ test('an unreachable provider is told as such, as a page or as JSON', async () =
   expect(reply.body).toEqual({ error: expect.stringContaining('unreachable') })
 })
 
-/** A provider set up by other people: opaque access tokens, a client secret, everybody is Eve already. */
+/** Starts an external provider with opaque access tokens and a client secret, where every user is Eve. */
 function strangeProvider(
   issuer: string,
   client: { clientId: string; clientSecret: string },
   redirectUri: string,
 ): Provider {
-  // It warns of its own defaults, which are what this stranger shall have.
+  // The provider warns about its defaults, which this test uses on purpose.
   for (const name of ['warn', 'info'] as const) vi.spyOn(console, name).mockImplementation(() => {})
   onTestFinished(() => void vi.restoreAllMocks())
   const policy = interactionPolicy.base()

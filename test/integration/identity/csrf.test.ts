@@ -18,23 +18,23 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** What browsers send along with requests that a page of somebody else made. */
+/** Headers that browsers send with requests of foreign pages. */
 const hostile: Record<string, Record<string, string>> = {
-  'no word of where it comes from': {},
+  'no origin': {},
   'another site': { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' },
   'another site, in an old browser': { Origin: 'https://evil.example' },
-  'a sibling of our site': { 'Sec-Fetch-Site': 'same-site', Origin: 'https://evil.localhost' },
+  'a sibling site': { 'Sec-Fetch-Site': 'same-site', Origin: 'https://evil.localhost' },
   'an opaque origin': { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' },
-  'an origin that begins like ours': { Origin: 'http://localhost.evil.example' },
-  'an origin that begins like an allowed one': { Origin: `${CONSOLE}.evil.example` },
+  'an origin with the platform’s origin as prefix': { Origin: 'http://localhost.evil.example' },
+  'an origin with an allowed origin as prefix': { Origin: `${CONSOLE}.evil.example` },
   'an allowed name over another scheme': { Origin: CONSOLE.replace('https', 'http') },
   'a referer only': { Referer: 'http://localhost/dashboard' },
-  'a claim to be another method': { 'X-HTTP-Method-Override': 'GET', Origin: 'https://evil.example' },
+  'a method override': { 'X-HTTP-Method-Override': 'GET', Origin: 'https://evil.example' },
 }
 const allowedRequests = (): Record<string, Record<string, string>> => ({
-  'our own pages': { 'Sec-Fetch-Site': 'same-origin', Origin: world.baseUrl },
-  'our own pages, in an old browser': { Origin: world.baseUrl },
-  'the person in front of the browser': { 'Sec-Fetch-Site': 'none' },
+  'the platform’s pages': { 'Sec-Fetch-Site': 'same-origin', Origin: world.baseUrl },
+  'the platform’s pages, in an old browser': { Origin: world.baseUrl },
+  'the user (address bar)': { 'Sec-Fetch-Site': 'none' },
   'an allowed origin': { 'Sec-Fetch-Site': 'cross-site', Origin: CONSOLE },
 })
 
@@ -53,7 +53,7 @@ describe('a request with the session cookie', () => {
     }
   })
 
-  test('that another site sends as a form or a simple request does not get through either', async () => {
+  test('from another site as a form or a simple request is rejected too', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       const headers = { ...cookie, ...hostile['another site'], 'Content-Type': type }
       const body = '{"display_name":"Hacked"}'
@@ -63,7 +63,7 @@ describe('a request with the session cookie', () => {
     expect((await owner.get(PROFILE)).body.display_name).toBe(owner.name)
   })
 
-  test('may change things for our own pages and for allowed origins', async () => {
+  test('from the platform’s pages and from allowed origins can change data', async () => {
     for (const [from, headers] of Object.entries(allowedRequests())) {
       const change = { method: 'POST', headers: { ...cookie, ...headers }, body: { display_name: from } }
       const answer = await ask(world.baseUrl + PROFILE, change)
@@ -71,7 +71,7 @@ describe('a request with the session cookie', () => {
     }
   })
 
-  test('may read from anywhere; whether a page sees the answer is for CORS to say', async () => {
+  test('can read from any origin; CORS decides whether a page sees the response', async () => {
     for (const [from, headers] of Object.entries(hostile)) {
       const answer = await ask(world.baseUrl + PROFILE, { headers: { ...cookie, ...headers } })
       expect(answer.status, from).toBe(200)
@@ -79,33 +79,37 @@ describe('a request with the session cookie', () => {
     }
   })
 
-  test('is told nothing of the cookie being bad or good by the refusal', async () => {
+  test('is rejected the same way with a valid and an invalid cookie', async () => {
     const headers = { Cookie: '__session=nonsense', ...hostile['another site'] }
     expect((await ask(world.baseUrl + PROFILE, { method: 'POST', headers, body: {} })).status).toBe(401)
   })
 })
 
-test('a request with a Bearer token needs no origin: no other page can make a browser send one', async () => {
+test('a request with a Bearer token requires no origin', async () => {
   for (const headers of Object.values(hostile)) {
     const change = { method: 'POST', token: owner.token, headers, body: { display_name: 'By program' } }
     expect((await ask(world.baseUrl + PROFILE, change)).status).toBe(200)
   }
 })
 
-test('a cookie beside a Bearer token does not stand in for it', async () => {
-  const headers = { ...cookie, ...allowedRequests()['our own pages'], Authorization: 'Bearer nonsense' }
+test('a cookie does not replace an invalid Bearer token', async () => {
+  const headers = {
+    ...cookie,
+    ...allowedRequests()['the platform’s pages'],
+    Authorization: 'Bearer nonsense',
+  }
   expect((await ask(world.baseUrl + PROFILE, { method: 'POST', headers, body: {} })).status).toBe(401)
 })
 
 describe('signing in and out', () => {
-  test.each(Object.keys(hostile))('nobody is signed out by a request that names %s', async (from) => {
+  test.each(Object.keys(hostile))('a request that names %s signs no user out', async (from) => {
     const headers = { ...cookie, ...hostile[from] }
     const answer = await ask(`${world.baseUrl}/auth/logout`, { method: 'POST', headers })
     expect(answer.status).toBe(403)
     expect(answer.headers.get('Set-Cookie')).toBeNull()
   })
 
-  test('our own pages and allowed origins sign out', async () => {
+  test('the platform’s pages and allowed origins sign out', async () => {
     for (const [from, headers] of Object.entries(allowedRequests())) {
       const answer = await ask(`${world.baseUrl}/auth/logout`, {
         method: 'POST',
@@ -116,16 +120,16 @@ describe('signing in and out', () => {
     }
   })
 
-  test('nobody is signed in as somebody else by a link to the callback', async () => {
+  test('a link to the callback signs no other browser in', async () => {
     const begun = await ask(`${world.baseUrl}/auth/login`)
     const state = new URL(begun.headers.get('Location') ?? '').searchParams.get('state')
     const link = `${world.baseUrl}/auth/callback?code=stolen&state=${state}`
-    const answer = await ask(link) // another browser: it does not hold the state's cookie
+    const answer = await ask(link) // another browser without the state cookie
     expect(answer.status).toBe(400)
     expect(answer.headers.get('Set-Cookie')).toBeNull()
   })
 
-  test('the cookies of both stay out of scripts and of requests that other sites make', async () => {
+  test('both cookies are HttpOnly and SameSite', async () => {
     const begun = await ask(`${world.baseUrl}/auth/login`)
     expect(begun.headers.get('Set-Cookie')).toMatch(/^__login=.*; HttpOnly; SameSite=Lax$/)
   })

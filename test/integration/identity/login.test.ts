@@ -22,7 +22,7 @@ async function signIn(email: string, path = `/auth/login?return_to=${encodeURICo
   return { browser, page }
 }
 
-test('signing in with a demo account ends at the page that was asked for, signed in', async () => {
+test('a sign-in with a demo account ends at the requested page', async () => {
   const { browser, page } = await signIn('ada@example.com')
 
   expect(page).toMatchObject({ status: 200, url: world.baseUrl + PROFILE })
@@ -38,20 +38,20 @@ test('signing in with a demo account ends at the page that was asked for, signed
   expect(browser.cookie('__login')).toBeUndefined()
 })
 
-test('any e-mail address may be typed, in any case', async () => {
+test('any e-mail address is accepted, in upper or lower case', async () => {
   const { page } = await signIn('New.Person@Example.com')
 
   expect(JSON.parse(page.text)).toMatchObject({ email: 'new.person@example.com', display_name: 'new.person' })
 })
 
-test('what is no e-mail address is asked for again', async () => {
+test('an invalid e-mail address shows the form again', async () => {
   const { page } = await signIn('"><script>')
 
   expect(page.status).toBe(400)
   expect(page.text).toContain('not an e-mail address')
 })
 
-test('the sign-in page escapes names and says what it is', async () => {
+test('the sign-in page escapes names and names the development provider', async () => {
   const page = await createBrowser(world.baseUrl).go('/auth/login')
 
   expect(page.text).toContain('Ada &lt;Owner&gt;')
@@ -60,7 +60,7 @@ test('the sign-in page escapes names and says what it is', async () => {
   expect(page.text).toContain('without a password')
 })
 
-test('the page allows its forms every address that their redirects reach', async () => {
+test('the page’s form-action allows every address that its redirects reach', async () => {
   const browser = createBrowser(world.baseUrl)
   const page = await browser.go(`/auth/login?return_to=${PROFILE}`)
   const policy = page.headers.get('Content-Security-Policy') ?? ''
@@ -72,7 +72,7 @@ test('the page allows its forms every address that their redirects reach', async
   expect(policy).toContain("default-src 'none'")
 })
 
-test('a second sign-in in the same browser may choose another account', async () => {
+test('a second sign-in in the same browser can choose another account', async () => {
   const { browser } = await signIn('ada@example.com')
   const page = await browser.submit(await browser.go(`/auth/login?return_to=${PROFILE}`), {
     email: 'grace@example.com',
@@ -81,7 +81,7 @@ test('a second sign-in in the same browser may choose another account', async ()
   expect(JSON.parse(page.text)).toMatchObject({ email: 'grace@example.com' })
 })
 
-test('cancelling is told as such, and nobody is signed in', async () => {
+test('a cancelled sign-in is reported and signs no user in', async () => {
   const browser = createBrowser(world.baseUrl)
   const page = await browser.submit(await browser.go('/auth/login'), { cancel: '1' })
 
@@ -90,14 +90,14 @@ test('cancelling is told as such, and nobody is signed in', async () => {
   expect(browser.cookie('__session')).toBeUndefined()
 })
 
-test('an alias of the loopback address is led to the address that the cookies belong to', async () => {
+test('an alias of the loopback address redirects to the base URL, which has the cookies', async () => {
   const { port } = new URL(world.baseUrl)
   const reply = await askAs(`127.0.0.1:${port}`, '/auth/login?return_to=/x')
 
   expect(reply).toEqual({ status: 302, location: `${world.baseUrl}/auth/login?return_to=/x` })
 })
 
-test('the provider does not answer under a name that was made to point here', async () => {
+test('the provider rejects requests under foreign host names', async () => {
   const { port } = new URL(world.baseUrl)
   const path = '/idp/.well-known/openid-configuration'
 
@@ -105,7 +105,7 @@ test('the provider does not answer under a name that was made to point here', as
   expect((await askAs(`localhost:${port}`, path)).status).toBe(200)
 })
 
-/** A request with a Host header of one's own, which fetch does not send. */
+/** Sends a request with a custom Host header, which fetch does not allow. */
 async function askAs(host: string, path: string) {
   const asked = request(world.baseUrl + path, { headers: { Host: host } }).end()
   const [reply] = (await once(asked, 'response')) as [IncomingMessage]
@@ -114,7 +114,7 @@ async function askAs(host: string, path: string) {
 }
 
 describe('the callback', () => {
-  test('refuses a state that this browser did not begin', async () => {
+  test('rejects a state of another browser', async () => {
     const reply = await fetch(`${world.baseUrl}/auth/callback?code=x&state=y`)
 
     expect(reply.status).toBe(400)
@@ -130,7 +130,7 @@ describe('the callback', () => {
     expect(again.headers.get('Content-Type')).toContain('text/html')
   })
 
-  test('refuses a forged state cookie', async () => {
+  test('rejects a forged state cookie', async () => {
     const forged = Buffer.from(
       JSON.stringify({ state: 's', nonce: 'n', verifier: 'v', returnTo: '/', expiresAt: 9e15 }),
     ).toString('base64url')
@@ -171,7 +171,7 @@ describe('the session cookie', () => {
     return (await signIn('ada@example.com')).browser.cookieHeader()
   }
 
-  test('reads without further proof', async () => {
+  test('can read without an origin', async () => {
     const reply = await world.with({ Cookie: await cookieHeader() }).get(PROFILE)
     expect(reply.status).toBe(200)
   })
@@ -181,19 +181,19 @@ describe('the session cookie', () => {
     ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
     ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }, 403],
     ['an opaque origin', { Origin: 'null' }, 403],
-    ['its own pages', { 'Sec-Fetch-Site': 'same-origin' }, 200],
+    ['the platform’s pages', { 'Sec-Fetch-Site': 'same-origin' }, 200],
     ['an allowed origin', { 'Sec-Fetch-Site': 'cross-site', Origin: ALLOWED_ORIGIN }, 200],
-  ])('changes things for a request that names %s: %o → %i', async (_name, headers, status) => {
+  ])('a change from %s: %o → %i', async (_name, headers, status) => {
     const reply = await world.with({ Cookie: await cookieHeader(), ...headers }).post(PROFILE, change)
     expect(reply.status).toBe(status)
   })
 
-  test('changes things for its own Origin', async () => {
+  test('can change data from the platform’s origin', async () => {
     const own = { Cookie: await cookieHeader(), Origin: world.baseUrl }
     expect((await world.with(own).post(PROFILE, change)).status).toBe(200)
   })
 
-  test('gives way to a bearer header, even to a bad one', async () => {
+  test('is ignored if a bearer header is present, even an invalid one', async () => {
     const Cookie = await cookieHeader()
     const other = await world.tokenOf('grace')
 
@@ -217,7 +217,7 @@ describe('logout', () => {
     expect(browser.cookie('__session')).toBeUndefined()
   })
 
-  test('answers programs with 204', async () => {
+  test('returns 204 to programs', async () => {
     const reply = await fetch(`${world.baseUrl}/auth/logout`, {
       method: 'POST',
       headers: { Origin: world.baseUrl },
@@ -226,7 +226,7 @@ describe('logout', () => {
     expect(reply.headers.get('Set-Cookie')).toMatch(/^__session=; Path=\/; Max-Age=0/)
   })
 
-  test('is refused to other sites, and to GET', async () => {
+  test('rejects other sites and GET', async () => {
     const url = `${world.baseUrl}/auth/logout`
     const foreign = await fetch(url, { method: 'POST', headers: { Origin: 'https://evil.example' } })
     const byLink = await fetch(url)

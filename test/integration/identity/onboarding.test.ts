@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** What is missing; the profile and the check must agree on whether anything is. */
+/** Returns the missing steps, and checks that the profile agrees. */
 async function missing(user: TestUser): Promise<string[]> {
   const { status, body } = await user.get('/api/auth/check-onboarding')
   expect(status).toBe(200)
@@ -22,12 +22,12 @@ async function missing(user: TestUser): Promise<string[]> {
   return body.missing
 }
 
-describe('GET /api/auth/check-onboarding: names what is left to do', () => {
-  test('to somebody new: choosing a role', async () => {
+describe('GET /api/auth/check-onboarding: returns the missing steps', () => {
+  test('of a new user: a role', async () => {
     expect(await missing(await world.newUser())).toEqual(['role'])
   })
 
-  test('to a client: a contact e-mail', async () => {
+  test('of a client: a contact e-mail', async () => {
     const client = await world.client()
     expect(await missing(client)).toEqual(['client_profile'])
     await client.patch(CLIENT, { company_name: 'Arms' })
@@ -38,7 +38,7 @@ describe('GET /api/auth/check-onboarding: names what is left to do', () => {
     expect(await missing(client)).toEqual(['client_profile'])
   })
 
-  test('to an operator: a headline and a time zone', async () => {
+  test('of an operator: a headline and a time zone', async () => {
     const operator = await world.operator()
     expect(await missing(operator)).toEqual(['operator_profile'])
     await operator.post(OPERATOR, { headline: 'Steady' })
@@ -47,7 +47,7 @@ describe('GET /api/auth/check-onboarding: names what is left to do', () => {
     expect(await missing(operator)).toEqual([])
   })
 
-  test('to who is both: each side’s own', async () => {
+  test('of a client and operator: those of both roles', async () => {
     const both = await world.client()
     expect((await both.post(PROFILE, { role: 'operator' })).body.onboarded).toBe(false)
     expect(await missing(both)).toEqual(['client_profile', 'operator_profile'])
@@ -59,7 +59,7 @@ describe('GET /api/auth/check-onboarding: names what is left to do', () => {
     expect((await both.post('/api/auth/sync')).body.onboarded).toBe(true)
   })
 
-  test('to an admin: nothing, unless they are a client or an operator as well', async () => {
+  test('of an admin: none, unless they are also a client or an operator', async () => {
     const admin = await world.admin()
     expect(await missing(admin)).toEqual([])
     await admin.post(PROFILE, { role: 'client' })

@@ -8,11 +8,11 @@ import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** A right may outlive its end by a second at any node, mostly by half of one; the rest is for a busy machine. */
+/** A permission may outlive its revocation by a second on any node. The rest is for a busy machine. */
 const soon = { timeout: 4_000, interval: 5 }
 const waitOptions = { timeout: 10_000, interval: 10 }
 
-/** Two processes with hub and gateway, the second joined to the first by a Redis that can be taken away. */
+/** Creates two processes with hub and gateway, connected by a Redis that the test can interrupt. */
 async function twoNodes(redisAway: boolean) {
   const redis = await createTcpProxy(inject('redisUrl'))
   const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
@@ -30,7 +30,7 @@ async function twoNodes(redisAway: boolean) {
     takeRedis: () => {
       if (redisAway) redis.cut()
     },
-    /** Joins the nodes again, and waits until what is said at one is heard at the other. */
+    /** Reconnects the nodes, and waits until messages of one node arrive at the other. */
     async returnRedis() {
       redis.restore()
       await vi.waitFor(
@@ -41,7 +41,7 @@ async function twoNodes(redisAway: boolean) {
   }
 }
 
-/** A client of the sdk, which comes back by itself. */
+/** Creates an SDK client, which reconnects automatically. */
 async function join(url: string, { token }: TestUser) {
   const ends: string[] = []
   const hub = new HubClient({
@@ -55,7 +55,7 @@ async function join(url: string, { token }: TestUser) {
   return { hub, ends }
 }
 
-/** The robots that somebody may see, and those whose status they were told of. */
+/** Returns the robots that a user may see, and those whose status the user received. */
 async function openBoard(url: string, user: TestUser) {
   const { hub, ends } = await join(url, user)
   const board = { ends, listed: [] as string[], statusUpdates: new Set<string>() }
@@ -72,22 +72,19 @@ async function certify(world: World, operator: TestUser, robotType: string): Pro
   expect(reply.status, JSON.stringify(reply.body)).toBe(200)
 }
 
-/** Everybody who may hears of it. */
+/** Waits until all permitted users have received the status. */
 const comeAndGo = async (world: World, robot: { id: string; token: string }) =>
   (await world.connect(robot)).close()
 
 describe.each([
   ['over Redis', false],
   ['with Redis away', true],
-])('%s, soon and on every node', (_name, redisAway) => {
+])('%s, within a second on every node', (_name, redisAway) => {
   test.each([
     ['revoked', `update certifications set status = 'REJECTED' where operator_id = $1`],
     ['deleted', 'delete from certifications where operator_id = $1'],
-    [
-      'of no use any more, as the operator role is lost',
-      'update users set is_operator = false where id = $1',
-    ],
-  ])('robots are not told of to whom the certification is %s', async (_how, change) => {
+    ['unusable because the operator role is removed', 'update users set is_operator = false where id = $1'],
+  ])('operators receive no robot status if their certification is %s', async (_how, change) => {
     const fixture = await twoNodes(redisAway)
     const { world, urls, sql } = fixture
     const [owner, operator] = [await world.client(), await world.operator()]
@@ -101,7 +98,7 @@ describe.each([
     await sql(change, operator.id)
     await vi.waitFor(() => expect(boards.map(({ ends }) => ends.length)).toEqual([1, 1]), soon)
     await vi.waitFor(() => expect(boards.map(({ listed }) => listed)).toEqual([[], []]), waitOptions)
-    expect(owners.map(({ ends }) => ends)).toEqual([[], []]) // nothing of theirs has changed
+    expect(owners.map(({ ends }) => ends)).toEqual([[], []]) // their permissions have not changed
 
     await fixture.returnRedis()
     await vi.waitFor(async () => {
@@ -111,7 +108,7 @@ describe.each([
     expect(boards.map(({ statusUpdates }) => statusUpdates.has(robot.id))).toEqual([false, false])
   })
 
-  test('who is not an admin any more hears no more of sessions of others, at hubs and gateways', async () => {
+  test('a former admin receives no events of other users’ sessions at hubs and gateways', async () => {
     const fixture = await twoNodes(redisAway)
     const { world, second, urls, sql } = fixture
     const sessionFixture = await openSessionFixture(world)
@@ -158,7 +155,7 @@ describe.each([
     await link.close()
   })
 
-  test('a robot whose token was replaced is sent away, and so is one that was removed', async () => {
+  test('a robot is disconnected when its token is replaced or it is removed', async () => {
     const fixture = await twoNodes(redisAway)
     const { world, second } = fixture
     const owner = await world.client()
@@ -175,7 +172,7 @@ describe.each([
     expect(await Promise.all(again.map((link) => link.closed))).toEqual([4401, 4401])
   })
 
-  test('a revoked key closes what was opened with it, at hubs and gateways', async () => {
+  test('a revoked key closes its connections at hubs and gateways', async () => {
     const fixture = await twoNodes(redisAway)
     const { world, urls } = fixture
     const { client, operator, id } = await openSessionFixture(world)
@@ -199,7 +196,7 @@ describe.each([
 const urlOf = (node: { gatewayUrl: string }, robot: { id: string }) =>
   `${node.gatewayUrl}/robots/${robot.id}/control`
 
-/** Looks on at a session with a ticket that this key has asked for. */
+/** Observes a session with a ticket that was requested with this key. */
 async function watch(world: World, user: TestUser, sessionId: string, key: string) {
   const asKey = { ...user, post: (path: string, body?: unknown) => user.request('POST', path, body, key) }
   const link = await world.drive(asKey, sessionId, 'watch')
@@ -207,7 +204,7 @@ async function watch(world: World, user: TestUser, sessionId: string, key: strin
   return link
 }
 
-test('a right that is given counts without signing in again', async () => {
+test('a new permission applies without a new sign-in', async () => {
   await using world = await createWorld()
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner, { require_certification: true })
@@ -224,14 +221,14 @@ test('a right that is given counts without signing in again', async () => {
   await vi.waitFor(() => expect(listed).toEqual([robot.id]), waitOptions)
 })
 
-test('what changed before somebody came does not cut them off', async () => {
+test('a change before the connection does not disconnect the user', async () => {
   await using world = await createWorld()
-  const operator = await world.operator() // the role was taken a moment ago
+  const operator = await world.operator() // the role was just added
   await certify(world, operator, 'testbot')
   const hub = await operator.hub()
   const ends: string[] = []
   hub.socket.on('disconnect', (reason) => ends.push(reason))
-  // The next looks find that change: as long as one that comes now takes to be found.
+  // Waits for as long as a new change would take to be found, so that the polls have seen the earlier change.
   const other = await world.operator()
   const reference = await other.hub()
   const cut = new Promise((resolve) => reference.socket.once('disconnect', resolve))
@@ -240,7 +237,7 @@ test('what changed before somebody came does not cut them off', async () => {
   expect(ends).toEqual([])
 })
 
-test('a running session goes on when its operator loses the role: what is open was begun with the right to', async () => {
+test('an open session continues when its operator loses the role', async () => {
   await using world = await createWorld({ env: { OPERATOR_GRACE_MS: '60000' } })
   const { client, operator, id, link, read } = await openSessionFixture(world)
   const console = await world.drive(operator, id)

@@ -26,8 +26,8 @@ const audited = async (testUser: TestUser) =>
     ({ action, actor_id }: Record<string, string>) => ({ action, actor_id }),
   )
 
-describe('dropping a role of one’s own', () => {
-  test('ends it at once and is audited; it can be taken again', async () => {
+describe('dropping a role', () => {
+  test('takes effect at once and is audited; the user can add it again', async () => {
     const testUser = await world.newUser()
     for (const role of ['client', 'operator'] as const) await take(testUser, role)
     const hub = await testUser.hub()
@@ -42,7 +42,7 @@ describe('dropping a role of one’s own', () => {
       expect((await drop(testUser, role)).status).toBeOneOf([400, 404, 405])
   })
 
-  test('is refused while something is open in it, and says what', async () => {
+  test('is rejected with the reason while the user has sessions or robots in the role', async () => {
     const { operator, client, id, performAction, robotId } = await openSessionFixture(world)
     expect(await drop(operator, 'operator')).toMatchObject({
       status: 409,
@@ -67,7 +67,7 @@ describe('dropping a role of one’s own', () => {
     expect((await operator.get(`/api/sessions/${id}`)).body.status).toBe('COMPLETED')
   })
 
-  test('at the same moment as a start or a registration: one of them happens', async () => {
+  test('concurrently with a session start or a robot registration: only one succeeds', async () => {
     for (let round = 0; round < 8; round++) {
       const [owner, operator, other] = [await world.client(), await world.operator(), await world.client()]
       const robot = await world.robot(owner)
@@ -91,7 +91,7 @@ describe('dropping a role of one’s own', () => {
     }
   })
 
-  test('waits for a session that is being made', async () => {
+  test('waits for a session that is being created', async () => {
     const { operator, client, robotId, performAction } = await openSessionFixture(world)
     await performAction(operator, 'end')
     await using sql = await connectTo(world.database.url)
@@ -112,8 +112,8 @@ describe('dropping a role of one’s own', () => {
   })
 })
 
-describe('removing a role, by an admin', () => {
-  test('ends it on every node; the user is notified and cannot take it again', async () => {
+describe('removing a role by an admin', () => {
+  test('takes effect on every node; the user is notified and cannot add it again', async () => {
     const operator = await world.operator()
     const hub = await operator.hub()
     expect((await remove(operator, 'operator')).status).toBe(204)
@@ -138,7 +138,7 @@ describe('removing a role, by an admin', () => {
     expect((await restore(operator, 'operator')).status).toBe(404)
   })
 
-  test('lets the open session go on; nothing new starts', async () => {
+  test('lets the open session continue; new sessions cannot start', async () => {
     const { operator, client, robotId, performAction, read } = await openSessionFixture(world)
     expect((await remove(operator, 'operator')).status).toBe(204)
     expect((await performAction(operator, 'pause')).status).toBe(200)
@@ -165,7 +165,7 @@ describe('removing a role, by an admin', () => {
     expect((await other.post('/api/sessions', { robotId })).status).toBe(201)
   })
 
-  test('is for admins alone', async () => {
+  test('requires an admin', async () => {
     const [operator, other] = [await world.operator(), await world.operator()]
     for (const by of [operator, other]) {
       expect((await remove(operator, 'operator', by)).status).toBe(403)

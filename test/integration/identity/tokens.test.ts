@@ -49,7 +49,7 @@ const without = (name: string) => {
   return rest
 }
 
-test('a good token is taken, and its first use makes the user', async () => {
+test('a valid token is accepted, and its first use creates the user', async () => {
   const reply = await world.as(await sign(validClaims())).get('/api/auth/profile')
 
   expect(reply.status).toBe(200)
@@ -67,15 +67,15 @@ describe('401 with WWW-Authenticate for', () => {
     'no expiry': () => sign(without('exp')),
     'no subject': () => sign(without('sub')),
     'an empty subject': () => sign({ ...validClaims(), sub: '' }),
-    'a subject that the database cannot keep': () => sign({ ...validClaims(), sub: 'a\0b' }),
-    'a subject without end': () => sign({ ...validClaims(), sub: 'a'.repeat(256) }),
+    'a subject that the database cannot store': () => sign({ ...validClaims(), sub: 'a\0b' }),
+    'a subject that is too long': () => sign({ ...validClaims(), sub: 'a'.repeat(256) }),
     'algorithm none': () => new UnsecuredJWT(validClaims()).encode(),
     'HS256 with the public key as the secret': () =>
       new SignJWT(validClaims())
         .setProtectedHeader({ alg: 'HS256', kid })
         .sign(Buffer.from(JSON.stringify(publicKey))),
     'an unknown key id': () => sign(validClaims(), { kid: 'unknown' }),
-    'a stranger’s key under our key id': async () => {
+    'a foreign key under the provider’s key id': async () => {
       const { privateKey } = await generateKeyPair('ES256')
       return new SignJWT(validClaims()).setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey)
     },
@@ -122,29 +122,29 @@ describe('an address of an admin', () => {
     return [...first.roles, ...synced.roles]
   }
 
-  test('makes an admin as the provider verified it, whatever its case', async () => {
+  test('makes an admin if the provider verified it, regardless of case', async () => {
     expect(await rolesFor(ADMIN)).toEqual(['admin', 'admin'])
     expect(await rolesFor(ADMIN.toUpperCase(), 'true')).toEqual(['admin', 'admin'])
   })
 
   test.each([
-    ['a blank before it', ` ${ADMIN}`],
-    ['a blank behind it', `${ADMIN} `],
-    ['a line break behind it', `${ADMIN}\n`],
+    ['a leading space', ` ${ADMIN}`],
+    ['a trailing space', `${ADMIN} `],
+    ['a trailing line break', `${ADMIN}\n`],
     ['NUL before it', `\0${ADMIN}`],
-    ['a control character behind it', `${ADMIN}\u0085`],
-    ['a line separator behind it', `${ADMIN}\u2028`],
-    ['more behind it than is kept', `${ADMIN}${' '.repeat(400)}x`],
-  ])('with %s makes none: the provider verified another one', async (_what, email) => {
+    ['a trailing control character', `${ADMIN}\u0085`],
+    ['a trailing line separator', `${ADMIN}\u2028`],
+    ['more characters than are stored', `${ADMIN}${' '.repeat(400)}x`],
+  ])('with %s makes no admin: the provider verified another address', async (_what, email) => {
     expect(await rolesFor(email)).toEqual([])
   })
 
-  test.each([false, 'false', 'yes', 1, null])('verified: %j makes none', async (verified) => {
+  test.each([false, 'false', 'yes', 1, null])('with email_verified %j makes no admin', async (verified) => {
     expect(await rolesFor(ADMIN, verified)).toEqual([])
   })
 })
 
-test('claims that the database could not keep are cleaned, not refused', async () => {
+test('claims that the database cannot store are normalized, not rejected', async () => {
   const odd = {
     sub: 'odd',
     name: `\0 ${'é\u{1f916}'.repeat(80)}`,
@@ -158,9 +158,9 @@ test('claims that the database could not keep are cleaned, not refused', async (
   expect(reply.body.display_name.length).toBeLessThanOrEqual(100)
 })
 
-test('first requests of one new subject that race make one user', async () => {
+test('concurrent first requests of a new subject create one user', async () => {
   const token = await sign({ ...validClaims(), sub: 'newcomer' })
-  // The lock lets everybody look for the user, and nobody make it, until all have looked in vain.
+  // The lock allows reads but no inserts, so that all requests find no user before one creates it.
   const replies = await world.db.transaction().execute(async (trx) => {
     await sql`lock table users in share row exclusive mode`.execute(trx)
     const asked = Array.from({ length: 9 }, () => world.as(token).get('/api/auth/profile'))
@@ -178,7 +178,7 @@ test('first requests of one new subject that race make one user', async () => {
   expect(rows).toHaveLength(1)
 })
 
-test('a provider’s key of an algorithm that is not on the list is not taken', async () => {
+test('a provider’s key with an unlisted algorithm is rejected', async () => {
   const { privateKey, publicKey } = await generateKeyPair('ES384')
   const jwks = createLocalJWKSet({ keys: [await exportJWK(publicKey)] })
   await using other = await createIdentityWorld({
@@ -190,7 +190,7 @@ test('a provider’s key of an algorithm that is not on the list is not taken', 
 })
 
 describe('keys read from the provider', () => {
-  test('are found by discovery and verify its tokens', async () => {
+  test('are discovered and verify its tokens', async () => {
     const jwks = remoteJwks({ discover: createDiscovery({ issuer: world.idp.issuer }) })
     await using other = await createIdentityWorld({
       provider: () => ({ issuer: world.idp.issuer, audience: world.idp.audience, jwks }),
@@ -205,7 +205,7 @@ describe('keys read from the provider', () => {
   test.each([
     ['discovery', { discover: createDiscovery({ issuer: 'http://127.0.0.1:9' }) }],
     ['the key set', { discover: neverAsked, jwksUrl: 'http://127.0.0.1:9/jwks' }],
-  ])('answer 503, not 401, while %s is unreachable', async (_what, source) => {
+  ])('result in 503, not 401, while %s is unreachable', async (_what, source) => {
     await using other = await createIdentityWorld({
       provider: () => ({ issuer: world.idp.issuer, audience: world.idp.audience, jwks: remoteJwks(source) }),
     })
@@ -216,7 +216,7 @@ describe('keys read from the provider', () => {
     expect(reply.headers.get('WWW-Authenticate')).toBeNull()
   })
 
-  test('go on working once read, while the provider is away', async () => {
+  test('remain valid from the cache while the provider is unreachable', async () => {
     const { publicKey } = await generateKeyPair('ES256')
     const published = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'ES256' }] })
     const server = createServer((_request, reply) => reply.end(published)).listen(0, '127.0.0.1')
@@ -228,7 +228,7 @@ describe('keys read from the provider', () => {
 
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 }) // long after the cache's age
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 }) // long after the cache expires
     onTestFinished(() => void vi.useRealTimers())
 
     await expect(find()).resolves.toBeDefined()

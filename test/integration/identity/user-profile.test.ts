@@ -45,7 +45,7 @@ test('choosing a role is one step of the onboarding; a second role is added to t
   expect((await user.post(PROFILE, { role: 'client' })).body.roles).toEqual(['client', 'operator'])
 })
 
-test('a route for a role refuses everybody else, admins included', async () => {
+test('a route for a role rejects other callers, including admins', async () => {
   const client = await testUser('only-client')
   await client.post(PROFILE, { role: 'client' })
   const admin = world.as(await world.idp.issueDevToken({ email: ADMIN.toUpperCase() }))
@@ -59,7 +59,7 @@ test('a route for a role refuses everybody else, admins included', async () => {
   })
 })
 
-test('an address that only looks like an admin’s to a careless comparison is not one', () => {
+test('an address that matches an admin’s only with Unicode case folding is not an admin', () => {
   const users = createUsers({
     ...world,
     transact: async () => {
@@ -72,7 +72,7 @@ test('an address that only looks like an admin’s to a careless comparison is n
     users.rolesOf({ is_client: false, is_operator: false, email, email_verified })
   expect(rolesOf('kEEPER@Example.com')).toEqual(['admin'])
   expect(rolesOf('keeper@example.com', false)).toEqual([])
-  expect(rolesOf('\u212aeeper@example.com')).toEqual([]) // the Kelvin sign, whose small letter is k
+  expect(rolesOf('\u212aeeper@example.com')).toEqual([]) // the Kelvin sign, whose lower case is k
 })
 
 test('a profile changes field by field; preferences merge', async () => {
@@ -101,7 +101,7 @@ test.each([
   [{ notification_preferences: { email: 'yes' } }, 'notification_preferences.email'],
   [{ email: 'other@example.com' }, 'email'],
   [{ is_client: true }, 'is_client'],
-])('%j is refused and %s named', async (body, field) => {
+])('rejects %j and names %s', async (body, field) => {
   const user = await testUser('careless')
   const before = (await user.get(PROFILE)).body
   const reply = await user.post(PROFILE, body)
@@ -111,7 +111,7 @@ test.each([
   expect((await user.get(PROFILE)).body).toEqual(before)
 })
 
-test('sync takes over what the token says now', async () => {
+test('sync updates the account from the token’s claims', async () => {
   const email = 'renamed@example.com'
   const first = world.as(await world.idp.issueDevToken({ email, name: 'Before' }))
   const { id } = (await first.get(PROFILE)).body
@@ -122,7 +122,7 @@ test('sync takes over what the token says now', async () => {
   expect(synced).toMatchObject({ status: 200, body: { id, display_name: 'After', email } })
 })
 
-test('sync keeps a name that the person chose, and takes over everything else', async () => {
+test('sync keeps a name that the user chose and updates the rest', async () => {
   const token = (email: string, name: string) => world.idp.issueDevToken({ email, name })
   const email = 'chosen@example.com'
   const user = world.as(await token(email, 'Provider’s'))
@@ -133,8 +133,8 @@ test('sync keeps a name that the person chose, and takes over everything else', 
   expect((await later.get(PROFILE)).body.display_name).toBe('My own')
 })
 
-describe('sync with a token that holds no e-mail', () => {
-  /** A provider whose userinfo endpoint answers as the test says. */
+describe('sync with a token without e-mail', () => {
+  /** Starts a provider whose userinfo endpoint returns the given response. */
   async function createProvider(userinfo: (token: string) => { status: number; body?: unknown }) {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
     const server = createServer((request, reply) => {
@@ -167,7 +167,7 @@ describe('sync with a token that holds no e-mail', () => {
 
   const claims = { sub: 'u1', email: 'u1@example.com', email_verified: true, name: 'U One' }
 
-  test('asks the provider’s userinfo endpoint', async () => {
+  test('reads the provider’s userinfo endpoint', async () => {
     let authorization = ''
     await using at = await createProvider((header) => {
       authorization = header
@@ -183,8 +183,8 @@ describe('sync with a token that holds no e-mail', () => {
   test.each([
     ['fails', { status: 500, body: {} }, 502],
     ['answers nonsense', { status: 200, body: 'hello' }, 502],
-    ['talks about somebody else', { status: 200, body: { ...claims, sub: 'u2' } }, 502],
-    ['does not take the token', { status: 401, body: {} }, 200],
+    ['returns another user', { status: 200, body: { ...claims, sub: 'u2' } }, 502],
+    ['rejects the token', { status: 401, body: {} }, 200],
   ])('keeps the stored record when the provider %s', async (_what, answer, status) => {
     await using at = await createProvider(() => answer)
     const before = (await at.user.get(PROFILE)).body
@@ -195,7 +195,7 @@ describe('sync with a token that holds no e-mail', () => {
     expect((await at.user.get(PROFILE)).body).toEqual(before)
   })
 
-  test('answers 503 while the provider is unreachable', async () => {
+  test('returns 503 while the provider is unreachable', async () => {
     await using at = await createProvider(() => ({ status: 200, body: claims }))
     at.stop()
     expect((await at.user.post('/api/auth/sync')).status).toBe(503)

@@ -16,11 +16,11 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const list = async (user: TestUser, query = '') => (await user.get(NOTIFICATIONS + query)).body.notifications
 const idsOf = (notifications: { id: string }[]) => notifications.map((item) => item.id)
-/** Ids from `from` down to `to`, as the list shows them. */
+/** Returns the ids from `from` down to `to`, in the order of the list. */
 const down = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, index) => String(from - index))
 
-/** An operator with so many notifications: certifications, each of a type of its own, decided by the admin. */
+/** Creates an operator with `count` notifications about certifications of different types. */
 async function notified(count: number): Promise<TestUser> {
   const operator = await world.operator()
   const ids: string[] = []
@@ -35,7 +35,7 @@ async function notified(count: number): Promise<TestUser> {
 }
 
 describe('the list', () => {
-  test('is newest first, numbered from 1, and goes back with `before`', async () => {
+  test('is sorted newest first, numbered from 1, and paged with `before`', async () => {
     const operator = await notified(55)
     const { status, body } = await operator.get(NOTIFICATIONS)
     expect(status).toBe(200)
@@ -56,10 +56,10 @@ describe('the list', () => {
     expect(idsOf(await list(operator, '?before=999999999&limit=1'))).toEqual(['55'])
   })
 
-  test('holds one’s own only', async () => {
-    const [item, two] = [await notified(2), await notified(1)]
-    expect(idsOf(await list(item))).toEqual(['2', '1'])
-    expect(idsOf(await list(two))).toEqual(['1'])
+  test('contains only the caller’s notifications', async () => {
+    const [first, second] = [await notified(2), await notified(1)]
+    expect(idsOf(await list(first))).toEqual(['2', '1'])
+    expect(idsOf(await list(second))).toEqual(['1'])
     expect(await list(await world.newUser())).toEqual([])
   })
 
@@ -80,8 +80,8 @@ describe('the list', () => {
   })
 })
 
-describe('reading one', () => {
-  test('marks it, and again changes nothing', async () => {
+describe('marking a notification as read', () => {
+  test('sets its time; a repetition changes nothing', async () => {
     const operator = await notified(2)
     const before = Date.now()
     const first = await operator.post(`${NOTIFICATIONS}/1/read`)
@@ -89,7 +89,7 @@ describe('reading one', () => {
     const readAt = first.body.read_at
     expect(Date.parse(readAt)).toBeGreaterThanOrEqual(before)
 
-    // Only a later moment could show that the second reading overwrote the first.
+    // Waits for a later millisecond, so that an overwritten time would differ.
     await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(Date.parse(readAt))
     const replies = await Promise.all([1, 2, 3].map(() => operator.post(`${NOTIFICATIONS}/1/read`)))
     for (const again of replies) expect(again).toMatchObject({ status: 200, body: first.body })
@@ -99,13 +99,13 @@ describe('reading one', () => {
     ])
   })
 
-  test('that does not exist, or is only somebody else’s, is a 404', async () => {
-    const [operator, other] = [await notified(1), await notified(2)]
+  test('returns 404 for an unknown id and for another user’s notification', async () => {
+    const [operator, otherOperator] = [await notified(1), await notified(2)]
     expect(await operator.post(`${NOTIFICATIONS}/2/read`)).toMatchObject({
       status: 404,
       body: { error: 'Notification not found' },
     })
-    expect(await list(other)).toMatchObject([{ read_at: null }, { read_at: null }])
+    expect(await list(otherOperator)).toMatchObject([{ read_at: null }, { read_at: null }])
     for (const id of ['0', 'x', '-1', '1.0', '00000000-0000-4000-8000-000000000000']) {
       const reply = await operator.post(`${NOTIFICATIONS}/${id}/read`)
       expect(reply, id).toMatchObject({ status: 400, body: { error: expect.stringContaining('id') } })
@@ -113,14 +113,14 @@ describe('reading one', () => {
   })
 })
 
-test('many at once to many people: every one’s numbers are gapless', async () => {
+test('concurrent notifications to many users leave no gaps in any user’s numbers', async () => {
   const [owner, ...operators] = await Promise.all([
     world.client(),
     ...Array.from({ length: 5 }, () => world.operator()),
   ])
   const robots = await Promise.all(operators.map(() => world.robot(owner)))
   for (const robot of robots) (await world.connect(robot)).beat()
-  // Each engagement: started → owner; paused → owner; ended → both. All of them end at the same people.
+  // Each engagement notifies: started → owner; paused → owner; ended → both.
   const engagement = async (operator: TestUser, robotId: string) => {
     for (let round = 0; round < 4; round++) {
       const started = await operator.post('/api/sessions', { robotId })
@@ -136,7 +136,7 @@ test('many at once to many people: every one’s numbers are gapless', async () 
   for (const operator of operators) expect(idsOf(await list(operator))).toEqual(down(4, 1))
 })
 
-test('over the hub, what was missed comes oldest first, and what happens comes live', async () => {
+test('the hub returns missed notifications oldest first and pushes new ones', async () => {
   const operator = await notified(3)
   const socket = await operator.hub()
   const missed = await socket.send('notifications:since', { after: '1' })
@@ -153,7 +153,7 @@ describe('read state', () => {
   const unread = async (user: TestUser) => (await user.get(NOTIFICATIONS)).body.unread_count as number
   const readUpTo = (user: TestUser, upTo: string) => user.post(`${NOTIFICATIONS}/read`, { up_to: upTo })
 
-  test('the list says how many are unread, and shows them alone when asked', async () => {
+  test('the list returns the number of unread notifications and can be limited to them', async () => {
     const operator = await notified(5)
     expect(await unread(operator)).toBe(5)
     await operator.post(`${NOTIFICATIONS}/2/read`)
@@ -170,7 +170,7 @@ describe('read state', () => {
     }
   })
 
-  test('all up to one are marked at once; what was read before keeps its time', async () => {
+  test('marks all up to a notification; already read ones keep their time', async () => {
     const operator = await notified(6)
     const { read_at } = (await operator.post(`${NOTIFICATIONS}/2/read`)).body
     await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(Date.parse(read_at))
@@ -187,10 +187,10 @@ describe('read state', () => {
     expect((await readUpTo(operator, '999999999')).body).toEqual({ up_to: '6', unread_count: 0 })
   })
 
-  test('is one’s own: reading up to the end touches nobody else', async () => {
-    const [item, two] = [await notified(2), await notified(2)]
-    await readUpTo(item, '999999999')
-    expect(await unread(two)).toBe(2)
+  test('is separate for each user', async () => {
+    const [reader, otherUser] = [await notified(2), await notified(2)]
+    await readUpTo(reader, '999999999')
+    expect(await unread(otherUser)).toBe(2)
     expect((await readUpTo(await world.newUser(), '7')).body).toEqual({ up_to: '0', unread_count: 0 })
   })
 
@@ -202,7 +202,7 @@ describe('read state', () => {
     },
   )
 
-  test('more than one transaction takes: all are marked, the count is right', async () => {
+  test('marks more notifications than one transaction can, with the correct count', async () => {
     const operator = await notified(1)
     const {
       core: { db },
@@ -221,7 +221,7 @@ describe('read state', () => {
     expect(await list(operator, '?unread=true&before=2501')).toEqual([])
   })
 
-  test('reading and being notified at the same time: the count stays right', async () => {
+  test('the count stays correct when reads and new notifications are concurrent', async () => {
     const operator = await notified(30)
     const decide = async (index: number) => {
       const { body } = await operator.post('/api/operator/certifications', { robot_type: `more-${index}` })
@@ -236,14 +236,14 @@ describe('read state', () => {
     expect(idsOf(await list(operator, '?unread=true'))).toEqual(down(40, 26))
   })
 
-  test('is told to all of one’s sockets, and to nobody else’s', async () => {
-    const [operator, other] = [await notified(3), await notified(3)]
-    const [first, second, foreign] = await Promise.all([operator.hub(), operator.hub(), other.hub()])
+  test('is sent to all sockets of the user and to no other user', async () => {
+    const [operator, otherOperator] = [await notified(3), await notified(3)]
+    const [first, second, foreign] = await Promise.all([operator.hub(), operator.hub(), otherOperator.hub()])
     await operator.post(`${NOTIFICATIONS}/3/read`)
     for (const socket of [first, second]) {
       await socket.saw('notification:read', { id: '3', unread: 2, head: '3' })
     }
-    await operator.post(`${NOTIFICATIONS}/3/read`) // read already: nothing to tell
+    await operator.post(`${NOTIFICATIONS}/3/read`) // already read: no event
     await readUpTo(operator, '999999999')
     for (const socket of [first, second]) {
       await socket.saw('notification:read', { up_to: '3', unread: 0, read_at: expect.any(String) })
@@ -254,7 +254,7 @@ describe('read state', () => {
     expect(await first.send('notifications:since', { after: '2' })).toMatchObject({ head: '3', unread: 0 })
   })
 
-  test('HubClient counts along: what comes, what is read here and elsewhere, what was missed', async () => {
+  test('HubClient counts new, read and missed notifications', async () => {
     const operator = await notified(2)
     const hub = new HubClient({
       url: world.hubUrl,
@@ -282,7 +282,7 @@ describe('read state', () => {
 describe('push: false', () => {
   const prefer = (user: TestUser, preferences: object) =>
     user.post('/api/auth/profile', { notification_preferences: preferences })
-  /** A refusal: an approval changes the person's rights, and with them their sockets are made anew. */
+  /** Rejects a certification. An approval would change the user's permissions and so reconnect their sockets. */
   const decide = async (user: TestUser, type: string) => {
     const { body } = await user.post('/api/operator/certifications', { robot_type: type })
     expect(
@@ -290,7 +290,7 @@ describe('push: false', () => {
     ).toBe(200)
   }
 
-  test('nothing is pushed; it is kept, listed, counted and found with notifications:since', async () => {
+  test('pushes nothing; notifications are stored, listed, counted and returned by notifications:since', async () => {
     const operator = await notified(1)
     await prefer(operator, { push: false })
     const socket = await operator.hub()
@@ -308,7 +308,7 @@ describe('push: false', () => {
     expect(idsOf(socket.of('notification'))).toEqual(['3'])
   })
 
-  test('holds for an emergency stop, too; a session that is watched shows it all the same', async () => {
+  test('also applies to an emergency stop; a watched session still reports it', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     await prefer(owner, { push: false })
     const robot = await world.robot(owner)
@@ -328,7 +328,7 @@ describe('push: false', () => {
     await operator.patch(`/api/sessions/${session}`, { action: 'end' })
   })
 
-  test('what is read is told nevertheless: it is the user’s own doing', async () => {
+  test('still sends the read state', async () => {
     const operator = await notified(1)
     await prefer(operator, { push: false })
     const socket = await operator.hub()

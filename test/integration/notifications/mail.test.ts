@@ -9,15 +9,15 @@ import { createWorld, type WorldOptions } from '../../support/world/world.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** Time for a busy machine; none of the promises is about it. */
+/** Timeout for a busy machine. */
 const BUSY_MS = 15_000
 
-/** A platform with a mail server, and a clock that can be moved on. */
+/** Creates a platform with a mail server and a clock that the test can advance. */
 async function createFixture(options: WorldOptions = {}) {
   const mail = await startMailServer()
   let aheadMs = 0
   const now = () => new Date(Date.now() + aheadMs)
-  // Robots beat once and are lost when a test says so: what is told of a lost robot is mailed at once.
+  // Robots send one heartbeat and are lost only when a test disconnects them, because a lost robot is mailed at once.
   const env = { ...mail.env, HEARTBEAT_TIMEOUT_MS: String(10 * MINUTE_MS), ...options.env }
   const world = await createWorld({ ...options, env, now })
   const admin = await world.admin()
@@ -37,7 +37,7 @@ async function createFixture(options: WorldOptions = {}) {
     later: (ms: number) => {
       aheadMs += ms
     },
-    /** Notifies an operator of so many decisions. */
+    /** Notifies an operator of `count` decisions. */
     async decide(operator: TestUser, count = 1) {
       for (let index = 0; index < count; index++) {
         const type = `type-${++serial}`
@@ -45,7 +45,7 @@ async function createFixture(options: WorldOptions = {}) {
         expect((await admin.post(`/api/admin/certifications/${body.id}/approve`)).status).toBe(200)
       }
     },
-    /** A session that goes on. */
+    /** Creates a running session. */
     async session() {
       const [owner, operator] = [await world.client(), await world.operator()]
       const robot = await world.robot(owner, { name: 'Warehouse arm' })
@@ -58,7 +58,7 @@ async function createFixture(options: WorldOptions = {}) {
       }, BUSY_MS)
       return { owner, operator, robot, link, id, path: `/api/sessions/${id}` }
     },
-    /** One run of the worker, over when this settles; its own runs go on beside it. */
+    /** Runs the worker once, in addition to its scheduled runs. */
     async run() {
       await world.platform.notifications.mail!.digests.run()
       await world.platform.notifications.mail!.mails.runDue()
@@ -67,7 +67,7 @@ async function createFixture(options: WorldOptions = {}) {
       user.post('/api/auth/profile', { notification_preferences: preferences }),
     arrived: (user: TestUser, count: number) =>
       vi.waitFor(() => expect(to(user)).toHaveLength(count), { timeout: BUSY_MS, interval: 20 }),
-    /** Waits until so many attempts to mail a person have come to their end, without success. */
+    /** Waits until `count` attempts to mail a user have failed. */
     attempted: (user: TestUser, count: number) =>
       vi.waitFor(async () => {
         const mail = await db
@@ -77,7 +77,7 @@ async function createFixture(options: WorldOptions = {}) {
           .executeTakeFirst()
         expect(mail).toEqual({ attempts: count, claim: null, delivered_at: null })
       }, BUSY_MS),
-    /** What is noted of a person as still to be mailed. */
+    /** Returns the numbers of a user's pending digests and mails. */
     async left(user: TestUser) {
       const [digests, mails] = await Promise.all([
         db.selectFrom('notification_digests').selectAll().where('user_id', '=', user.id).execute(),
@@ -100,17 +100,17 @@ async function createFixture(options: WorldOptions = {}) {
 }
 type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** The bytes behind `=3D` and the like, as text. */
+/** Decodes quoted-printable text. */
 function unquoted(text: string): string {
   const bytes = text.replace(/=([0-9A-F]{2})/g, (_all, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
-/** The text as people see it. */
+/** Returns the decoded text of a mail. */
 function textOf({ headers, body }: ReceivedMail): string {
   const isQuoted = /^Content-Transfer-Encoding: quoted-printable/im.test(headers)
   return isQuoted ? unquoted(body.replace(/=\r\n/g, '')) : body
 }
-/** A header as people see it. */
+/** Returns the decoded value of a header. */
 const header = ({ headers }: ReceivedMail, name: string) =>
   new RegExp(`^${name}: (.*)$`, 'im')
     .exec(headers)?.[1]
@@ -121,8 +121,8 @@ const nothingLeft = { digests: 0, mails: 0 }
 const settled = (fixture: Fixture, user: TestUser) =>
   vi.waitFor(async () => expect(await fixture.left(user)).toEqual(nothingLeft), BUSY_MS)
 
-describe.concurrent('what is mailed, and when', () => {
-  test('what nobody has read for a minute; in plain words, with a link and a way out', async () => {
+describe.concurrent('a mail', () => {
+  test('contains notifications that stay unread for a minute, with links to the session and to unsubscribe', async () => {
     await using fixture = await createFixture()
     const { owner, operator, path, id } = await fixture.session()
     await fixture.run()
@@ -141,7 +141,7 @@ describe.concurrent('what is mailed, and when', () => {
     expect(linkIn(received).startsWith(`${fixture.world.baseUrl}/unsubscribe?token=`)).toBe(true)
     expect(header(received, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
 
-    // Told once; and nobody is told of what they did themselves.
+    // A notification is mailed once, and users get no mails about their own actions.
     fixture.later(HOUR_MS)
     await fixture.run()
     await operator.patch(path, { action: 'end' })
@@ -150,7 +150,7 @@ describe.concurrent('what is mailed, and when', () => {
     expect(fixture.to(operator)).toEqual([])
   })
 
-  test('several that are due together are one mail, oldest first; of very many only the newest', async () => {
+  test('combines notifications that are due together, oldest first, and lists only the newest of many', async () => {
     await using fixture = await createFixture()
     const [few, many] = [await fixture.world.operator(), await fixture.world.operator()]
     await fixture.decide(few, 3)
@@ -168,7 +168,7 @@ describe.concurrent('what is mailed, and when', () => {
     expect(textOf(second)).toContain('And 5 older')
   })
 
-  test('not what was read meanwhile', async () => {
+  test('omits notifications that the user has read', async () => {
     await using fixture = await createFixture()
     const [all, some] = [await fixture.world.operator(), await fixture.world.operator()]
     await fixture.decide(all, 2)
@@ -183,7 +183,7 @@ describe.concurrent('what is mailed, and when', () => {
     expect(fixture.to(all)).toEqual([])
   })
 
-  test('not to somebody at the hub, unless they have turned pushing off; after they have left it is', async () => {
+  test('is not sent while the user is connected to the hub, unless push is off, but after the user has left', async () => {
     await using fixture = await createFixture()
     const { world, db } = fixture
     const [present, silent] = [await world.operator(), await world.operator()]
@@ -216,7 +216,7 @@ describe.concurrent('what is mailed, and when', () => {
     }, BUSY_MS)
   })
 
-  test('an emergency stop and a lost robot at once, also to somebody at the hub, with what waits', async () => {
+  test('is sent at once for an emergency stop and a lost robot, also to connected users, with pending notifications', async () => {
     await using fixture = await createFixture()
     const { owner, operator, path, link } = await fixture.session()
     await owner.hub()
@@ -225,7 +225,7 @@ describe.concurrent('what is mailed, and when', () => {
     const [stop] = fixture.to(owner) as [ReceivedMail]
     expect(header(stop, 'Subject')).toBe('EMERGENCY STOP of robot "Warehouse arm" (and 1 more)')
     expect(textOf(stop)).toMatch(
-      /An operator has taken over[\s\S]*emergency stop of robot "Warehouse arm" was pressed/,
+      /An operator has taken over[\s\S]*emergency stop of robot "Warehouse arm" was requested/,
     )
     expect(textOf(stop)).not.toContain('smoke')
     expect(stop.headers).not.toMatch(/^bcc:/im)
@@ -240,7 +240,7 @@ describe.concurrent('what is mailed, and when', () => {
     await operator.patch(path, { action: 'end' })
   })
 
-  test('four an hour at most; what comes after that is one mail when the hour is over', async () => {
+  test('is sent at most four times an hour; later notifications are combined after the hour', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.world.operator()
     for (let count = 1; count <= 4; count++) {
@@ -261,14 +261,14 @@ describe.concurrent('what is mailed, and when', () => {
   })
 })
 
-describe.concurrent('who gets none', () => {
-  test('whoever has turned mails off: before, meanwhile, or while the mail server was away', async () => {
+describe.concurrent('no mail is sent', () => {
+  test('to a user who turned mails off before, during the delay or while the mail server was down', async () => {
     await using fixture = await createFixture()
     const users = await Promise.all([1, 2, 3].map(() => fixture.world.operator()))
     const [before, whileLocked, late] = users as [TestUser, TestUser, TestUser]
     await fixture.prefer(before, { email: false })
     for (const user of users) await fixture.decide(user)
-    // What was written while mails were off stays untold after they were turned on.
+    // Notifications from the time when mails were off are not mailed later.
     await fixture.prefer(before, { email: true })
     await fixture.prefer(whileLocked, { email: false })
     await fixture.mail.stop()
@@ -286,19 +286,19 @@ describe.concurrent('who gets none', () => {
     ['with an address that is not verified', { email_verified: false }],
     ['with two addresses in one', { email: 'a@test.local, b@test.local' }],
     ['with more than an address', { email: 'a@test.local\r\nBcc: b@test.local' }],
-  ])('somebody %s', async (_what, change) => {
+  ])('to a user %s', async (_what, change) => {
     await using fixture = await createFixture()
-    const [operator, other] = [await fixture.world.operator(), await fixture.world.operator()]
+    const [operator, otherOperator] = [await fixture.world.operator(), await fixture.world.operator()]
     await fixture.db.updateTable('users').set(change).where('id', '=', operator.id).execute()
     await fixture.decide(operator)
-    await fixture.decide(other)
+    await fixture.decide(otherOperator)
     fixture.later(MINUTE_MS)
-    await fixture.arrived(other, 1)
+    await fixture.arrived(otherOperator, 1)
     await settled(fixture, operator)
     expect(fixture.mail.seen).toHaveLength(1)
   })
 
-  test('somebody whose address ceased to be verified meanwhile', async () => {
+  test('to a user whose address is no longer verified', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.world.operator()
     await fixture.decide(operator)
@@ -310,8 +310,8 @@ describe.concurrent('who gets none', () => {
   })
 })
 
-describe.concurrent('one click', () => {
-  test('on the link in the header ends the mails; looking at the link does not', async () => {
+describe.concurrent('the unsubscribe link', () => {
+  test('ends the mails with one POST; GET and HEAD do not', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.world.operator()
     await fixture.decide(operator)
@@ -324,7 +324,7 @@ describe.concurrent('one click', () => {
     expect(await looked.text()).toContain('<form method="post">')
     expect((await operator.get('/api/auth/profile')).body).toEqual(before)
 
-    // As RFC 8058 has it: no cookie, this body, no redirect.
+    // RFC 8058: no cookie, this body, no redirect.
     const form = { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) }
     for (let click = 0; click < 2; click++) {
       const done = await fetch(link, { ...form, redirect: 'manual' })
@@ -338,9 +338,9 @@ describe.concurrent('one click', () => {
     expect(fixture.mail.seen).toHaveLength(1)
   })
 
-  test('works with a link of one’s own only', async () => {
+  test('requires a valid signature for the user', async () => {
     await using fixture = await createFixture()
-    const [operator, other] = [await fixture.world.operator(), await fixture.world.operator()]
+    const [operator, otherOperator] = [await fixture.world.operator(), await fixture.world.operator()]
     await fixture.decide(operator)
     fixture.later(MINUTE_MS)
     await fixture.arrived(operator, 1)
@@ -354,7 +354,7 @@ describe.concurrent('one click', () => {
       `${at}?token=${operator.id}.`,
       `${link}x`,
       link.slice(0, -1),
-      `${at}?token=${other.id}.${signature}`,
+      `${at}?token=${otherOperator.id}.${signature}`,
       `${link}&token=x`,
       `${at}?token=%00`,
     ]
@@ -364,15 +364,15 @@ describe.concurrent('one click', () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) {
       expect((await fetch(link, { method })).status, method).toBe(405)
     }
-    for (const user of [operator, other]) {
+    for (const user of [operator, otherOperator]) {
       const { body } = await user.get('/api/auth/profile')
       expect(body.notification_preferences.email).toBe(true)
     }
   })
 })
 
-describe.concurrent('when something is away', () => {
-  test('the mail server: the mail arrives once when it is back; what came meanwhile is one more', async () => {
+describe.concurrent('an outage', () => {
+  test('of the mail server delays the mail; later notifications are combined in a second mail', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.world.operator()
     await fixture.mail.stop()
@@ -398,7 +398,7 @@ describe.concurrent('when something is away', () => {
     expect(fixture.mail.seen).toHaveLength(2)
   })
 
-  test('the mail server: what is read before it is back is not mailed', async () => {
+  test('of the mail server: notifications that are read before its end are not mailed', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.world.operator()
     await fixture.mail.stop()
@@ -415,7 +415,7 @@ describe.concurrent('when something is away', () => {
     expect(fixture.mail.seen).toEqual([])
   })
 
-  test('for three days: given up, and of what is older than that no mail is written', async () => {
+  test('of three days: the mail is abandoned, and older notifications are not mailed', async () => {
     await using fixture = await createFixture()
     const [waiting, silent] = [await fixture.world.operator(), await fixture.world.operator()]
     fixture.mail.is({ refuses: 'recipient', code: 550 })
@@ -424,7 +424,7 @@ describe.concurrent('when something is away', () => {
     await fixture.attempted(waiting, 1)
     fixture.later(72 * HOUR_MS - 2 * MINUTE_MS)
     await fixture.run()
-    await fixture.attempted(waiting, 2) // or one that began before the time was up would still be under way
+    await fixture.attempted(waiting, 2) // an attempt that started before the limit must have finished
     expect((await fixture.left(waiting)).mails).toBe(1)
 
     const old = await fixture.session()
@@ -440,7 +440,7 @@ describe.concurrent('when something is away', () => {
     await old.operator.patch(old.path, { action: 'end' })
   })
 
-  test('the server’s word after the whole mail: sent again as the same mail', async () => {
+  test('of the mail server after the whole mail: the same mail is sent again', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.world.operator()
     fixture.mail.is('dies after')
@@ -449,7 +449,7 @@ describe.concurrent('when something is away', () => {
     await vi.waitFor(() => expect(fixture.mail.seen).toHaveLength(1), BUSY_MS)
     await vi.waitFor(async () => {
       const [row] = await fixture.db.selectFrom('notification_mails').select('last_error').execute()
-      expect(row?.last_error).toContain('may have arrived')
+      expect(row?.last_error).toContain('may have been delivered')
     }, BUSY_MS)
     fixture.mail.is('takes')
     await operator.post('/api/notifications/2/read')
@@ -461,7 +461,7 @@ describe.concurrent('when something is away', () => {
     expect(second.body).toBe(first.body)
   })
 
-  test('the database: what was to be mailed is mailed when it is back', async () => {
+  test('of the database: due notifications are mailed after it', async () => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     try {
@@ -474,7 +474,7 @@ describe.concurrent('when something is away', () => {
       proxy.restore()
       await fixture.arrived(operator, 1)
       await settled(fixture, operator)
-      fixture.world.errors.length = 0 // whatever found the database away
+      fixture.world.errors.length = 0 // errors of the database outage
     } finally {
       await proxy[Symbol.asyncDispose]()
       await database.drop()
@@ -482,7 +482,7 @@ describe.concurrent('when something is away', () => {
   })
 })
 
-test('three workers at once, and notifications that go on: each is told once', {
+test('three concurrent workers mail each notification once', {
   timeout: 90_000,
 }, async () => {
   await using fixture = await createFixture({ bus: 'redis' })
@@ -507,21 +507,21 @@ test('three workers at once, and notifications that go on: each is told once', {
       .toSorted()
   await vi.waitFor(
     () => {
-      fixture.later(MINUTE_MS) // who has a mail under way is looked at again in a minute
+      fixture.later(MINUTE_MS) // a user with an undelivered mail is rechecked after a minute
       for (const user of users) expect(notified(user)).toHaveLength(3)
     },
     { timeout: BUSY_MS, interval: 500 },
   )
   for (const user of users) {
     await settled(fixture, user)
-    expect(new Set(notified(user)).size, 'told twice').toBe(3)
+    expect(new Set(notified(user)).size, 'mailed twice').toBe(3)
   }
   expect(mail.seen).toHaveLength(mail.taken.length)
   const ids = mail.taken.map((item) => item.messageId)
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('names that look like headers, addresses or markup stay names', async () => {
+test('names that look like headers, addresses or markup are quoted', async () => {
   await using fixture = await createFixture()
   const { owner, operator, robot, path } = await fixture.session()
   const names = [
@@ -550,7 +550,7 @@ test('names that look like headers, addresses or markup stay names', async () =>
   await operator.patch(path, { action: 'end' })
 })
 
-test('every kind of notification has a subject and a text of its own, whatever its data', () => {
+test('every notification type has its own subject and text for any data', () => {
   const notified = NotificationType.options.map((type) => renderNotification(type, {}))
   expect(new Set(notified.map((item) => item.subject)).size).toBe(NotificationType.options.length)
   for (const { subject, text } of [

@@ -10,10 +10,10 @@ import { connectTo } from '../../support/database/sql.ts'
 import { testTransactor } from '../../support/database/test-transactor.ts'
 
 const NOTIFICATIONS = 1_000_000
-/** One person has very many, none of them read. */
+/** The number of unread notifications of one user. */
 const PER_USER = 200_000
 const USERS = 4_000
-/** Rows that a statement here may read: pages, one batch, and what an index needs to find them. */
+/** Maximum number of rows that a statement may read: a page, a batch, and index lookups. */
 const FEW_ROWS = 5_000
 
 let database: TestDatabase
@@ -21,7 +21,7 @@ let sql: Client & AsyncDisposable
 let orm: Orm
 const busy = randomUUID()
 
-/** A million notifications, most of them read; ten thousand mails, two thousand of them waiting. */
+/** Inserts a million notifications, most of them read, and ten thousand mails, two thousand of them pending. */
 beforeAll(async () => {
   database = await createTestDatabase()
   sql = await connectTo(database.url)
@@ -59,7 +59,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** Rows that work on these tables reads, from indexes and otherwise, as PostgreSQL counts them. */
+/** Returns the number of rows of these tables that `work` reads, as PostgreSQL counts them. */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   const read = async () => {
     await orm.em.getConnection().execute('select pg_stat_force_next_flush()')
@@ -87,13 +87,13 @@ describe('with a million notifications', () => {
     ['an old page', { before: 1_000 }],
     ['the unread', { unreadOnly: true }],
     ['an old page of the unread', { unreadOnly: true, before: 1_000 }],
-  ])('a page reads little: %s', async (_what, page) => {
+  ])('a page reads few rows: %s', async (_what, page) => {
     const notifications = createNotifications(parts())
     const work = () => notifications.list(busy, { ...page, limit: 100 })
     expect(await rowsRead(work)).toBeLessThan(300)
   })
 
-  test('a page of the unread reads little for who has read nearly all', async () => {
+  test('a page of unread notifications reads few rows if the user has read almost all', async () => {
     const notifications = createNotifications(parts())
     const { rows } = await sql.query(`select id from users where id <> $1 limit 1`, [busy])
     const page = { unreadOnly: true, limit: 100 }
@@ -103,14 +103,14 @@ describe('with a million notifications', () => {
     expect(await reading).toBeLessThan(50)
   })
 
-  test('catching up and marking as read read no more than what they answer and change', async () => {
+  test('catching up and marking as read touch only the returned and changed rows', async () => {
     const notifications = createNotifications(parts())
     expect(await rowsRead(() => notifications.since(busy, 100_000))).toBeLessThan(300)
     expect(await rowsRead(() => notifications.markRead(busy, 150_000))).toBeLessThan(20)
     expect(await rowsRead(() => notifications.markReadUpTo(busy, 900))).toBeLessThan(FEW_ROWS)
   })
 
-  test('a worker with nothing to do reads nothing; one person is a few hundred rows at most', async () => {
+  test('an idle worker reads almost no rows; a user costs a few hundred at most', async () => {
     const { db, transact } = parts()
     const digests = createDigests({ transact, now })
     const queue = createMailQueue({ db, now, table: 'notification_mails', urgentFirst: true })

@@ -7,7 +7,7 @@ const AVAILABILITY = '/api/operator/availability'
 const MINUTE_MS = 60_000
 const waitOptions = { timeout: 10_000 }
 
-/** A Wednesday noon in Berlin; the schedule's clock stands still, presence runs by the database's. */
+/** A Wednesday at noon in Berlin. The test controls the schedule's clock; presence uses the database clock. */
 let clockMs = Date.parse('2026-07-01T10:00:00Z')
 let world: World
 beforeAll(async () => {
@@ -30,8 +30,8 @@ const seen = (operator: TestUser) =>
     .selectAll()
     .where('user_id', '=', operator.id)
     .executeTakeFirst()
-/** Moves the last sign of somebody into the past, as if the time had gone by. */
-const age = async (operator: TestUser, seconds: number) => {
+/** Moves the last presence sign of an operator into the past. */
+const agePresence = async (operator: TestUser, seconds: number) => {
   await using sql = await connectTo(world.database.url)
   await sql.query(`update user_presence set seen_at = now() - $2 * interval '1 second' where user_id = $1`, [
     operator.id,
@@ -39,8 +39,8 @@ const age = async (operator: TestUser, seconds: number) => {
   ])
 }
 
-describe('GET /api/operator/availability: says', () => {
-  test('no_schedule before a schedule was saved, present or not', async () => {
+describe('GET /api/operator/availability: returns', () => {
+  test('no_schedule before the operator saves a schedule, with or without presence', async () => {
     const operator = await world.operator()
     const expected = {
       available: false,
@@ -56,7 +56,7 @@ describe('GET /api/operator/availability: says', () => {
     expect(await read(operator)).toEqual(expected)
   })
 
-  test('outside_schedule and when the schedule opens, present or not', async () => {
+  test('outside_schedule and the next opening, with or without presence', async () => {
     const operator = await world.operator()
     await schedule(operator, '13:30', '17:00')
     const expected = {
@@ -74,7 +74,7 @@ describe('GET /api/operator/availability: says', () => {
     expect(await read(operator)).toMatchObject({ next_available_at: '2026-07-08T07:00:00.000Z' })
   })
 
-  test('offline inside the schedule without a connection to the hub, available with one', async () => {
+  test('offline inside the schedule without a hub connection, and available with a connection', async () => {
     const operator = await world.operator()
     await schedule(operator, '09:00', '17:00')
     expect(await read(operator)).toEqual({
@@ -96,7 +96,7 @@ describe('GET /api/operator/availability: says', () => {
     )
   })
 
-  test('in_session while a session is open, paused or not, inside the schedule and outside', async () => {
+  test('in_session during an open session, paused or active, inside and outside the schedule', async () => {
     const [client, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(client)
     ;(await world.connect(robot)).beat()
@@ -115,7 +115,7 @@ describe('GET /api/operator/availability: says', () => {
     expect(await read(operator)).toMatchObject({ reason: 'outside_schedule', open_session_id: null })
   })
 
-  test('what the clock says: a slot opens and closes', async () => {
+  test('outside_schedule before a slot opens and after it closes', async () => {
     const operator = await world.operator()
     await operator.hub()
     await vi.waitFor(async () => expect(await seen(operator)).toBeDefined(), waitOptions)
@@ -131,13 +131,13 @@ describe('GET /api/operator/availability: says', () => {
 })
 
 describe('presence', () => {
-  test('lasts 15 seconds by the database’s clock', async () => {
+  test('lasts 15 seconds on the database clock', async () => {
     const operator = await world.operator()
     await schedule(operator, '09:00', '17:00')
-    await world.platform.identity.userPresence.markSeen([operator.id]) // as a hub does, that dies then
-    await age(operator, 13)
+    await world.platform.identity.userPresence.markSeen([operator.id]) // as a hub process does before it dies
+    await agePresence(operator, 13)
     expect(await read(operator)).toMatchObject({ available: true, reason: null })
-    await age(operator, 15)
+    await agePresence(operator, 15)
     expect(await read(operator)).toMatchObject({ available: false, reason: 'offline' })
   })
 
@@ -146,11 +146,11 @@ describe('presence', () => {
     await schedule(operator, '09:00', '17:00')
     await operator.hub()
     await vi.waitFor(async () => expect(await read(operator)).toMatchObject({ available: true }), waitOptions)
-    await age(operator, 60)
+    await agePresence(operator, 60)
     await vi.waitFor(async () => expect(await read(operator)).toMatchObject({ available: true }), waitOptions)
   })
 
-  test('is written for everybody who comes at once', async () => {
+  test('is recorded for every operator that connects concurrently', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => world.operator()))
     await Promise.all(users.map((user) => user.hub()))
     await vi.waitFor(async () => {
@@ -159,7 +159,7 @@ describe('presence', () => {
     }, waitOptions)
   })
 
-  test('of somebody who does not exist is left out', async () => {
+  test('of an unknown user is skipped', async () => {
     const user = await world.newUser()
     await world.platform.identity.userPresence.markSeen([crypto.randomUUID(), user.id])
     expect(await seen(user)).toMatchObject({ user_id: user.id })

@@ -31,8 +31,8 @@ const schedule = (operator: TestUser, robotId: string) =>
     scheduledFor: new Date(Date.now() + 3_600_000).toISOString(),
   })
 
-/** A robot that is there, of an owner of its own. */
-async function robotOf(input: Record<string, unknown>, owner?: TestUser) {
+/** Creates a connected robot, with a new owner by default. */
+async function connectedRobot(input: Record<string, unknown>, owner?: TestUser) {
   const client = owner ?? (await world.client())
   const robot = await world.robot(client, input)
   const link = (await world.connect(robot)).beat()
@@ -45,13 +45,15 @@ describe('new robots', () => {
     ['false', false],
     ['true', true],
   ])(
-    'with ROBOTS_REQUIRE_CERTIFICATION=%s require certified operators: %s, unless told',
-    async (set, usual) => {
-      await using platform = await createWorld(set ? { env: { ROBOTS_REQUIRE_CERTIFICATION: set } } : {})
+    'with ROBOTS_REQUIRE_CERTIFICATION=%s require certified operators: %s, unless the request sets it',
+    async (setting, expected) => {
+      await using platform = await createWorld(
+        setting ? { env: { ROBOTS_REQUIRE_CERTIFICATION: setting } } : {},
+      )
       const owner = await platform.client()
       const register = async (hardware_id: string, more = {}) =>
         (await owner.post('/api/client/robots', { name: 'A', robot_type: 'x', hardware_id, ...more })).body
-      expect(await register('policy-1')).toMatchObject({ require_certification: usual })
+      expect(await register('policy-1')).toMatchObject({ require_certification: expected })
       for (const require_certification of [true, false]) {
         const robot = await register(`policy-${require_certification}`, { require_certification })
         expect(robot).toMatchObject({ require_certification })
@@ -61,18 +63,18 @@ describe('new robots', () => {
 })
 
 describe('available robots and start', () => {
-  test('agree about every robot, for every operator, now and for later', async () => {
+  test('agree on every robot for every operator, for immediate and scheduled sessions', async () => {
     const robotType = newType()
     const [owner, formerOwner] = [await world.client(), await world.client()]
     const robots = {
-      open: await robotOf({ robot_type: robotType }, owner),
-      strict: await robotOf({ robot_type: robotType, require_certification: true }, owner),
-      other: await robotOf({ robot_type: newType(), require_certification: true }, owner),
-      ownerless: await robotOf({ robot_type: robotType }, formerOwner),
-      missing: await robotOf({ robot_type: robotType }, owner),
-      removed: await robotOf({ robot_type: robotType }, owner),
-      away: await robotOf({ robot_type: robotType }, owner),
-      busy: await robotOf({ robot_type: robotType }, owner),
+      open: await connectedRobot({ robot_type: robotType }, owner),
+      strict: await connectedRobot({ robot_type: robotType, require_certification: true }, owner),
+      otherType: await connectedRobot({ robot_type: newType(), require_certification: true }, owner),
+      ownerless: await connectedRobot({ robot_type: robotType }, formerOwner),
+      missing: await connectedRobot({ robot_type: robotType }, owner),
+      removed: await connectedRobot({ robot_type: robotType }, owner),
+      away: await connectedRobot({ robot_type: robotType }, owner),
+      busy: await connectedRobot({ robot_type: robotType }, owner),
     }
     await admin.delete(`/api/admin/users/${formerOwner.id}/roles/client`)
     await owner.delete(`/api/client/robots/${robots.removed.id}`)
@@ -111,10 +113,10 @@ describe('available robots and start', () => {
     }
   })
 
-  test('an operator without a certification follows robots that require none, live', async () => {
+  test('an operator without a certification receives live status of robots that require no certification', async () => {
     const operator = await world.operator()
     const hub = await operator.hub()
-    const { client, ...robot } = await robotOf({ robot_type: newType() })
+    const { client, ...robot } = await connectedRobot({ robot_type: newType() })
     const strict = await world.robot(client, { robot_type: newType(), require_certification: true })
     const { robots } = await hub.send('robots:watch')
     const ids = robots.map(({ robot_id }: { robot_id: string }) => robot_id)
@@ -128,7 +130,7 @@ describe('available robots and start', () => {
 })
 
 describe('revoking a certification', () => {
-  test('needs a reason, is audited, and the operator reads it', async () => {
+  test('requires a reason, is audited, and notifies the operator', async () => {
     const operator = await world.operator()
     const robotType = newType()
     const id = await certified(operator, robotType)
@@ -158,7 +160,7 @@ describe('revoking a certification', () => {
     expect((await operator.post('/api/operator/certifications', { robot_type: robotType })).status).toBe(201)
   })
 
-  test('a rejection carries its reason, and one is required', async () => {
+  test('a rejection requires a reason and returns it', async () => {
     const operator = await world.operator()
     const { body } = await operator.post('/api/operator/certifications', { robot_type: newType() })
     const reject = (reason?: string) =>
@@ -174,12 +176,12 @@ describe('revoking a certification', () => {
     expect(await revoke(body.id)).toMatchObject({ status: 409 })
   })
 
-  test('takes the robots from the list at once; the open session goes on, and no new one starts', async () => {
+  test('removes the robots from the list immediately; an open session continues, and no new session starts', async () => {
     const operator = await world.operator()
     const robotType = newType()
     const id = await certified(operator, robotType)
-    const robot = await robotOf({ robot_type: robotType, require_certification: true })
-    const spare = await robotOf({ robot_type: robotType, require_certification: true })
+    const robot = await connectedRobot({ robot_type: robotType, require_certification: true })
+    const spare = await connectedRobot({ robot_type: robotType, require_certification: true })
     const { sessionId } = (await start(operator, robot.id)).body
     const planned = await world.operator()
     const plannedId = await certified(planned, robotType)
@@ -199,9 +201,9 @@ describe('revoking a certification', () => {
     expect(begin.status).toBe(403)
   })
 
-  test('at the same moment as a start: the session began before, or is refused', async () => {
+  test('concurrently with a start: the session starts before the revocation, or is rejected', async () => {
     const robotType = newType()
-    const robot = await robotOf({ robot_type: robotType, require_certification: true })
+    const robot = await connectedRobot({ robot_type: robotType, require_certification: true })
     const operator = await world.operator()
     const id = await certified(operator, robotType)
     await using sql = await connectTo(world.database.url)

@@ -10,7 +10,7 @@ const FIELDS = ['id', 'robot_type', 'status', 'note', 'reason', 'requested_at', 
 
 let world: World
 let admin: TestUser
-/** Never stands still, so that "newest first" has one answer. */
+/** Advances with every reading, so that "newest first" is unambiguous. */
 let clockMs = Date.now()
 beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs++) })
@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 let types = 0
-/** A robot type that no other test uses. */
+/** Returns a robot type that no other test uses. */
 const newType = () => `type-${++types}`
-const ask = async (operator: TestUser, robotType: string, note?: string) => {
+const requestCertification = async (operator: TestUser, robotType: string, note?: string) => {
   const reply = await operator.post(CERTIFICATIONS, { robot_type: robotType, ...(note && { note }) })
   expect(reply.status).toBe(201)
   return reply.body.id as string
@@ -30,7 +30,7 @@ const decide = (id: string, verb: 'approve' | 'reject', user = admin) =>
   user.post(`${ADMIN_LIST}/${id}/${verb}`, verb === 'reject' ? { reason: 'Not yet' } : undefined)
 
 describe('requesting', () => {
-  test('answers 201 with a PENDING request, which the list then shows', async () => {
+  test('answers 201 with a PENDING request, and the list contains it', async () => {
     const operator = await world.operator()
     const robotType = newType()
     const { status, body } = await operator.post(CERTIFICATIONS, {
@@ -51,10 +51,10 @@ describe('requesting', () => {
     expect((await operator.get(CERTIFICATIONS)).body).toEqual({ certifications: [body] })
   })
 
-  test('twice for one type is a 409 while the first is PENDING or APPROVED', async () => {
+  test('a type twice answers 409 while the first request is PENDING or APPROVED', async () => {
     const operator = await world.operator()
     const robotType = newType()
-    const id = await ask(operator, robotType)
+    const id = await requestCertification(operator, robotType)
     expect(await operator.post(CERTIFICATIONS, { robot_type: robotType })).toMatchObject({ status: 409 })
 
     await decide(id, 'approve')
@@ -63,21 +63,21 @@ describe('requesting', () => {
     expect((await operator.get(CERTIFICATIONS)).body.certifications).toHaveLength(1)
   })
 
-  test('works again after a rejection, and for another operator at any time', async () => {
-    const [operator, other] = [await world.operator(), await world.operator()]
+  test('succeeds after a rejection, and for another operator at any time', async () => {
+    const [operator, secondOperator] = [await world.operator(), await world.operator()]
     const robotType = newType()
-    const first = await ask(operator, robotType)
-    await ask(other, robotType)
+    const first = await requestCertification(operator, robotType)
+    await requestCertification(secondOperator, robotType)
     await decide(first, 'reject')
 
-    const second = await ask(operator, robotType)
+    const second = await requestCertification(operator, robotType)
     expect((await operator.get(CERTIFICATIONS)).body.certifications).toMatchObject([
       { id: second, status: 'PENDING' },
       { id: first, status: 'REJECTED' },
     ])
   })
 
-  test('twenty times at once makes one request', async () => {
+  test('twenty times concurrently creates one request', async () => {
     const operator = await world.operator()
     const robotType = newType()
     const replies = await Promise.all(
@@ -109,7 +109,7 @@ describe('deciding', () => {
   ] as const)('%s makes it %s and notifies the operator', async (verb, status, type) => {
     const operator = await world.operator()
     const robotType = newType()
-    const id = await ask(operator, robotType, 'please')
+    const id = await requestCertification(operator, robotType, 'please')
     const reply = await decide(id, verb)
 
     expect(reply.status).toBe(200)
@@ -132,9 +132,12 @@ describe('deciding', () => {
     ])
   })
 
-  test('happens once: a decided request answers 409 and stays decided', async () => {
+  test('is final: a second decision answers 409 and changes nothing', async () => {
     const operator = await world.operator()
-    const decided = { approve: await ask(operator, newType()), reject: await ask(operator, newType()) }
+    const decided = {
+      approve: await requestCertification(operator, newType()),
+      reject: await requestCertification(operator, newType()),
+    }
     await decide(decided.approve, 'approve')
     await decide(decided.reject, 'reject')
 
@@ -151,9 +154,9 @@ describe('deciding', () => {
     expect((await operator.get('/api/notifications')).body.notifications).toHaveLength(2)
   })
 
-  test('at once both ways leaves one decision and one notification', async () => {
+  test('both ways concurrently results in one decision and one notification', async () => {
     const operator = await world.operator()
-    const id = await ask(operator, newType())
+    const id = await requestCertification(operator, newType())
     const replies = await Promise.all(
       Array.from({ length: 10 }, (_, index) => decide(id, index % 2 ? 'approve' : 'reject')),
     )
@@ -161,7 +164,7 @@ describe('deciding', () => {
     expect((await operator.get('/api/notifications')).body.notifications).toHaveLength(1)
   })
 
-  test('of an unknown request is a 404', async () => {
+  test('an unknown request answers 404', async () => {
     for (const verb of ['approve', 'reject'] as const) {
       expect(await decide(randomUUID(), verb)).toMatchObject({
         status: 404,
@@ -170,9 +173,9 @@ describe('deciding', () => {
     }
   })
 
-  test('is for admins only, the request’s operator and the robot’s owner included', async () => {
+  test('is for admins only; it rejects the operator of the request and the owner of the robot', async () => {
     const [operator, owner] = [await world.operator(), await world.client()]
-    const id = await ask(operator, newType())
+    const id = await requestCertification(operator, newType())
     for (const user of [operator, owner, await world.newUser()]) {
       for (const verb of ['approve', 'reject'] as const) {
         expect(await decide(id, verb, user)).toMatchObject({ status: 403 })
@@ -183,12 +186,12 @@ describe('deciding', () => {
   })
 })
 
-test('admins list requests by status, longest waiting first, with the operator’s name', async () => {
+test('admins list requests by status, oldest first, with the operator’s name', async () => {
   const [firstOperator, two] = [await world.operator(), await world.operator()]
   const ids = [
-    await ask(firstOperator, newType()),
-    await ask(two, newType()),
-    await ask(firstOperator, newType()),
+    await requestCertification(firstOperator, newType()),
+    await requestCertification(two, newType()),
+    await requestCertification(firstOperator, newType()),
   ]
   await decide(ids[1] as string, 'approve')
   const ours = (reply: { body: { certifications: { id: string }[] } }) =>
@@ -217,12 +220,12 @@ test('admins list requests by status, longest waiting first, with the operator�
 })
 
 describe('available robots', () => {
-  test('are those AVAILABLE of approved types, newest first, without their owner’s secrets', async () => {
+  test('are AVAILABLE robots of approved types, newest first, without their owner’s secrets', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const types = { approved: newType(), pending: newType(), rejected: newType(), never: newType() }
-    await decide(await ask(operator, types.approved), 'approve')
-    await ask(operator, types.pending)
-    await decide(await ask(operator, types.rejected), 'reject')
+    await decide(await requestCertification(operator, types.approved), 'approve')
+    await requestCertification(operator, types.pending)
+    await decide(await requestCertification(operator, types.rejected), 'reject')
 
     const made: Record<string, { id: string; token: string }> = {}
     for (const [name, robotType] of Object.entries(types)) {
@@ -255,7 +258,7 @@ describe('available robots', () => {
     const listed = async () => (await operator.get(AVAILABLE)).body.robots.map((r: { id: string }) => r.id)
     await expect.poll(listed, { timeout: 10_000 }).toEqual([made.approved?.id])
     const driver = await world.operator()
-    await decide(await ask(driver, types.approved), 'approve')
+    await decide(await requestCertification(driver, types.approved), 'approve')
     const { sessionId } = (await driver.post('/api/sessions', { robotId: made.approved?.id })).body
     expect(await listed()).toEqual([])
     await driver.patch(`/api/sessions/${sessionId}`, { action: 'end' })
@@ -264,14 +267,18 @@ describe('available robots', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('are one’s own certifications’ only', async () => {
-    const [owner, certified, other] = [await world.client(), await world.operator(), await world.operator()]
+  test('include only types of the operator’s own certifications', async () => {
+    const [owner, certified, uncertified] = [
+      await world.client(),
+      await world.operator(),
+      await world.operator(),
+    ]
     const robotType = newType()
-    await decide(await ask(certified, robotType), 'approve')
+    await decide(await requestCertification(certified, robotType), 'approve')
     const robot = await world.robot(owner, { robot_type: robotType, require_certification: true })
     ;(await world.connect(robot)).beat()
 
     expect((await certified.get(AVAILABLE)).body.robots).toHaveLength(1)
-    expect((await other.get(AVAILABLE)).body).toEqual({ robots: [] })
+    expect((await uncertified.get(AVAILABLE)).body).toEqual({ robots: [] })
   })
 })

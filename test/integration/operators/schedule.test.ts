@@ -14,8 +14,8 @@ const slot = (weekday: number, start: string, end: string) => ({ weekday, start,
 const save = (operator: TestUser, slots: unknown, timezone: unknown = 'UTC') =>
   operator.post(SCHEDULE, { timezone, slots })
 
-describe('GET /api/operator/schedule: before one was saved', () => {
-  test('has no slots and the zone of the profile, or else UTC', async () => {
+describe('GET /api/operator/schedule: before the operator saves a schedule', () => {
+  test('has no slots, and the time zone of the profile or UTC', async () => {
     const operator = await world.operator()
     expect(await operator.get(SCHEDULE)).toMatchObject({ status: 200, body: { timezone: 'UTC', slots: [] } })
     await operator.post('/api/operator/profile', { timezone: 'Asia/Tokyo' })
@@ -23,8 +23,8 @@ describe('GET /api/operator/schedule: before one was saved', () => {
   })
 })
 
-describe('POST /api/operator/schedule: puts a new week in the place of the old one', () => {
-  test('and answers with it in order', async () => {
+describe('POST /api/operator/schedule: replaces the schedule', () => {
+  test('and returns the slots in order', async () => {
     const operator = await world.operator()
     const week = [slot(5, '18:30', '24:00'), slot(1, '13:00', '17:00'), slot(1, '09:00', '12:00')]
     const reply = await save(operator, week, 'Europe/Berlin')
@@ -44,7 +44,7 @@ describe('POST /api/operator/schedule: puts a new week in the place of the old o
     expect((await operator.get(SCHEDULE)).body).toEqual({ timezone: 'UTC', slots: [] })
   })
 
-  test('in the zone of the profile when it names none; later changes of the profile leave it alone', async () => {
+  test('in the time zone of the profile by default; later profile changes do not affect it', async () => {
     const operator = await world.operator()
     const slots = [slot(1, '09:00', '12:00')]
     const without = await operator.post(SCHEDULE, { slots })
@@ -56,13 +56,13 @@ describe('POST /api/operator/schedule: puts a new week in the place of the old o
     expect((await operator.get(SCHEDULE)).body.timezone).toBe('Asia/Tokyo')
   })
 
-  test('with slots that touch, on one day and over midnight', async () => {
+  test('with adjacent slots on one day and across midnight', async () => {
     const operator = await world.operator()
     const touching = [slot(1, '09:00', '12:00'), slot(1, '12:00', '24:00'), slot(2, '00:00', '06:00')]
     expect(await save(operator, touching)).toMatchObject({ status: 200, body: { slots: touching } })
   })
 
-  test('whole: of two that are saved at once, one is there', async () => {
+  test('atomically: of two concurrent requests, one schedule is stored', async () => {
     const operator = await world.operator()
     const weeks = Array.from({ length: 10 }, (_, index) => ({
       timezone: index % 2 ? 'Asia/Tokyo' : 'Europe/Paris',
@@ -73,18 +73,18 @@ describe('POST /api/operator/schedule: puts a new week in the place of the old o
     expect(weeks).toContainEqual((await operator.get(SCHEDULE)).body)
   })
 
-  test('of one’s own only', async () => {
-    const [operator, other] = [await world.operator(), await world.operator()]
+  test('of the signed-in operator only', async () => {
+    const [operator, secondOperator] = [await world.operator(), await world.operator()]
     await save(operator, [slot(1, '09:00', '12:00')])
-    expect((await other.get(SCHEDULE)).body.slots).toEqual([])
+    expect((await secondOperator.get(SCHEDULE)).body.slots).toEqual([])
   })
 })
 
-describe('POST /api/operator/schedule: refuses', () => {
+describe('POST /api/operator/schedule: rejects', () => {
   test.each([
     ['an end before its start', [slot(1, '22:00', '06:00')]],
     ['an empty slot', [slot(1, '09:00', '09:00')]],
-  ])('%s, and says how to get over midnight', async (_what, slots) => {
+  ])('%s, and explains how to cross midnight', async (_what, slots) => {
     const { status, body } = await save(await world.operator(), slots)
     expect(status).toBe(400)
     for (const expectedText of ['slots.0', 'midnight', 'split it in two', '24:00', '00:00']) {
@@ -92,7 +92,7 @@ describe('POST /api/operator/schedule: refuses', () => {
     }
   })
 
-  test('overlaps, and names both slots', async () => {
+  test('overlaps, and the error names both slots', async () => {
     const operator = await world.operator()
     const week = [slot(3, '11:59', '13:00'), slot(2, '10:00', '11:00'), slot(3, '09:00', '12:00')]
     expect(await save(operator, week)).toMatchObject({
@@ -121,7 +121,7 @@ describe('POST /api/operator/schedule: refuses', () => {
     ['timezone', { timezone: 'Mars/Olympus', slots: [] }],
     ['timezone', { timezone: null, slots: [] }],
     ['operator_id', { slots: [], operator_id: 'x' }],
-  ])('%s in %j, and keeps the old week', async (field, body) => {
+  ])('%s in %j, and keeps the previous schedule', async (field, body) => {
     const operator = await world.operator()
     const { body: before } = await save(operator, [slot(1, '09:00', '12:00')])
     const reply = await operator.post(SCHEDULE, { timezone: 'UTC', ...body })
@@ -129,7 +129,7 @@ describe('POST /api/operator/schedule: refuses', () => {
     expect((await operator.get(SCHEDULE)).body).toEqual(before)
   })
 
-  test('nothing of fifty slots', async () => {
+  test('no schedule of fifty slots', async () => {
     const fifty = Array.from({ length: 50 }, (_, index) =>
       slot((index % 7) + 1, `${10 + Math.floor(index / 7)}:00`, `${10 + Math.floor(index / 7)}:30`),
     )

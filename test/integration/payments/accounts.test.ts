@@ -13,14 +13,14 @@ const routes = [
   ['POST', '/api/payments/payout', 'operator'],
 ] as const
 
-/** A platform with payments, and the provider's side of them. */
+/** Creates a platform with payments and a fake Stripe server. */
 async function createFixture() {
   const stripe = await startStripe()
   const world = await createWorld({ env: stripe.env })
   return {
     stripe,
     world,
-    /** A provider that fails is an error in the log, and expected here. */
+    /** Removes the logged errors of an expected Stripe failure. */
     forgiveErrors: () => void world.errors.splice(0),
     async operator(country: string | null = 'DE') {
       const operator = await world.operator()
@@ -38,7 +38,7 @@ async function userWithRole(world: World, role: 'client' | 'operator') {
   return role === 'client' ? await world.client() : await world.operator()
 }
 
-test('every route: who may ask, and 503 with a clear text on a platform without a key', async () => {
+test('every route checks the credential and the role, and returns 503 on a platform without a Stripe key', async () => {
   await using world = await createWorld()
   for (const [method, path, role] of routes) {
     const valid = await userWithRole(world, role)
@@ -58,7 +58,7 @@ test('every route: who may ask, and 503 with a clear text on a platform without 
 })
 
 describe.concurrent('customer', () => {
-  test('is one per client, however many ask at once', async () => {
+  test('exists once per client, even with concurrent requests', async () => {
     await using fixture = await createFixture()
     const client = await fixture.world.client()
     const answers = await Promise.all(Array.from({ length: 20 }, () => client.post('/api/payments/customer')))
@@ -69,10 +69,10 @@ describe.concurrent('customer', () => {
     expect([again.status, again.body]).toEqual([200, { customerId: made[0] }])
     const [customer] = fixture.stripe.books.customers.values()
     expect(customer).toMatchObject({ id: made[0], name: client.name, metadata: { user_id: client.id } })
-    fixture.forgiveErrors() // whoever asked while the first was being made may have been told to come again
+    fixture.forgiveErrors() // a concurrent request may have received an error that asks for a retry
   })
 
-  test('bears the name and address of the client profile', async () => {
+  test('has the name and address of the client profile', async () => {
     await using fixture = await createFixture()
     const client = await fixture.world.client()
     await client.patch('/api/client/profile', {
@@ -90,7 +90,7 @@ describe.concurrent('customer', () => {
     ['drops after', 1],
     ['drops after', 2],
   ]
-  test.for(faults)('is one although the provider %s, %i times', async ([fault, times]) => {
+  test.for(faults)('exists once although Stripe %s, %i times', async ([fault, times]) => {
     await using fixture = await createFixture()
     const client = await fixture.world.client()
     fixture.stripe.plan(fault, /customers$/, times)
@@ -102,7 +102,7 @@ describe.concurrent('customer', () => {
     fixture.forgiveErrors()
   })
 
-  test('a provider that fails keeps its failure for the key, so the next attempt has a new one', async () => {
+  test('Stripe repeats a stored failure for its idempotency key, so the next attempt has a new key', async () => {
     await using fixture = await createFixture()
     const client = await fixture.world.client()
     fixture.stripe.plan('fails', /customers$/)
@@ -116,7 +116,7 @@ describe.concurrent('customer', () => {
     fixture.forgiveErrors()
   })
 
-  test('a key that the provider does not know reads 503 and names the reason', async () => {
+  test('an API key that Stripe rejects results in 503 with the reason', async () => {
     await using stripe = await startStripe()
     await using world = await createWorld({ env: { ...stripe.env, STRIPE_SECRET_KEY: 'sk_test_other' } })
     const client = await world.client()
@@ -128,7 +128,7 @@ describe.concurrent('customer', () => {
     world.errors.splice(0)
   })
 
-  test('a provider that does not answer is an error in bounded time', async () => {
+  test('a Stripe server that does not answer results in an error within bounded time', async () => {
     await using fixture = await createFixture()
     const client = await fixture.world.client()
     fixture.stripe.plan({ lateMs: 60_000 }, /customers$/, 9)
@@ -139,7 +139,7 @@ describe.concurrent('customer', () => {
 })
 
 describe('payment methods', () => {
-  test('setup intent and portal are for the client’s own customer, made on the way', async () => {
+  test('setup intent and portal create the client’s customer if it does not exist', async () => {
     await using fixture = await createFixture()
     const client = await fixture.world.client()
     const intent = await client.post('/api/payments/setup-intent')
@@ -154,7 +154,7 @@ describe('payment methods', () => {
     expect(fixture.stripe.books.customers.size).toBe(1)
   })
 
-  test('a customer that was deleted at the provider is made anew', async () => {
+  test('recreates a customer that was deleted at Stripe', async () => {
     await using fixture = await createFixture()
     const client = await fixture.world.client()
     const { customerId } = (await client.post('/api/payments/customer')).body
@@ -167,7 +167,7 @@ describe('payment methods', () => {
 })
 
 describe('payout account', () => {
-  test('from nothing to being paid, and back when the provider wants to know more', async () => {
+  test('becomes ready after onboarding and loses readiness when Stripe requires more information', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.operator()
     const status = async () => (await operator.get('/api/payments/connect')).body
@@ -205,7 +205,7 @@ describe('payout account', () => {
     expect(await status()).toEqual(nothing)
   })
 
-  test('is one per operator, however many ask at once; every link is a fresh one', async () => {
+  test('exists once per operator, even with concurrent requests; every link is new', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.operator()
     const answers = await Promise.all(
@@ -218,7 +218,7 @@ describe('payout account', () => {
     fixture.forgiveErrors()
   })
 
-  test('needs the country of the operator profile', async () => {
+  test('requires the country of the operator profile', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.operator(null)
     const answer = await operator.post('/api/payments/connect')
@@ -226,7 +226,7 @@ describe('payout account', () => {
     expect(fixture.stripe.requests).toEqual([])
   })
 
-  test('an expired link leads the signed-in operator, and nobody else, to a fresh one', async () => {
+  test('an expired link redirects only the signed-in operator to a new link', async () => {
     await using fixture = await createFixture()
     const operator = await fixture.operator()
     const client = await fixture.world.client()
@@ -234,19 +234,19 @@ describe('payout account', () => {
     const [link] = fixture.stripe.requestsTo('POST', /account_links$/)
     const back = `${fixture.world.baseUrl}/auth/payouts`
     expect(link?.params).toMatchObject({ use_case: { account_onboarding: { refresh_url: back } } })
-    const walk = async (cookie: string) =>
+    const openLink = async (cookie: string) =>
       await ask(back, { headers: { ...(cookie && { Cookie: cookie }), Accept: 'text/html' } })
-    const fresh = await walk(`__session=${operator.token}`)
+    const fresh = await openLink(`__session=${operator.token}`)
     expect([fresh.status, fresh.headers.get('Location')]).toEqual([
       302,
       expect.stringMatching(/^https:\/\/connect\./),
     ])
-    const unrelatedUser = await walk('')
+    const unrelatedUser = await openLink('')
     expect([unrelatedUser.status, unrelatedUser.headers.get('Location')]).toEqual([
       302,
       '/auth/login?return_to=%2Fauth%2Fpayouts',
     ])
-    expect((await walk(`__session=${client.token}`)).status).toBe(403)
+    expect((await openLink(`__session=${client.token}`)).status).toBe(403)
     expect(fixture.stripe.requestsTo('POST', /account_links$/)).toHaveLength(2)
   })
 })

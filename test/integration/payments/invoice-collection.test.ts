@@ -5,7 +5,7 @@ import type { StripeFault } from '../../support/stripe/server.ts'
 import { HOUR_MS, MINUTE_MS } from '../../support/world/billing.ts'
 import { performAction, start } from '../../support/world/session-fixtures.ts'
 
-test('a month that is over is an invoice at the provider, with a line for each session, and is PAID when it says so', async () => {
+test('a completed month becomes a Stripe invoice with a line for each session, and is PAID after the Stripe event', async () => {
   await using fixture = await createInvoiceFixture()
   const { owner, users } = fixture
   const { customerId } = (await owner.post('/api/payments/customer')).body
@@ -39,7 +39,7 @@ test('a month that is over is an invoice at the provider, with a line for each s
       amount: 300,
       metadata: { line: second },
       description: expect.stringMatching(
-        /: 6 min at 50 cents; paused for 2 min 10 s; robot away for 12 s, not charged$/,
+        /: 6 min at 50 cents; paused for 2 min 10 s; robot disconnected for 12 s, not charged$/,
       ),
     },
   ])
@@ -59,7 +59,7 @@ test('a month that is over is an invoice at the provider, with a line for each s
   expect(await fixture.invoiceNotifications()).toEqual(['invoice.issued', 'invoice.paid'])
 })
 
-test('GET /api/client/invoices/{id}: what each session on it cost, and why, page by page', async () => {
+test('GET /api/client/invoices/{id}: returns the charge of each session and its basis, in pages', async () => {
   await using fixture = await createInvoiceFixture()
   const { owner, users } = fixture
   const first = await fixture.drive(3)
@@ -98,7 +98,7 @@ test('GET /api/client/invoices/{id}: what each session on it cost, and why, page
   }
 })
 
-test('who has saved no payment method is sent the invoice', async () => {
+test('Stripe sends the invoice to a client without a saved payment method', async () => {
   await using fixture = await createInvoiceFixture()
   await fixture.drive(4)
   await fixture.closeMonth()
@@ -106,7 +106,7 @@ test('who has saved no payment method is sent the invoice', async () => {
   expect(fixture.stripeInvoice()).toMatchObject({ status: 'open', collection_method: 'send_invoice' })
 })
 
-describe.concurrent('the provider', () => {
+describe.concurrent('Stripe failures', () => {
   const faults: StripeFault[] = ['drops', 'drops after', 'fails', 'fails after']
   const steps: [RegExp, string][] = [
     [/\/customers$/, 'POST'],
@@ -118,13 +118,13 @@ describe.concurrent('the provider', () => {
   ]
   const cases = faults.flatMap((fault) => [false, true].map((forgets) => [fault, forgets] as const))
   test.for(cases)(
-    '%j at every step, its memory of keys lost meanwhile: %j: one invoice all the same',
+    '%j at every step, idempotency keys forgotten: %j: the collection creates one invoice',
     { timeout: 60_000 },
     async ([fault, forgets]) => {
       await using fixture = await createInvoiceFixture()
       for (const minutes of [2, 5, 9]) await fixture.drive(minutes)
       await fixture.closeMonth()
-      // The library asks twice.
+      // The Stripe library sends each request twice.
       for (const [path, method] of steps) fixture.stripe.plan(fault, path, 2, method)
       for (let run = 0; run < 16; run++) {
         await Promise.all([fixture.run(), fixture.run()])
@@ -139,7 +139,7 @@ describe.concurrent('the provider', () => {
     },
   )
 
-  test('loses a draft that somebody deleted there: it is made anew', async () => {
+  test('the collection recreates a draft that was deleted at Stripe', async () => {
     await using fixture = await createInvoiceFixture()
     await fixture.drive(4)
     await fixture.closeMonth()
@@ -154,7 +154,7 @@ describe.concurrent('the provider', () => {
     fixture.forgiveErrors()
   })
 
-  test('lost the customer: the invoice is made for a new one', async () => {
+  test('the collection creates a new customer if Stripe has lost the customer', async () => {
     await using fixture = await createInvoiceFixture()
     const { customerId } = (await fixture.owner.post('/api/payments/customer')).body
     fixture.stripe.books.forget(customerId)
@@ -165,7 +165,7 @@ describe.concurrent('the provider', () => {
     expect(fixture.stripeInvoice().customer).not.toBe(customerId)
   })
 
-  test('has a line too many on the draft: it is not charged until that is gone', async () => {
+  test('the collection does not finalize a draft with an extra line until the line is removed', async () => {
     await using fixture = await createInvoiceFixture()
     await fixture.drive(4)
     await fixture.closeMonth()
@@ -196,7 +196,9 @@ describe.concurrent('the provider', () => {
   })
 })
 
-test('more sessions than the provider takes lines: a line for each day', { timeout: 30_000 }, async () => {
+test('combines sessions into one line per day if they exceed the Stripe line limit', {
+  timeout: 30_000,
+}, async () => {
   await using fixture = await createInvoiceFixture()
   const {
     core: { db },
@@ -215,7 +217,7 @@ test('more sessions than the provider takes lines: a line for each day', { timeo
   expect(stripeInvoice.lines).toHaveLength(12)
 })
 
-describe('how an invoice stands follows the provider', () => {
+describe('the status of an invoice follows Stripe', () => {
   async function issued() {
     const fixture = await createInvoiceFixture()
     await fixture.drive(10)
@@ -226,7 +228,7 @@ describe('how an invoice stands follows the provider', () => {
     return Object.assign(fixture, { id, status })
   }
 
-  test('a bank that takes its time has not failed; one that refuses has, until it pays', async () => {
+  test('a processing payment is not FAILED; a rejected payment is FAILED until it succeeds', async () => {
     await using fixture = await issued()
     fixture.invoices.begin(fixture.id)
     await fixture.sendEvent('invoice.updated', fixture.id)
@@ -240,7 +242,7 @@ describe('how an invoice stands follows the provider', () => {
     await Promise.all(
       ['invoice.paid', 'invoice.updated', 'invoice.paid'].map((type) => fixture.sendEvent(type, fixture.id)),
     )
-    await fixture.sendEvent('invoice.payment_failed', fixture.id) // the one of before, late
+    await fixture.sendEvent('invoice.payment_failed', fixture.id) // the earlier event, delivered late
     expect(await fixture.status()).toBe('PAID')
     expect(await fixture.balances()).toEqual({ receivable: 0, balance: 0, cash: 500 })
     expect(await fixture.invoiceNotifications()).toEqual([
@@ -250,7 +252,7 @@ describe('how an invoice stands follows the provider', () => {
     ])
   })
 
-  test('one that is withdrawn is VOID, at the platform’s cost; the operator keeps the earnings', async () => {
+  test('a voided invoice is VOID at the platform’s cost, and the operator keeps the earnings', async () => {
     await using fixture = await issued()
     const earned = (await fixture.operator.get('/api/payments/payout')).body.pendingEarningsCents
     expect(earned).toBe(350)
@@ -262,7 +264,7 @@ describe('how an invoice stands follows the provider', () => {
     expect(await fixture.invoiceNotifications()).toEqual(['invoice.issued', 'invoice.voided'])
   })
 
-  test('one that is given up has FAILED, and is still owed', async () => {
+  test('an uncollectible invoice is FAILED and remains receivable', async () => {
     await using fixture = await issued()
     fixture.invoices.end(fixture.id, 'uncollectible')
     await fixture.sendEvent('invoice.marked_uncollectible', fixture.id)
@@ -270,7 +272,7 @@ describe('how an invoice stands follows the provider', () => {
     expect(await fixture.balances()).toMatchObject({ receivable: 500, cash: 0 })
   })
 
-  test('one that was paid past the provider is PAID, without cash there', async () => {
+  test('an invoice paid outside Stripe is PAID without Stripe cash', async () => {
     await using fixture = await issued()
     fixture.invoices.pay(fixture.id, { offStripe: true })
     await fixture.sendEvent('invoice.paid', fixture.id)
@@ -278,7 +280,7 @@ describe('how an invoice stands follows the provider', () => {
     expect(await fixture.balances()).toEqual({ receivable: 0, balance: 500, cash: 0 })
   })
 
-  test('when the events are lost, the worker asks', async () => {
+  test('the worker queries Stripe when events are lost', async () => {
     await using fixture = await issued()
     fixture.invoices.pay(fixture.id)
     fixture.later(HOUR_MS)
@@ -290,10 +292,10 @@ describe('how an invoice stands follows the provider', () => {
     const asked = fixture.stripe.requests.length
     fixture.later(100 * HOUR_MS)
     await fixture.run()
-    expect(fixture.stripe.requests, 'nobody asks for what is settled').toHaveLength(asked)
+    expect(fixture.stripe.requests, 'the worker does not query a settled invoice').toHaveLength(asked)
   })
 
-  test('events of invoices that others made change nothing', async () => {
+  test('events of foreign invoices change nothing', async () => {
     await using fixture = await issued()
     const own = structuredClone(fixture.stripeInvoice())
     fixture.invoices.all.set('in_foreign', { ...own, id: 'in_foreign', status: 'paid' })
@@ -302,7 +304,7 @@ describe('how an invoice stands follows the provider', () => {
   })
 })
 
-test('what is too little to charge is put off to the next invoice, and balanced with it', async () => {
+test('carries an amount below the minimum over to the next invoice, and balances both', async () => {
   await using fixture = await createInvoiceFixture()
   await fixture.world.platform.core.db
     .updateTable('pricing_plans')
@@ -327,7 +329,7 @@ test('what is too little to charge is put off to the next invoice, and balanced 
   expect(await fixture.balances()).toEqual({ receivable: 0, balance: 0, cash: 130 })
 })
 
-test('several workers at once collect each month once, earlier months too', async () => {
+test('concurrent workers collect each month once, including earlier months', async () => {
   await using fixture = await createInvoiceFixture()
   const {
     core: { db },
@@ -343,7 +345,7 @@ test('several workers at once collect each month once, earlier months too', asyn
   expect(rows).toEqual([{ failure: null }, { failure: null }])
 })
 
-test('without the provider’s key a month is closed and waits; once there is one, it is collected', async () => {
+test('without a Stripe key a closed month stays pending; with a key it is collected', async () => {
   await using fixture = await createInvoiceFixture({ keyless: true })
   await fixture.drive(4)
   await fixture.closeMonth()

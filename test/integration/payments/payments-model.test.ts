@@ -22,14 +22,14 @@ const mostly = <T>(...choices: [weight: number, arbitrary: fc.Arbitrary<T>][]): 
 const kind = <T extends string>(name: T) => fc.constant(name)
 const which = fc.nat({ max: 20 })
 
-/** How a piece of work fares: after how many steps its process ends, and what the provider does meanwhile. */
+/** Generates the conditions of an operation: the step at which its process dies and the Stripe fault during it. */
 const outcome = fc.record({
   steps: mostly([2, fc.constant(1_000)], [3, fc.nat({ max: 25 })]),
   fault: mostly<StripeFault | undefined>(
     [3, fc.constant(undefined)],
     [2, fc.constantFrom('drops', 'drops after', 'fails', 'fails after', 'refuses')],
   ),
-  /** At which of its requests of this kind. */
+  /** Selects the request with the fault: the method, and how many requests of it precede. */
   method: mostly([3, kind('POST')], [1, kind('GET')]),
   at: fc.nat({ max: 3 }),
 })
@@ -89,7 +89,8 @@ let clockMs = Date.parse('2026-01-15T12:00:00Z')
 const now = () => new Date(clockMs)
 beforeAll(async () => {
   stripe = await startStripe()
-  world = await createWorld({ now }) // its own workers know no provider: all that happens is told by the story
+  // The workers of this world have no Stripe key, so that only the steps cause changes.
+  world = await createWorld({ now })
   gateway = await createSilentGateway(world, () => clockMs)
 })
 afterAll(async () => {
@@ -98,7 +99,7 @@ afterAll(async () => {
   await stripe[Symbol.asyncDispose]()
 })
 
-/** Two people with payments of their own, and what can happen to them. */
+/** Creates a client and an operator with new payment accounts, and executes steps for them. */
 async function createScenario() {
   const { books } = stripe
   books.transfers.splice(0)
@@ -110,18 +111,18 @@ async function createScenario() {
   const events: object[] = []
   const seen = new Map<string, string>()
 
-  const inLife = <T>(steps: number, work: (payments: Payments) => Promise<T>) =>
+  const runInProcess = <T>(steps: number, work: (payments: Payments) => Promise<T>) =>
     inProcess({ world, stripe, now, steps }, work)
 
-  /** A piece of work and its fate. What the platform refuses was refused; what it does besides is a mistake. */
-  async function under(
+  /** Runs an operation with an outcome. An AppError is an expected rejection; any other error fails the test. */
+  async function runUnder(
     { steps, fault, method, at }: Outcome,
     work: (payments: Payments) => Promise<unknown>,
   ) {
     let asked = 0
     if (fault) stripe.planFor(fault, (request) => request.method === method && ++asked > at, 2)
     try {
-      await inLife(steps, work)
+      await runInProcess(steps, work)
     } catch (cause) {
       if (!(cause instanceof AppError)) throw cause
     } finally {
@@ -129,16 +130,16 @@ async function createScenario() {
     }
   }
 
-  /** Whatever has changed at the provider has an event. */
-  function notice(): void {
-    const emitEvent = (id: string, state: string, type: string) => {
+  /** Queues a Stripe event for every object that has changed. */
+  function queueStripeEvents(): void {
+    const queueIfChanged = (id: string, state: string, type: string) => {
       if (seen.get(id) !== state) events.push(snapshotEvent(type, { id }))
       seen.set(id, state)
     }
     for (const { id, amount_reversed } of books.transfers)
-      emitEvent(id, `${amount_reversed}`, 'transfer.updated')
+      queueIfChanged(id, `${amount_reversed}`, 'transfer.updated')
     for (const { id, status, intent } of books.invoices.all.values()) {
-      emitEvent(id, `${status} ${intent?.status}`, 'invoice.updated')
+      queueIfChanged(id, `${status} ${intent?.status}`, 'invoice.updated')
     }
   }
 
@@ -151,12 +152,12 @@ async function createScenario() {
     await payments.collections.runDue()
     await world.platform.billing.earningsRelease.runDue()
   }
-  await inLife(1_000, (payments) => payments.recipients.onboard(operator.id))
+  await runInProcess(1_000, (payments) => payments.recipients.onboard(operator.id))
   const accountId = [...books.recipients.keys()].at(-1) as string
   books.finishOnboarding(accountId)
   const pair: Pair = { operatorId: operator.id, clientId: owner.id, accountId }
 
-  async function carryOut(item: Step): Promise<void> {
+  async function executeStep(item: Step): Promise<void> {
     switch (item.do) {
       case 'drive': {
         const id = await start(operator, robotId)
@@ -165,9 +166,9 @@ async function createScenario() {
         return
       }
       case 'payout':
-        return await under(item.outcome, (payments) => payments.payouts.request(operator.id, item.cents))
+        return await runUnder(item.outcome, (payments) => payments.payouts.request(operator.id, item.cents))
       case 'work':
-        await Promise.all(Array.from({ length: item.workers }, () => under(item.outcome, work)))
+        await Promise.all(Array.from({ length: item.workers }, () => runUnder(item.outcome, work)))
         return
       case 'close':
         clockMs = Date.UTC(now().getUTCFullYear(), now().getUTCMonth() + 1)
@@ -177,7 +178,7 @@ async function createScenario() {
         if (item.ms > 24 * HOUR_MS) stripe.forgetKeys()
         return
       case 'bank':
-        return atTheBank(item)
+        return applyBankResult(item)
       case 'reverse': {
         const transfer = books.transfers[item.which]
         const cents = Math.floor((transfer?.amount ?? 0) * item.part)
@@ -194,7 +195,7 @@ async function createScenario() {
     }
   }
 
-  function atTheBank({ which, what }: { which: number; what: string }): void {
+  function applyBankResult({ which, what }: { which: number; what: string }): void {
     const open = [...books.invoices.all.values()].filter(({ status }) => status === 'open')
     const { id } = open[which % Math.max(1, open.length)] ?? {}
     if (id === undefined) return
@@ -209,35 +210,36 @@ async function createScenario() {
     const event = events[index]
     if (!event) return
     await Promise.all(
-      Array.from({ length: times }, () => under(outcome, (payments) => receive(payments, event))),
+      Array.from({ length: times }, () => runUnder(outcome, (payments) => receive(payments, event))),
     )
-    if (!again && outcome.steps > 100 && !outcome.fault) events.splice(index, 1) // or the provider comes again
+    if (!again && outcome.steps > 100 && !outcome.fault) events.splice(index, 1) // otherwise Stripe delivers it again
   }
 
   return {
     async execute(item: Step): Promise<void> {
-      await carryOut(item)
-      notice()
+      await executeStep(item)
+      queueStripeEvents()
       await auditMoney(world.platform.core.db, books, pair)
     },
-    /** The provider is well again, everything has its time, and every event comes at last, newest first. */
+    /** Ends all faults, lets every retry run, and delivers every event, newest first. */
     async settle(): Promise<void> {
       books.balanceCents = 1_000_000
       books.finishOnboarding(accountId)
       for (let round = 0; round < 4; round++) {
         clockMs += 26 * HOUR_MS
         stripe.forgetKeys()
-        await inLife(1_000_000, work)
-        notice()
+        await runInProcess(1_000_000, work)
+        queueStripeEvents()
       }
-      for (const event of [...events].reverse()) await inLife(1_000, (payments) => receive(payments, event))
+      for (const event of [...events].reverse())
+        await runInProcess(1_000, (payments) => receive(payments, event))
       await auditSettledMoney(world.platform.core.db, books, pair)
     },
   }
 }
 
-// A failure prints its seed and the shortest story that fails; `fc.assert(…, { seed, path })` tells it again.
-test('whatever people, banks, events and dying processes do, in any order: no cent is lost or made, nothing is sent twice', {
+// A failure prints its seed and the shortest failing sequence. `fc.assert(…, { seed, path })` repeats it.
+test('no cent is lost, created or sent twice for any order of user requests, bank results, events and crashes', {
   timeout: 600_000,
 }, async () => {
   const scenario = fc.array(step, { minLength: 5, maxLength: 40, size: 'max' })

@@ -7,7 +7,7 @@ import { createWorld } from '../../support/world/world.ts'
 const HOUR_MS = 3_600_000
 const PAYOUT = '/api/payments/payout'
 
-/** A platform with payments and an operator who has earned something and can be paid. */
+/** Creates a platform with payments and an operator with earnings and a payout account. */
 async function createFixture(earnedCents: number) {
   const stripe = await startStripe()
   let aheadMs = 0
@@ -29,14 +29,15 @@ async function createFixture(earnedCents: number) {
     world,
     operator,
     accountId,
-    ask: (amountCents?: number) => operator.post(PAYOUT, amountCents === undefined ? {} : { amountCents }),
+    requestPayout: (amountCents?: number) =>
+      operator.post(PAYOUT, amountCents === undefined ? {} : { amountCents }),
     overview: async () => (await operator.get(PAYOUT)).body,
     later: (ms: number) => {
       aheadMs += ms
     },
-    /** One run of a worker. */
+    /** Runs the worker once. */
     run: () => payments!.payoutTransfers.runDue(),
-    /** Where the operator's money is, and what the provider has moved. */
+    /** Returns the operator's ledger balances and the amount that Stripe has transferred. */
     async books() {
       return {
         payable: 0 - (await balance(db, 'operator_payable', operator.id)),
@@ -52,7 +53,7 @@ async function createFixture(earnedCents: number) {
   }
 }
 
-test('all that was earned is paid out; nothing is left to pay out again', async () => {
+test('pays out all earnings and leaves no amount for a second payout', async () => {
   await using fixture = await createFixture(4_250)
   expect(await fixture.overview()).toEqual({
     availableCents: 4_250,
@@ -63,7 +64,7 @@ test('all that was earned is paid out; nothing is left to pay out again', async 
     pendingEarningsCents: 0,
     nextAvailableAt: null,
   })
-  const answer = await fixture.ask()
+  const answer = await fixture.requestPayout()
   expect([answer.status, answer.body]).toEqual([
     201,
     {
@@ -87,10 +88,10 @@ test('all that was earned is paid out; nothing is left to pay out again', async 
   ])
   const [notification] = (await fixture.operator.get('/api/notifications')).body.notifications
   expect(notification).toMatchObject({ type: 'payout.paid', data: { amount_cents: 4_250 } })
-  expect((await fixture.ask()).status).toBe(409)
+  expect((await fixture.requestPayout()).status).toBe(409)
 })
 
-test('an empty request pays out everything as well', async () => {
+test('a request without a body pays out all earnings', async () => {
   await using fixture = await createFixture(1_000)
   expect((await fixture.operator.request('POST', PAYOUT)).body).toMatchObject({ amountCents: 1_000 })
 })
@@ -102,30 +103,33 @@ test.for([
   [5_000, 0, 400, 'amountCents'],
   [5_000, 10.5, 400, 'amountCents'],
   [5_000, -2_000, 400, 'amountCents'],
-] as const)('of %i cents, %d cents are refused with %i', async ([earned, asked, status, text]) => {
-  await using fixture = await createFixture(earned)
-  const answer = await fixture.ask(asked)
-  expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining(text)])
-  expect(await fixture.books()).toEqual({ payable: earned, reserved: 0, transferred: 0 })
-})
+] as const)(
+  'with %i cents available, a payout of %d cents is rejected with %i',
+  async ([earned, asked, status, text]) => {
+    await using fixture = await createFixture(earned)
+    const answer = await fixture.requestPayout(asked)
+    expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining(text)])
+    expect(await fixture.books()).toEqual({ payable: earned, reserved: 0, transferred: 0 })
+  },
+)
 
-test('without a payout account, or with one that the provider holds back, nothing is reserved', async () => {
+test('reserves nothing without a payout account or with a restricted payout account', async () => {
   await using fixture = await createFixture(2_000)
   fixture.stripe.books.restrict(fixture.accountId, ['identity.individual.verification.document'])
-  expect((await fixture.ask()).body.error).toContain('not ready')
+  expect((await fixture.requestPayout()).body.error).toContain('not ready')
   fixture.stripe.books.forget(fixture.accountId)
-  expect((await fixture.ask()).body.error).toContain('no payout account')
+  expect((await fixture.requestPayout()).body.error).toContain('no payout account')
   expect(await fixture.books()).toEqual({ payable: 2_000, reserved: 0, transferred: 0 })
 })
 
-test('however many ask at once, no more is paid than was earned', async () => {
+test('concurrent requests never pay out more than the earnings', async () => {
   await using fixture = await createFixture(10_000)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.ask(3_000)))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.requestPayout(3_000)))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, ...Array(17).fill(409)])
   expect(await fixture.books()).toEqual({ payable: 1_000, reserved: 0, transferred: 9_000 })
 })
 
-test('the database refuses to pay out what was not earned', async () => {
+test('the database rejects a payout above the earnings', async () => {
   await using fixture = await createFixture(2_000)
   const {
     core: { transact },
@@ -146,32 +150,32 @@ test('the database refuses to pay out what was not earned', async () => {
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
 })
 
-describe.concurrent('the provider', () => {
-  test('refuses: the amount is available again, and the operator is told why', async () => {
+describe.concurrent('Stripe', () => {
+  test('rejects a transfer: the amount is available again, and the operator is notified of the reason', async () => {
     await using fixture = await createFixture(2_000)
     fixture.stripe.books.balanceCents = 0
-    const answer = await fixture.ask()
+    const answer = await fixture.requestPayout()
     expect(answer.body).toMatchObject({ status: 'FAILED', failure: expect.stringContaining('insufficient') })
     expect(await fixture.books()).toEqual({ payable: 2_000, reserved: 0, transferred: 0 })
     const [notification] = (await fixture.operator.get('/api/notifications')).body.notifications
     expect(notification).toMatchObject({ type: 'payout.failed' })
     fixture.stripe.books.balanceCents = 10_000
-    expect((await fixture.ask()).body.status).toBe('PAID')
+    expect((await fixture.requestPayout()).body.status).toBe('PAID')
   })
 
   const faults: StripeFault[] = ['drops', 'drops after', 'fails', 'fails after', { lateMs: 60_000 }]
   test.for(faults)(
-    '%j: the payout is held, shown as pending, and made once',
+    '%j: the payout stays reserved, is shown as pending, and is transferred once',
     { timeout: 30_000 },
     async (fault) => {
       await using fixture = await createFixture(2_000)
-      fixture.stripe.plan(fault, /transfers$/, 2) // the library's own second attempt included
-      const answer = await fixture.ask()
+      fixture.stripe.plan(fault, /transfers$/, 2) // includes the retry of the Stripe library
+      const answer = await fixture.requestPayout()
       expect([answer.status, answer.body.status]).toEqual([201, 'PENDING'])
       expect(await fixture.overview()).toMatchObject({ availableCents: 0, pendingCents: 2_000 })
-      expect((await fixture.ask()).status).toBe(409)
+      expect((await fixture.requestPayout()).status).toBe(409)
       fixture.stripe.recover()
-      await fixture.run() // too early: whoever asked may still be waiting for the answer
+      await fixture.run() // too early: the original request may still wait for the answer
       expect(await fixture.overview()).toMatchObject({ pendingCents: 2_000 })
       for (let hour = 0; hour < 30; hour++) {
         fixture.later(HOUR_MS)
@@ -184,10 +188,10 @@ describe.concurrent('the provider', () => {
     },
   )
 
-  test('refuses to say what it has done: nothing is released that may have been paid', async () => {
+  test('rejects the status query: the payout stays reserved because it may have been paid', async () => {
     await using fixture = await createFixture(2_000)
     fixture.stripe.plan('drops after', /transfers$/, 2, 'POST')
-    expect((await fixture.ask()).body.status).toBe('PENDING')
+    expect((await fixture.requestPayout()).body.status).toBe('PENDING')
     fixture.stripe.plan('refuses', /transfers$/, 1, 'GET')
     fixture.later(HOUR_MS)
     await fixture.run()
@@ -200,7 +204,7 @@ describe.concurrent('the provider', () => {
     fixture.forgiveErrors()
   })
 
-  test('a process that ends between the reservation and the transfer leaves the payout to the worker', async () => {
+  test('the worker completes a payout if its process ends between the reservation and the transfer', async () => {
     await using fixture = await createFixture(2_000)
     const {
       core: { db, transact },

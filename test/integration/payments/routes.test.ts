@@ -25,7 +25,7 @@ afterAll(async () => {
   await stripe[Symbol.asyncDispose]()
 })
 
-/** Whose metadata name this person, at the provider. */
+/** Returns the Stripe customers with this user's ID in their metadata. */
 const customersOf = ({ id }: TestUser) =>
   [...stripe.books.customers.values()].filter(({ metadata }) => metadata.user_id === id)
 const recipientsOf = ({ id }: TestUser) =>
@@ -41,7 +41,7 @@ async function onboard(operator: TestUser): Promise<string> {
   return id
 }
 
-/** Lets an operator have earned something, who can be paid. */
+/** Gives an operator a payout account and earnings. Returns the account ID. */
 async function earn(operator: TestUser): Promise<string> {
   const accountId = await onboard(operator)
   const lines = [
@@ -52,7 +52,7 @@ async function earn(operator: TestUser): Promise<string> {
   return accountId
 }
 
-/** Where an operator's money is, and what the provider was seen to transfer to them. */
+/** Returns an operator's ledger balances and the Stripe transfers to the account. */
 async function moneyOf(operator: TestUser, accountId: string) {
   const {
     core: { db },
@@ -65,12 +65,12 @@ async function moneyOf(operator: TestUser, accountId: string) {
   }
 }
 
-/** What the provider sends with an event. */
+/** Returns the signature header of a Stripe event. */
 const signatureOf = (payload: string) => ({
   'Stripe-Signature': webhooks.generateTestHeaderString({ payload, secret: WEBHOOK_SECRET }),
 })
-/** Tells of an event as the provider does. */
-async function emitEvent(event: object) {
+/** Delivers a signed event to the Stripe webhook. */
+async function deliverEvent(event: object) {
   const body = JSON.stringify(event)
   const answer = await ask(`${world.baseUrl}${PAYMENTS}/webhook`, {
     method: 'POST',
@@ -80,7 +80,7 @@ async function emitEvent(event: object) {
   return [answer.status, answer.body]
 }
 
-describe('admits', () => {
+describe('authorization', () => {
   const SIGN_IN = [401, 'Sign in, or send an Authorization: Bearer header']
   const INVALID = [401, 'The session token is not valid. Sign in again.']
   const EXPIRED = [401, 'The session token has expired. Sign in again.']
@@ -90,41 +90,41 @@ describe('admits', () => {
 
   const callers = [
     'no credential',
-    'a garbage token',
+    'an invalid token',
     'an expired session',
-    'a key of a client',
-    'a key of an operator',
+    'an API key of a client',
+    'an API key of an operator',
     'a client',
     'an operator',
     'an admin',
-    'a person with both roles',
+    'a user with both roles',
   ] as const
   type Caller = (typeof callers)[number]
   type Answers = Record<Caller, readonly unknown[]>
 
-  const nobody = {
+  const withoutUserSession = {
     'no credential': SIGN_IN,
-    'a garbage token': INVALID,
+    'an invalid token': INVALID,
     'an expired session': EXPIRED,
-    'a key of a client': NO_KEYS,
-    'a key of an operator': NO_KEYS,
+    'an API key of a client': NO_KEYS,
+    'an API key of an operator': NO_KEYS,
   }
   const clients = (status: number): Answers => ({
-    ...nobody,
+    ...withoutUserSession,
     'a client': [status],
-    'a person with both roles': [status],
+    'a user with both roles': [status],
     'an operator': needs('client'),
     'an admin': needs('client'),
   })
   const operators = (status: number): Answers => ({
-    ...nobody,
+    ...withoutUserSession,
     'an operator': [status],
-    'a person with both roles': [status],
+    'a user with both roles': [status],
     'a client': needs('operator'),
     'an admin': needs('operator'),
   })
-  /** The signature alone counts: no credential opens it, and none is asked for. */
-  const provider = (answer: readonly unknown[]) =>
+  /** Returns the same answer for every caller: the webhook checks only the signature. */
+  const everyCaller = (answer: readonly unknown[]) =>
     Object.fromEntries(callers.map((caller) => [caller, answer])) as Answers
 
   const EVENT = JSON.stringify(snapshotEvent('charge.succeeded', { id: 'ch_1' }))
@@ -141,9 +141,9 @@ describe('admits', () => {
     'POST /connect': { expected: operators(200) },
     'GET /payout': { expected: operators(200) },
     'POST /payout': { expected: operators(201), body: { amountCents: 1_000 } },
-    'POST /webhook': { expected: provider(UNSIGNED), body: EVENT },
+    'POST /webhook': { expected: everyCaller(UNSIGNED), body: EVENT },
     'POST /webhook, signed': {
-      expected: provider([200]),
+      expected: everyCaller([200]),
       body: EVENT,
       headers: () => signatureOf(EVENT),
     },
@@ -165,18 +165,18 @@ describe('admits', () => {
     })
     credentials = {
       'no credential': undefined,
-      'a garbage token': 'nonsense',
+      'an invalid token': 'nonsense',
       'an expired session': expired,
-      'a key of a client': (await client.key()).key,
-      'a key of an operator': (await operator.key()).key,
+      'an API key of a client': (await client.key()).key,
+      'an API key of an operator': (await operator.key()).key,
       'a client': client.token,
       'an operator': operator.token,
       'an admin': admin.token,
-      'a person with both roles': both.token,
+      'a user with both roles': both.token,
     }
   })
 
-  test.for(Object.keys(rows))('whom it should: %s', async (name) => {
+  test.for(Object.keys(rows))('%s answers every caller as specified', async (name) => {
     const [, method = '', route] = /^(\w+) (\/[\w-]+)/.exec(name) ?? []
     const { expected, body, headers } = rows[name] as Row
     const answers: Record<string, unknown[]> = {}
@@ -193,22 +193,22 @@ describe('admits', () => {
       answers[caller] = [answer.status, ...(refused ? [answer.body.error] : [])]
       if (!refused) continue
       expect(answer.body, caller).toEqual({ error: expect.any(String) })
-      expect(stripe.requests.length, caller).toBe(asked) // the provider hears of nobody who may not
+      expect(stripe.requests.length, caller).toBe(asked) // a rejected request does not reach Stripe
     }
     expect(answers).toEqual(expected)
   })
 })
 
 const UNANSWERED = 'The payment provider does not answer. Try again shortly.'
-const UNDER_WAY = 'The same request is already running at the payment provider. Try again shortly.'
-const NO_ENTRY =
+const REQUEST_IN_PROGRESS = 'The same request is already running at the payment provider. Try again shortly.'
+const KEY_REJECTED =
   'The payment provider does not accept the key of this platform. Ask an administrator to check it.'
-const REFUSED = 'The payment provider refused the request. Try again later, or ask an administrator.'
+const REJECTED = 'The payment provider rejected the request. Try again later, or ask an administrator.'
 
 interface Failure {
   readonly fault: StripeFault | 'is down'
   readonly status: 502 | 503
-  /** What whoever asked may read. */
+  /** Error messages that the caller may receive. */
   readonly texts: readonly string[]
 }
 const unanswered = (fault: Failure['fault'], ...more: string[]): Failure => ({
@@ -220,25 +220,25 @@ const SLOW: StripeFault = { lateMs: 6_000 }
 const failures: Record<string, Failure> = {
   'is down': unanswered('is down'),
   'drops connections': unanswered('drops'),
-  'does its work and drops the answer': unanswered('drops after'),
-  'is slower than anybody waits': unanswered(SLOW, UNDER_WAY),
+  'processes the request and drops the response': unanswered('drops after'),
+  'is slower than the time limit': unanswered(SLOW, REQUEST_IN_PROGRESS),
   fails: unanswered('fails'),
-  'does its work and fails': unanswered('fails after'),
-  'is asked too much': unanswered({ status: 429, type: 'rate_limit' }),
-  'does not know the key': {
+  'processes the request and returns an error': unanswered('fails after'),
+  'limits the request rate': unanswered({ status: 429, type: 'rate_limit' }),
+  'rejects the API key': {
     fault: { status: 401, type: 'invalid_request_error' },
     status: 503,
-    texts: [NO_ENTRY],
+    texts: [KEY_REJECTED],
   },
-  'lets this key do less': {
+  'restricts the key': {
     fault: { status: 403, type: 'invalid_request_error' },
     status: 503,
-    texts: [NO_ENTRY],
+    texts: [KEY_REJECTED],
   },
-  refuses: { fault: 'refuses', status: 502, texts: [REFUSED] },
-  'is behind a proxy that answers with a page': unanswered({ answers: '<html>Bad gateway</html>' }),
-  'is behind a proxy that answers with no object': unanswered({ answers: '"ok"' }),
-  'is behind a proxy that answers with nothing in it': unanswered({ answers: '{}' }),
+  refuses: { fault: 'refuses', status: 502, texts: [REJECTED] },
+  'is behind a proxy that returns a page': unanswered({ answers: '<html>Bad gateway</html>' }),
+  'is behind a proxy that answers with a string': unanswered({ answers: '"ok"' }),
+  'is behind a proxy that answers with an empty object': unanswered({ answers: '{}' }),
 }
 
 async function injectFault(fault: Failure['fault']): Promise<void> {
@@ -250,7 +250,7 @@ async function recover(fault: Failure['fault']): Promise<void> {
   stripe.recover()
 }
 
-/** Everybody who may ask for something, those with an account at the provider and those without. */
+/** Creates clients and operators with and without Stripe accounts, and one request for each case. */
 async function connectAll() {
   const clients = await Promise.all(Array.from({ length: 5 }, () => world.client()))
   const operators = await Promise.all(Array.from({ length: 3 }, () => world.operator()))
@@ -266,7 +266,7 @@ async function connectAll() {
   stripe.books.saveMethod(customerId)
   await joining.post('/api/operator/profile', { country: 'DE' })
   const accountIds = { joined: await onboard(joined), paid: await earn(paid) }
-  const pendingRequest: [TestUser, string, string, number][] = [
+  const requests: [TestUser, string, string, number][] = [
     [fresh, 'POST', 'customer', 200],
     [saving, 'POST', 'setup-intent', 201],
     [managing, 'POST', 'portal', 201],
@@ -287,61 +287,61 @@ async function connectAll() {
     snapshotEvent('customer.updated', { id: customerId }),
     thinEvent('v2.core.account.updated', accountIds.joined),
   ]
-  return { clients, joining, joined, paid, known, accountIds, asking: pendingRequest, events }
+  return { clients, joining, joined, paid, known, accountIds, requests, events }
 }
 
-describe('the provider', () => {
+describe('Stripe', () => {
   afterEach(() => {
     stripe.recover()
-    world.errors.splice(0) // a provider that fails is an error in the log, and expected here
+    world.errors.splice(0) // a Stripe failure is logged as an error, and these tests expect it
   })
 
   test.for(Object.entries(failures))(
-    '%s: every route says so, and works when that is over',
+    '%s: every route reports the failure, and works after recovery',
     {
       timeout: 40_000,
     },
     async ([, { fault, status, texts }]) => {
       const fixture = await connectAll()
       const { paid, known, joined, accountIds } = fixture
-      const request = ([user, method, path]: (typeof fixture.asking)[number]) =>
+      const request = ([user, method, path]: (typeof fixture.requests)[number]) =>
         user.request(method, `${PAYMENTS}/${path}`)
       const untouched = { payable: EARNED_CENTS, reserved: 0, transferred: [] }
 
       await injectFault(fault)
       const [answers, sent] = await Promise.all([
-        Promise.all(fixture.asking.map(request)),
-        Promise.all(fixture.events.map(emitEvent)),
+        Promise.all(fixture.requests.map(request)),
+        Promise.all(fixture.events.map(deliverEvent)),
       ])
       for (const [index, answer] of answers.entries()) {
-        const route = fixture.asking[index]?.[2]
+        const route = fixture.requests[index]?.[2]
         expect([answer.status, answer.body], route).toEqual([
           status,
-          { error: expect.toSatisfy((text) => [...texts, UNDER_WAY].includes(text)) },
+          { error: expect.toSatisfy((text) => [...texts, REQUEST_IN_PROGRESS].includes(text)) },
         ])
       }
       expect(sent).toEqual(
         Array(2).fill([500, { error: 'The event could not be processed. Send it again.' }]),
       )
       expect(await moneyOf(paid, accountIds.paid)).toEqual(untouched)
-      const overview = await paid.get(`${PAYMENTS}/payout`) // asks nobody but the database
+      const overview = await paid.get(`${PAYMENTS}/payout`) // reads only the database
       expect([overview.status, overview.body.availableCents]).toEqual([200, EARNED_CENTS])
       expect((await known.get('/api/client/profile')).body.billing_ready).toBe(false)
 
       await recover(fault)
-      const works = async (item: (typeof fixture.asking)[number]) => {
+      const works = async (item: (typeof fixture.requests)[number]) => {
         const answer = await request(item)
         expect(answer.status, `${item[2]}: ${JSON.stringify(answer.body)}`).toBe(item[3])
       }
-      for (const item of fixture.asking) {
-        // What is slow is still being carried out when it is asked for again.
+      for (const item of fixture.requests) {
+        // A slow request may still be running when the client repeats it.
         if (fault === SLOW) await vi.waitFor(() => works(item), { timeout: 10_000, interval: 200 })
         else await works(item)
       }
-      expect(await Promise.all(fixture.events.map(emitEvent))).toEqual(
+      expect(await Promise.all(fixture.events.map(deliverEvent))).toEqual(
         Array(2).fill([200, { received: true }]),
       )
-      // Stripe keeps its own failures under the key. What it made all the same is nobody's, and is never used.
+      // Stripe stores its failures under the idempotency key. An object that it created despite a failure stays unused.
       const atMost = fault === 'fails after' ? 2 : 1
       for (const client of fixture.clients) {
         const { customerId } = (await client.post(`${PAYMENTS}/customer`)).body
@@ -367,20 +367,23 @@ describe('the provider', () => {
     { answers: '"ok"' },
     { answers: '{}' },
   ]
-  test.for(faults)('answers a transfer with %j: the payout is pending, and made once', async (fault) => {
-    const operator = await world.operator()
-    const accountId = await earn(operator)
-    stripe.plan(fault, /transfers$/, 2, 'POST')
-    const { status, body } = await operator.post(`${PAYMENTS}/payout`)
-    expect([status, body]).toMatchObject([201, { status: 'PENDING', failure: null }])
-    expect(await moneyOf(operator, accountId)).toMatchObject({ payable: 0, reserved: EARNED_CENTS })
-    stripe.recover()
-    aheadMs += 2 * HOUR_MS
-    stripe.forgetKeys()
-    await world.platform.payments!.payoutTransfers.runDue()
-    const overview = (await operator.get(`${PAYMENTS}/payout`)).body
-    expect(overview).toMatchObject({ pendingCents: 0, payouts: [{ id: body.id, status: 'PAID' }] })
-    const paidOnce = { payable: 0, reserved: 0, transferred: [EARNED_CENTS] }
-    expect(await moneyOf(operator, accountId)).toEqual(paidOnce)
-  })
+  test.for(faults)(
+    'answers a transfer with %j: the payout is pending and is transferred once',
+    async (fault) => {
+      const operator = await world.operator()
+      const accountId = await earn(operator)
+      stripe.plan(fault, /transfers$/, 2, 'POST')
+      const { status, body } = await operator.post(`${PAYMENTS}/payout`)
+      expect([status, body]).toMatchObject([201, { status: 'PENDING', failure: null }])
+      expect(await moneyOf(operator, accountId)).toMatchObject({ payable: 0, reserved: EARNED_CENTS })
+      stripe.recover()
+      aheadMs += 2 * HOUR_MS
+      stripe.forgetKeys()
+      await world.platform.payments!.payoutTransfers.runDue()
+      const overview = (await operator.get(`${PAYMENTS}/payout`)).body
+      expect(overview).toMatchObject({ pendingCents: 0, payouts: [{ id: body.id, status: 'PAID' }] })
+      const paidOnce = { payable: 0, reserved: 0, transferred: [EARNED_CENTS] }
+      expect(await moneyOf(operator, accountId)).toEqual(paidOnce)
+    },
+  )
 })

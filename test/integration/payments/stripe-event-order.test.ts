@@ -18,7 +18,7 @@ async function createFixture() {
   }
 }
 
-test('the answer to the later question stands, although an earlier one arrives after it', async () => {
+test('the answer to the later query wins, even if an earlier answer arrives after it', async () => {
   await using fixture = await createFixture()
   const { stripe, world } = fixture
   const operator = await world.operator()
@@ -30,7 +30,7 @@ test('the answer to the later question stands, although an earlier one arrives a
   const changed = () => deliver(world.baseUrl, thinEvent('v2.core.account.updated', accountId))
 
   stripe.plan({ answeredLateMs: 1_000 }, /accounts\/acct_\w+$/, 1, 'GET')
-  const early = changed() // sees an account that can be paid, and hears of it late
+  const early = changed() // queries an account that is ready for payouts, and receives the answer late
   await stripe.whenRequested(/accounts\/acct_\w+$/)
   stripe.books.restrict(accountId, ['identity.individual.verification.document'])
   expect(await changed()).toBe(200)
@@ -42,7 +42,7 @@ test('the answer to the later question stands, although an earlier one arrives a
   expect(await isReady()).toBe(true)
 })
 
-test('an event is carried out once, at the same time and later; another one of the same object is too', async () => {
+test('processes an event once despite concurrent and later deliveries, and processes another event of the same object', async () => {
   await using fixture = await createFixture()
   let applied = 0
   const refresh = (eventId: string) =>
@@ -59,7 +59,7 @@ test('an event is carried out once, at the same time and later; another one of t
   expect(applied).toBe(2)
 })
 
-test('what nobody can hear of late any more is forgotten, and nothing else', async () => {
+test('removes only expired records of Stripe objects and events', async () => {
   await using fixture = await createFixture()
   const { core, payments } = fixture.world.platform
   const { db } = core

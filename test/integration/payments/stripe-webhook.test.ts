@@ -19,7 +19,7 @@ async function createFixture(env: Record<string, string> = {}) {
       const isReady = async () => (await client.get('/api/client/profile')).body.billing_ready
       return { client, customerId: customerId as string, isReady }
     },
-    /** An operator with so much transferred to them. */
+    /** Creates an operator with earnings of this amount and a payout account. */
     async paidOperator(amountCents: number) {
       const operator = await world.operator()
       await operator.post('/api/operator/profile', { country: 'DE' })
@@ -45,7 +45,7 @@ async function createFixture(env: Record<string, string> = {}) {
 }
 
 describe('an event', () => {
-  test('counts when it is signed with any of the secrets, within five minutes either way', async () => {
+  test('is accepted with a signature of any secret within five minutes of the current time', async () => {
     await using fixture = await createFixture({ STRIPE_WEBHOOK_SECRET: 'whsec_old,whsec_new' })
     const { customerId, isReady } = await fixture.customer()
     fixture.stripe.books.saveMethod(customerId)
@@ -64,7 +64,7 @@ describe('an event', () => {
     expect(await isReady()).toBe(true)
   })
 
-  test('of another mode, of an unknown kind, or about nobody we know is taken and does nothing', async () => {
+  test('of another mode, of an unknown type, or of an unknown object is accepted without effect', async () => {
     await using fixture = await createFixture()
     const { customerId, isReady } = await fixture.customer()
     fixture.stripe.books.saveMethod(customerId)
@@ -74,12 +74,12 @@ describe('an event', () => {
     ).toBe(200)
     expect(await fixture.send(snapshotEvent('charge.succeeded', { id: 'ch_1' }))).toBe(200)
     expect(fixture.stripe.requests).toHaveLength(asked)
-    expect(await fixture.send(snapshotEvent('customer.updated', { id: 'cus_somebody' }))).toBe(200)
-    expect(await fixture.send(thinEvent('v2.core.account.updated', 'acct_somebody'))).toBe(200)
+    expect(await fixture.send(snapshotEvent('customer.updated', { id: 'cus_unknown' }))).toBe(200)
+    expect(await fixture.send(thinEvent('v2.core.account.updated', 'acct_unknown'))).toBe(200)
     expect(await isReady()).toBe(false)
   })
 
-  test('is carried out once, however often and at the same time it comes', async () => {
+  test('is processed once despite repeated and concurrent deliveries', async () => {
     await using fixture = await createFixture()
     const { customerId, isReady } = await fixture.customer()
     fixture.stripe.books.saveMethod(customerId)
@@ -93,7 +93,7 @@ describe('an event', () => {
     expect(fixture.stripe.requests).toHaveLength(asked)
   })
 
-  test('that could not be carried out is answered 500, and works when it comes again', async () => {
+  test('that fails is answered with 500, and succeeds on the next delivery', async () => {
     await using fixture = await createFixture()
     const { customerId, isReady } = await fixture.customer()
     fixture.stripe.books.saveMethod(customerId)
@@ -106,14 +106,14 @@ describe('an event', () => {
     fixture.forgiveErrors()
   })
 
-  test('on a platform without payments is refused with 503', async () => {
+  test('on a platform without payments is rejected with 503', async () => {
     await using world = await createWorld()
     expect(await deliver(world.baseUrl, snapshotEvent('customer.updated', { id: 'cus_1' }))).toBe(503)
   })
 })
 
-describe('what clients save', () => {
-  test('the first payment method makes billing ready and is the one charged; without any it is not ready', async () => {
+describe('payment methods', () => {
+  test('the first payment method becomes the default and makes billing ready; without a method billing is not ready', async () => {
     await using fixture = await createFixture()
     const { customerId, isReady } = await fixture.customer()
     const { books } = fixture.stripe
@@ -136,12 +136,12 @@ describe('what clients save', () => {
     expect(await isReady()).toBe(false)
   })
 
-  test('an event that was overtaken changes nothing: the later question is answered last', async () => {
+  test('an overtaken event changes nothing, because the later query wins', async () => {
     await using fixture = await createFixture()
     const { customerId, isReady } = await fixture.customer()
     const { books } = fixture.stripe
     const method = books.saveMethod(customerId)
-    // The first event asks while the method is there, and hears of it late.
+    // The first event queries Stripe while the method exists, and receives the answer late.
     fixture.stripe.plan({ answeredLateMs: 1_000 }, /payment_methods$/)
     const early = fixture.send(snapshotEvent('payment_method.attached', { id: method, customer: customerId }))
     await fixture.stripe.whenRequested(/payment_methods$/)
@@ -158,7 +158,7 @@ describe('what clients save', () => {
 })
 
 describe('payouts', () => {
-  test('the payout account follows the provider’s events', async () => {
+  test('the payout account follows Stripe’s events', async () => {
     await using fixture = await createFixture()
     const { operator } = await fixture.paidOperator(1_000)
     const [accountId = ''] = fixture.stripe.books.recipients.keys()
@@ -171,7 +171,7 @@ describe('payouts', () => {
     expect(await isReady()).toBe(false)
   })
 
-  test('what is taken back at the provider is the operator’s again, each cent once', async () => {
+  test('a reversal at Stripe returns each cent to the operator’s earnings once', async () => {
     await using fixture = await createFixture()
     const { operator, payable, pay } = await fixture.paidOperator(5_000)
     expect((await pay()).body.status).toBe('PAID')
@@ -190,7 +190,7 @@ describe('payouts', () => {
     ])
   })
 
-  test('a transfer whose answer was lost is known by its event, before the worker asks', async () => {
+  test('the event of a transfer settles a payout whose answer was lost, before the worker queries Stripe', async () => {
     await using fixture = await createFixture()
     const { operator, pay } = await fixture.paidOperator(2_000)
     fixture.stripe.plan('drops after', /transfers$/, 2)
@@ -202,7 +202,7 @@ describe('payouts', () => {
     fixture.forgiveErrors()
   })
 
-  test('transfers that others made are none of ours', async () => {
+  test('ignores foreign transfers', async () => {
     await using fixture = await createFixture()
     const { operator } = await fixture.paidOperator(2_000)
     const { books } = fixture.stripe

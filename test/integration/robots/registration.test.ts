@@ -185,7 +185,7 @@ describe('registering', () => {
   })
 
   let strictOwner: Promise<TestUser> | undefined
-  /** The owner for the cases above, whose registrations all fail. */
+  /** Returns the owner for the cases above, whose registrations all fail. */
   const strict = () => {
     strictOwner ??= world.client()
     return strictOwner

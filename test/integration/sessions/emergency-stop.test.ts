@@ -56,7 +56,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     async (who) => {
       const fixture = await openSessionFixture(world)
       const user = who === 'admin' ? await world.admin() : fixture[who]
-      const reply = await stop(fixture, user, 'somebody in the way')
+      const reply = await stop(fixture, user, 'a person in the way')
 
       expect(reply.status).toBe(200)
       expect(reply.body).toMatchObject({
@@ -65,7 +65,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
         control: {
           connected: true,
           stop: {
-            reason: 'somebody in the way',
+            reason: 'a person in the way',
             at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
             by: user.id,
           },
@@ -77,18 +77,18 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
       expect(typesOf(entries)).toEqual(['session.started', 'session.stopped'])
       expect(entries[1]).toMatchObject({
         seq: 2,
-        data: { status: 'PAUSED', actor_id: user.id, reason: 'somebody in the way' },
+        data: { status: 'PAUSED', actor_id: user.id, reason: 'a person in the way' },
       })
       for (const side of [fixture.client, fixture.operator]) {
         expect(await fixture.notificationsOf(side)).toMatchObject([
-          { type: 'session.stopped', data: { session_id: fixture.id, reason: 'somebody in the way' } },
+          { type: 'session.stopped', data: { session_id: fixture.id, reason: 'a person in the way' } },
         ])
       }
       // The session's log is sufficient for stops of the participants; a stop by an admin is audited.
       const performAction = {
         action: 'session.stopped',
         actor_id: user.id,
-        data: { reason: 'somebody in the way' },
+        data: { reason: 'a person in the way' },
       }
       expect(await audited(fixture)).toEqual(who === 'admin' ? [performAction] : [])
     },

@@ -25,7 +25,7 @@ const onlyOwner = { status: 403, body: { error: expect.stringContaining('owner o
 const set = (fixture: SessionFixture, stop_clear: string) =>
   fixture.client.patch(`/api/client/robots/${fixture.robotId}`, { stop_clear })
 
-/** A participant of the fixture: owner, operator or admin. */
+/** Returns a participant of the fixture: owner, operator or admin. */
 const userWithRole = async (fixture: SessionFixture, who: 'client' | 'operator' | 'admin') =>
   who === 'admin' ? await world.admin() : fixture[who]
 

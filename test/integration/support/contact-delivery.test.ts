@@ -13,7 +13,7 @@ import { createWorld, type World, type WorldOptions } from '../../support/world/
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** Time for a busy machine; none of the promises is about it. */
+/** Time limit of waits on a busy machine. It is not part of the tested behavior. */
 const BUSY_MS = 10_000
 
 const input = {
@@ -21,10 +21,10 @@ const input = {
   email: 'ada@example.com',
   category: 'Other' as const,
   subject: 'Hello',
-  message: 'Is anybody there?',
+  message: 'Can you help me?',
 }
 
-/** A platform with a mail server, and a clock that can be moved on. */
+/** Creates a platform with a mail server and a clock that the test can advance. */
 async function createFixture(options: WorldOptions = {}) {
   const mail = await startMailServer()
   let aheadMs = 0
@@ -43,11 +43,11 @@ async function createFixture(options: WorldOptions = {}) {
       const list = (await admin.get('/api/admin/contact-messages')).body.contact_messages
       return list.find((item: { id: string }) => item.id === id)
     },
-    /** One run of the worker, over when this settles. */
+    /** Runs the worker once. */
     run: () => world.platform.support.contactDelivery!.runDue(),
     async [Symbol.asyncDispose]() {
       mail.release()
-      await mail.stop() // ends what still hangs
+      await mail.stop() // ends open connections
       await world[Symbol.asyncDispose]()
     },
   }
@@ -70,8 +70,8 @@ const idsOf = (mails: readonly { messageId: string }[]) =>
   mails.map((item) => /^<contact-(.+)@wheelhouse\.test>$/.exec(item.messageId)?.[1]).toSorted()
 const stored = { status: 201, body: { success: true, stored: true, delivered: false } }
 
-describe.concurrent('POST /api/contact while mail is unavailable: stored, not delivered, not lost', () => {
-  test('the server is down: delivered exactly once when it is back', async () => {
+describe.concurrent('POST /api/contact while mail is unavailable: the message is stored and delivered later', () => {
+  test('the server is down: the message is delivered exactly once after it recovers', async () => {
     await using fixture = await createFixture()
     const { mail, send, message, later, run } = fixture
     await mail.stop()
@@ -111,7 +111,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     await arrives(mail, reply.body.id)
   })
 
-  test('the server never greets: the visitor waits a few seconds at most', async () => {
+  test('the server never greets: the visitor waits at most a few seconds', async () => {
     await using fixture = await createFixture()
     const { mail, send, message, later, run } = fixture
     mail.is('never greets')
@@ -129,7 +129,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     await arrives(mail, reply.body.id)
   })
 
-  test('the server answers after the time limit: that attempt counts, and there is no other', {
+  test('the server answers after the time limit: the attempt counts, and no second attempt follows', {
     timeout: 40_000,
   }, async () => {
     await using fixture = await createFixture()
@@ -157,7 +157,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     ['recipient', 451],
     ['message', 452],
     ['recipient', 421],
-  ] as const)('the server defers the %s with %i: tried again soon', async (refuses, code) => {
+  ] as const)('the server defers the %s with %i: the worker retries soon', async (refuses, code) => {
     await using fixture = await createFixture()
     const { mail, send, message, later } = fixture
     mail.is({ refuses, code })
@@ -174,7 +174,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     ['recipient', 550],
     ['message', 554],
   ] as const)(
-    'the server refuses the %s with %i: an admin sees why, tried again hourly',
+    'the server rejects the %s with %i: an admin sees the reason, and the worker retries hourly',
     async (refuses, code) => {
       await using fixture = await createFixture()
       const { mail, send, message, later, run } = fixture
@@ -197,7 +197,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     },
   )
 
-  test('the server dies in the middle of a message: nothing arrived, it is sent again', async () => {
+  test('the server dies during a message: the message is sent again', async () => {
     await using fixture = await createFixture()
     const { mail, send, message, later } = fixture
     mail.is('dies within')
@@ -209,13 +209,13 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     expect((await message(reply.body.id)).attempts).toBe(2)
   })
 
-  test('the server dies after the message without a word: sent again as the same message, and said so', async () => {
+  test('the server dies after the message without an answer: it is sent again with the same ID, and the error says so', async () => {
     await using fixture = await createFixture()
     const { mail, send, message, later } = fixture
     mail.is('dies after')
     const reply = await send()
     expect(reply).toMatchObject(stored)
-    expect((await message(reply.body.id)).last_error).toContain('may have arrived')
+    expect((await message(reply.body.id)).last_error).toContain('may have been delivered')
     mail.is('takes')
     later(MINUTE_MS)
     await arrives(mail, reply.body.id)
@@ -225,7 +225,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     expect(second?.body).toBe(first?.body)
   })
 
-  test('a message that cannot be delivered holds up no other', async () => {
+  test('an undeliverable message does not delay other messages', async () => {
     await using fixture = await createFixture()
     const { mail, send, later, message } = fixture
     mail.is({ refuses: 'message', code: 554 })
@@ -241,7 +241,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     expect(await message(stuck)).toMatchObject({ delivered: false, attempts: 1 })
   })
 
-  test('the database is away: 503, nothing stored, nothing sent', async () => {
+  test('the database is unavailable: 503, nothing is stored or sent', async () => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     try {
@@ -254,14 +254,14 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
       expect(mail.connections()).toBe(0)
       expect(await query(database.url, 'select id from contact_messages')).toEqual([])
       await vi.waitFor(async () => expect((await send()).body.delivered).toBe(true), BUSY_MS)
-      world.errors.length = 0 // the 503 was logged, as it should be
+      world.errors.length = 0 // the logged 503 is expected
     } finally {
       await proxy[Symbol.asyncDispose]()
       await database.drop()
     }
   })
 
-  test('the database goes away after the server’s 250: the delivery is recorded when it is back', async () => {
+  test('the database fails after the server’s 250: the delivery is recorded after it recovers', async () => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     try {
@@ -273,7 +273,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
       proxy.cut()
       mail.release()
       expect(await sending).toMatchObject({ status: 201, body: { stored: true, delivered: true } })
-      // Its claim ends while the database is away, and its time comes.
+      // The claim expires during the outage, and the next attempt becomes due.
       await query(database.url, `update contact_messages set claimed_until = now() + interval '100 ms'`)
       later(HOUR_MS)
       proxy.restore()
@@ -283,7 +283,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
       later(HOUR_MS)
       await run()
       expect(mail.seen).toHaveLength(1)
-      world.errors.length = 0 // whatever found the database away
+      world.errors.length = 0 // the errors of the outage are expected
     } finally {
       await proxy[Symbol.asyncDispose]()
       await database.drop()
@@ -291,15 +291,15 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
   })
 })
 
-describe.concurrent('many at once', () => {
-  test('fifty visitors: each message is delivered once', { timeout: 40_000 }, async () => {
+describe.concurrent('concurrent messages', () => {
+  test('each of fifty messages is delivered once', { timeout: 40_000 }, async () => {
     await using fixture = await createFixture()
     const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => fixture.send(`n${n}`)))
     expect(replies.map((reply) => reply.status)).toEqual(Array(50).fill(201))
     const ids = replies.map((reply) => reply.body.id)
     expect(new Set(ids).size).toBe(50)
     await arrives(fixture.mail, ...ids)
-    // What an answer said had been delivered was delivered when it said so; the rest followed.
+    // Answers with `delivered` are correct immediately. The worker delivers the other messages.
     for (const { body } of replies) {
       await vi.waitFor(
         async () => expect(await fixture.message(body.id)).toMatchObject({ delivered: true }),
@@ -310,7 +310,7 @@ describe.concurrent('many at once', () => {
     expect(replies.some((reply) => reply.body.delivered)).toBe(true)
   })
 
-  test('fifty visitors while the server hangs: all are answered in time, none is lost or sent twice', {
+  test('fifty visitors while the server hangs: all receive an answer in time, and no message is lost or sent twice', {
     timeout: 60_000,
   }, async () => {
     await using fixture = await createFixture()
@@ -329,7 +329,7 @@ describe.concurrent('many at once', () => {
     expect(mail.seen).toHaveLength(50)
   })
 
-  test('two workers and the process that took the messages in: each message is sent once', {
+  test('two workers and the API process send each message once', {
     timeout: 60_000,
   }, async () => {
     await using fixture = await createFixture({ bus: 'redis' })
@@ -356,8 +356,8 @@ const claims = async (world: World) => {
   return rows.length
 }
 
-describe.concurrent('processes come and go', () => {
-  test('without a mail server messages wait; a process that has one delivers them', async () => {
+describe.concurrent('process starts and stops', () => {
+  test('messages without a mail server stay pending until a process with a mail server delivers them', async () => {
     await using mail = await startMailServer()
     await using world = await createWorld({ bus: 'redis' })
     const [first, second] = [await contact(world, 'one'), await contact(world, 'two')]
@@ -366,14 +366,14 @@ describe.concurrent('processes come and go', () => {
 
     await world.addNode('worker', mail.env)
     await arrives(mail, first.body.id, second.body.id)
-    // What is stored without a mail server is delivered by whoever has one.
+    // The process with a mail server also delivers messages that another process stores.
     const third = await contact(world, 'three')
     expect(third).toMatchObject(stored)
     await arrives(mail, first.body.id, second.body.id, third.body.id)
     expect(mail.seen).toHaveLength(3)
   })
 
-  test('a worker that ends between attempts leaves them to the next', async () => {
+  test('the next worker continues after a worker that stops between attempts', async () => {
     await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
     const { mail, world, later } = fixture
     await mail.stop()
@@ -388,7 +388,7 @@ describe.concurrent('processes come and go', () => {
     await arrives(mail, reply.body.id)
   })
 
-  test('a process that ends while it waits for the server’s answer takes the answer with it', async () => {
+  test('a process that stops while it waits for the server’s answer records the answer', async () => {
     await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
     const { mail, world } = fixture
     mail.is('waits')
@@ -402,7 +402,7 @@ describe.concurrent('processes come and go', () => {
     expect(mail.seen).toHaveLength(1)
   })
 
-  test('a process that ends while the server has not even greeted gives the message back at once', async () => {
+  test('a process that stops before the server greets releases the message immediately', async () => {
     await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
     const { mail, world } = fixture
     mail.is('never greets')
@@ -418,7 +418,7 @@ describe.concurrent('processes come and go', () => {
     await arrives(mail, reply.body.id)
   })
 
-  test('a process that was killed while sending: another takes over once its claim has ended', async () => {
+  test('another process takes over from a killed process after the claim expires', async () => {
     await using fixture = await createFixture()
     const { mail, world, now, later, run } = fixture
     const id = randomUUID()
@@ -436,13 +436,15 @@ describe.concurrent('processes come and go', () => {
       .where('id', '=', id)
       .execute()
     await run()
-    expect(mail.connections()).toBe(0) // its holder may be alive after all, and about to report
-    expect(await fixture.message(id)).toMatchObject({ last_error: expect.stringContaining('not known') })
+    expect(mail.connections()).toBe(0) // the holder of the claim may still be alive
+    expect(await fixture.message(id)).toMatchObject({
+      last_error: expect.stringContaining('may have been delivered'),
+    })
     later(11_000)
     await arrives(mail, id)
   })
 
-  test('a claim lasts as long as its holder lives, however slow the server', async () => {
+  test('a claim lasts while its holder is alive, even with a slow server', async () => {
     await using fixture = await createFixture({ env: { SMTP_URL: '' } })
     const { mail, world, now, later } = fixture
     const {
@@ -463,7 +465,7 @@ describe.concurrent('processes come and go', () => {
     await vi.waitFor(() => expect(mail.held()).toBe(1), BUSY_MS)
     const heldSince = performance.now()
     while (performance.now() - heldSince < 1_500) {
-      later(MINUTE_MS) // so that a claim that had ended would be taken over at once
+      later(MINUTE_MS) // another worker would take over an expired claim immediately
       await deliveries[1]!.runDue()
     }
     expect(mail.seen).toHaveLength(1)
@@ -483,7 +485,7 @@ describe.concurrent('the mailer', () => {
   })
   const from = { name: '', address: 'hub@wheelhouse.test' }
 
-  test('gives up a server that does not greet or answer within its limits', async () => {
+  test('aborts if the server does not greet or answer within the limits', async () => {
     await using mail = await startMailServer()
     const send = (n: number, limits: { connectMs: number; answerMs: number }) =>
       createMailer({ url: mail.url, from, limits: { handOverMs: 20_000, stopMs: 100, ...limits } }).send(
@@ -501,7 +503,7 @@ describe.concurrent('the mailer', () => {
     })
   })
 
-  test('tells a refusal from a delay and from silence', async () => {
+  test('distinguishes a rejection, a deferral and a missing answer', async () => {
     await using mail = await startMailServer()
     const mailer = createMailer({ url: mail.url, from })
     mail.is({ refuses: 'message', code: 554 })
@@ -514,7 +516,7 @@ describe.concurrent('the mailer', () => {
     await expect(mailer.send(mailOf(4))).rejects.toMatchObject({ kind: 'away', handedOver: false })
   })
 
-  test('never shows the password of the mail server', async () => {
+  test('does not reveal the password of the mail server', async () => {
     await using mail = await startMailServer()
     await mail.stop()
     const url = mail.url.replace('smtp://', 'smtp://user:hunter2@')
@@ -525,7 +527,7 @@ describe.concurrent('the mailer', () => {
   })
 })
 
-test('delays grow from half a minute to an hour, never shorter, never longer', () => {
+test('retry delays grow from half a minute to an hour', () => {
   const delays = Array.from({ length: 60 }, (_, n) => retryDelayMs(n + 1, 'away', () => 0))
   expect(delays.slice(0, 9)).toEqual([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600].map((s) => s * 1_000))
   expect(delays.at(-1)).toBe(HOUR_MS)

@@ -27,7 +27,7 @@ const valid = {
 let mail: MailServer
 let world: World
 let admin: TestUser
-/** Never stands still, so that "newest first" has one answer. */
+/** Advances with every reading, so that "newest first" is unambiguous. */
 let clockMs = Date.now()
 beforeAll(async () => {
   mail = await startMailServer()
@@ -42,7 +42,7 @@ afterAll(async () => {
   await mail.stop()
 })
 
-/** As anybody on the internet: without a credential. */
+/** Sends a contact message without a credential. */
 async function send(body: unknown, url = world.baseUrl) {
   const response = await fetch(`${url}/api/contact`, {
     method: 'POST',
@@ -55,7 +55,7 @@ const listed = async (query = '') =>
   (await admin.get(`/api/admin/contact-messages${query}`)).body.contact_messages as { id: string }[]
 
 describe('POST /api/contact', () => {
-  test('POST /api/contact: stores the message, delivers it at once and says so', async () => {
+  test('POST /api/contact: stores the message, delivers it immediately and reports the delivery', async () => {
     const reply = await send(valid)
 
     expect(reply).toEqual({
@@ -86,7 +86,7 @@ describe('POST /api/contact', () => {
     })
   })
 
-  test('the mail is plain text from the platform, to be answered to the visitor', async () => {
+  test('the mail is plain text from the platform, with the visitor as Reply-To', async () => {
     await send(valid)
     const { headers, body } = mail.taken[0]!
     expect(headers).toContain('From: Wheelhouse <hub@wheelhouse.test>')
@@ -98,12 +98,12 @@ describe('POST /api/contact', () => {
     expect(body).toContain('It holds on.\r\nSince Monday.')
   })
 
-  test.each(categories)('takes the category %s', async (category) => {
+  test.each(categories)('accepts the category %s', async (category) => {
     expect(await send({ ...valid, category })).toMatchObject({ status: 201, body: { delivered: true } })
     expect(mail.taken[0]?.headers).toContain(`Subject: [${category}] `)
   })
 
-  test('takes everything up to its limits, in any language', async () => {
+  test('accepts fields of maximum length in any script', async () => {
     const long = {
       name: 'ß'.repeat(100),
       subject: '機'.repeat(200),
@@ -125,7 +125,7 @@ describe('POST /api/contact', () => {
     ...Object.keys(valid).map((field) => [field, { [field]: 'a\0b' }, 'with NUL'] as const),
     ['name', { name: 'a'.repeat(101) }, 'too long'],
     ['name', { name: '\u200b\u2060' }, 'invisible'],
-    ['name', { name: 'Ada\u202eecalevoL' }, 'turned around'],
+    ['name', { name: 'Ada\u202eecalevoL' }, 'with a direction override'],
     ['subject', { subject: 'one\u2028two' }, 'on two lines'],
     ['email', { email: `${'a'.repeat(245)}@example.com` }, 'too long'],
     ['subject', { subject: 'a'.repeat(201) }, 'too long'],
@@ -152,7 +152,7 @@ describe('POST /api/contact', () => {
     ['name', 'subject', 'email', 'category'].flatMap((field) =>
       [...injections, '\u0085Bcc: x@example.com'].map((tail) => [field, tail] as const),
     ),
-  )('refuses header injection through %s (%j)', async (field, tail) => {
+  )('rejects header injection through %s (%j)', async (field, tail) => {
     const value = valid[field as keyof typeof valid]
     for (const text of [value + tail, `${value}${tail}\r\n\r\n<script>`]) {
       expect(await send({ ...valid, [field]: text })).toMatchObject({ status: 400 })
@@ -160,7 +160,7 @@ describe('POST /api/contact', () => {
     expect(mail.taken).toEqual([])
   })
 
-  test('a name and a subject that look like headers or addresses stay what they are', async () => {
+  test('a name and a subject that look like headers or addresses stay plain text', async () => {
     const name = 'Eve" <eve@evil.example>, "x'
     const subject = 'Bcc: victim@example.com =?utf-8?q?=0D=0ABcc:_victim@example.com?='
     expect(
@@ -174,7 +174,7 @@ describe('POST /api/contact', () => {
     expect(received?.body).toContain('MAIL FROM:<x>')
   })
 
-  test('an answer does not depend on who asks: a bad credential is no obstacle', async () => {
+  test('an invalid credential does not affect the answer', async () => {
     const response = await fetch(`${world.baseUrl}/api/contact`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: 'Bearer nonsense' },
@@ -185,7 +185,7 @@ describe('POST /api/contact', () => {
 })
 
 describe('GET /api/admin/contact-messages', () => {
-  test('lists newest first, in pages, each message once', async () => {
+  test('lists each message once, newest first, in pages', async () => {
     const ids: string[] = []
     for (let n = 0; n < 5; n++) ids.unshift((await send({ ...valid, subject: `page ${n}` })).body.id)
 
@@ -217,7 +217,7 @@ describe('GET /api/admin/contact-messages', () => {
     expect(paged.slice(0, -1).sort()).toEqual(made.map((row) => row.id).sort())
   })
 
-  test('tells delivered messages from those that wait', async () => {
+  test('filters delivered and pending messages', async () => {
     mail.is({ refuses: 'message', code: 554 })
     const waiting = (await send(valid)).body.id
     mail.is('takes')

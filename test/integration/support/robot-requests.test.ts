@@ -9,7 +9,7 @@ const valid = { email: 'ada@example.com', robot_type: 'Difference Engine' }
 
 let world: World
 let admin: TestUser
-/** Never stands still, so that "newest first" has one answer. */
+/** Advances with every reading, so that "newest first" is unambiguous. */
 let clockMs = Date.now()
 beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs++) })
@@ -28,7 +28,7 @@ async function send(body: unknown, baseUrl = world.baseUrl) {
 const listed = async (query = '') =>
   (await admin.get(LIST + query)).body.robot_requests as Record<string, unknown>[]
 
-test('POST /api/robot-request: 201 from anybody, and an admin sees it', async () => {
+test('POST /api/robot-request: answers 201 without a credential, and an admin sees the request', async () => {
   const full = { ...valid, name: 'Ada', details: 'It computes.\nMostly.' }
   const reply = await send(full)
   expect(reply).toEqual({
@@ -42,7 +42,7 @@ test('POST /api/robot-request: 201 from anybody, and an admin sees it', async ()
   })
 })
 
-test('name and details may be left out', async () => {
+test('name and details are optional', async () => {
   const reply = await send(valid)
   expect(reply.status).toBe(201)
   expect((await listed())[0]).toMatchObject({ id: reply.body.id, name: null, details: null })
@@ -70,7 +70,7 @@ test.each([
   expect(await listed('?limit=1')).toEqual(before)
 })
 
-test('GET /api/admin/robot-requests: newest first, in pages, each once', async () => {
+test('GET /api/admin/robot-requests: lists each request once, newest first, in pages', async () => {
   const ids: string[] = []
   for (let n = 0; n < 5; n++) ids.unshift((await send({ ...valid, robot_type: `page ${n}` })).body.id)
   const first = await listed('?limit=3')
@@ -91,21 +91,21 @@ test('GET /api/admin/robot-requests: is for admins only', async () => {
   expect((await fetch(world.baseUrl + LIST)).status).toBe(401)
 })
 
-test('POST /api/robot-request: with the database away 503, as if it had never been sent', async () => {
+test('POST /api/robot-request: answers 503 and stores nothing while the database is unavailable', async () => {
   const database = await createTestDatabase()
   const proxy = await createTcpProxy(database.url)
   try {
-    await using other = await createWorld({ env: { DATABASE_URL: proxy.url } })
+    await using proxiedWorld = await createWorld({ env: { DATABASE_URL: proxy.url } })
     proxy.cut()
-    expect(await send(valid, other.baseUrl)).toMatchObject({
+    expect(await send(valid, proxiedWorld.baseUrl)).toMatchObject({
       status: 503,
       body: { error: expect.any(String) },
     })
     proxy.restore()
-    await vi.waitFor(async () => expect((await send(valid, other.baseUrl)).status).toBe(201), 10_000)
-    const kept = await other.platform.core.db.selectFrom('robot_requests').select('id').execute()
+    await vi.waitFor(async () => expect((await send(valid, proxiedWorld.baseUrl)).status).toBe(201), 10_000)
+    const kept = await proxiedWorld.platform.core.db.selectFrom('robot_requests').select('id').execute()
     expect(kept).toHaveLength(1)
-    other.errors.length = 0 // the 503 was logged, as it should be
+    proxiedWorld.errors.length = 0 // the logged 503 is expected
   } finally {
     await proxy[Symbol.asyncDispose]()
     await database.drop()

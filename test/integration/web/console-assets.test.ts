@@ -50,7 +50,7 @@ test('an asset is immutable and served in the best accepted encoding', async () 
   expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
 })
 
-test('assets of another build and files outside of the assets folder are not found', async () => {
+test('assets of another build and files outside the assets folder are not found', async () => {
   for (const name of ['index-00000000.js', '..%2fstamp', '%2e%2e/stamp', '.hidden', '']) {
     const answer = await get(`/dashboard/assets/${name}`)
     const text = await answer.text()

@@ -55,7 +55,7 @@ test('a session room keeps the log in order, tracks outgoing chat, performs acti
   }
 })
 
-test('two components share one watch of a session until both have left', async () => {
+test('two components share one watch of a session until both have unmounted', async () => {
   const { owner, sessionId, hub, rooms } = await fixture()
   try {
     await hub.connect()

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** A camera behind a real server; `made` counts its pictures. */
+/** Serves a camera over HTTP; `made` counts its pictures. */
 async function createFixture({ bytes = 1_000, blockedMs = 60_000 } = {}) {
   const fixture = { made: 0, responses: [] as ServerResponse[], faults: [] as unknown[] }
   const camera = new Camera({
@@ -39,8 +39,8 @@ async function createFixture({ bytes = 1_000, blockedMs = 60_000 } = {}) {
     cleanups.push(viewer.leave)
     return viewer
   }
-  /** A viewer that reads the head of the answer and nothing else. */
-  const stare = () =>
+  /** Opens a viewer that reads the head of the response and nothing else. */
+  const openBlockedViewer = () =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const request = get(url, (response) => {
         response.on('error', () => {})
@@ -49,13 +49,13 @@ async function createFixture({ bytes = 1_000, blockedMs = 60_000 } = {}) {
       request.on('error', reject)
       cleanups.push(() => request.destroy())
     })
-  return { stage: fixture, camera, look: openViewer, stare }
+  return { fixture, camera, openViewer, openBlockedViewer }
 }
 const frames = (viewer: { frames: Buffer[] }, count: number) =>
   vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThanOrEqual(count), 10_000)
 
-test('two who look get the same pictures, each made once; nobody looks, and none is made', async () => {
-  const { stage: fixture, camera, look: openViewer } = await createFixture()
+test('two viewers get the same pictures, each made once; without viewers no picture is made', async () => {
+  const { fixture, camera, openViewer } = await createFixture()
   const [first, two] = [await openViewer(), await openViewer()]
   await Promise.all([frames(first, 5), frames(two, 5)])
   const numbers = (viewer: { frames: Buffer[] }) => viewer.frames.map((frame) => frame[0])
@@ -67,26 +67,26 @@ test('two who look get the same pictures, each made once; nobody looks, and none
   await Promise.all([first.leave(), two.leave()])
   await vi.waitFor(() => expect(camera.viewers).toBe(0), 10_000)
   const made = fixture.made
-  const secondOffer = await createFixture()
-  const clock = await secondOffer.look()
+  const otherFixture = await createFixture()
+  const clock = await otherFixture.openViewer()
   await frames(clock, 5) // five frames later, by another camera's clock
   expect(fixture.made).toBe(made)
   await frames(await openViewer(), 2)
-  expect(fixture.made, 'it begins again').toBeGreaterThan(made)
+  expect(fixture.made, 'the camera starts again').toBeGreaterThan(made)
 })
 
-test('a still is shared by all who ask at once, and is no older than a frame', async () => {
-  const { stage: fixture, camera } = await createFixture()
+test('concurrent requests share one still picture, which is no older than a frame', async () => {
+  const { fixture, camera } = await createFixture()
   const all = await Promise.all([camera.snapshot(), camera.snapshot(), camera.snapshot()])
   expect(fixture.made).toBe(1)
   expect(new Set(all).size).toBe(1)
   await vi.waitFor(async () => expect((await camera.snapshot())[0]).toBe(2), 10_000)
 })
 
-test('who does not read holds up nobody, keeps one frame in memory, and is cut off in the end', async () => {
-  const bytes = 2_000_000 // soon more than the system takes for a connection
-  const { stage: fixture, camera, look: openViewer, stare } = await createFixture({ bytes, blockedMs: 1_000 })
-  const blocked = await stare()
+test('a viewer that does not read delays no other viewer, buffers one frame, and is disconnected in the end', async () => {
+  const bytes = 2_000_000 // soon more than the socket buffers of a connection
+  const { fixture, camera, openViewer, openBlockedViewer } = await createFixture({ bytes, blockedMs: 1_000 })
+  const blocked = await openBlockedViewer()
   const [response] = fixture.responses as [ServerResponse]
   const reader = await openViewer()
   let most = 0
@@ -104,7 +104,7 @@ test('who does not read holds up nobody, keeps one frame in memory, and is cut o
   blocked.destroy()
 })
 
-test('a picture that cannot be made is told of, and the next one comes', async () => {
+test('a picture that cannot be made is reported, and the next one follows', async () => {
   let made = 0
   const faults: unknown[] = []
   const camera = new Camera({
@@ -130,10 +130,10 @@ test('a picture that cannot be made is told of, and the next one comes', async (
   await new Promise((done) => server.close(done))
 })
 
-test('at its end everybody is sent away with the last boundary, also who does not read, and nobody is let in', async () => {
-  const { stage: fixture, camera, look: openViewer, stare } = await createFixture({ bytes: 2_000_000 })
+test('closing ends every viewer with the last boundary, also one that does not read, and admits no more', async () => {
+  const { fixture, camera, openViewer, openBlockedViewer } = await createFixture({ bytes: 2_000_000 })
   const reader = await openViewer()
-  await stare()
+  await openBlockedViewer()
   await vi.waitFor(() => expect(fixture.responses.at(-1)?.writableLength).toBeGreaterThan(0), 10_000)
   expect(camera.isOpen).toBe(true)
   await camera.close()
@@ -142,8 +142,8 @@ test('at its end everybody is sent away with the last boundary, also who does no
   expect(await reader.ended).toBe('complete')
 })
 
-test('there is room for so many and no more', async () => {
-  const { camera, look: openViewer } = await createFixture()
+test('the number of viewers is limited', async () => {
+  const { camera, openViewer } = await createFixture()
   const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, openViewer))
   await vi.waitFor(() => expect(camera.viewers).toBe(MAX_VIEWERS), 10_000)
   expect(camera.isOpen).toBe(false)

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const addressOf = (part: string) => `${world.baseUrl}/downloads/wheelhouse-${part}-${version}.tgz`
 
-/** Reads the page as a person does: markup removed, entities decoded. */
+/** Returns the text of the page: markup removed, entities decoded. */
 async function pageText(): Promise<string> {
   const answer = await fetch(`${world.baseUrl}/downloads`)
   expect(answer.status).toBe(200)
@@ -47,7 +47,7 @@ async function pageText(): Promise<string> {
   return (await answer.text()).replaceAll(/<[^>]+>/g, '').replaceAll('&amp;', '&')
 }
 
-/** Runs npm in a new, empty folder that knows only the local registry. */
+/** Runs npm in a new, empty folder that is configured for the local registry only. */
 async function npmIn(name: string) {
   const folder = join(home, name)
   await mkdir(folder)
@@ -84,7 +84,7 @@ describe('the page', () => {
     }
   })
 
-  test('runs no script, and the front page leads to it', async () => {
+  test('runs no script, and the front page links to it', async () => {
     const { headers } = await fetch(`${world.baseUrl}/downloads`)
     expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'")
     expect(await (await fetch(world.baseUrl)).text()).toContain('href="/downloads"')
@@ -99,7 +99,7 @@ describe('the page', () => {
 })
 
 describe('a file', () => {
-  test.each(parts)('%s is sent with a tag, and not again while it is the same', async (part) => {
+  test.each(parts)('%s is sent with an ETag, and not again while it is unchanged', async (part) => {
     const first = await fetch(addressOf(part))
     expect(first.status).toBe(200)
     expect(first.headers.get('Content-Type')).toBe('application/gzip')
@@ -116,16 +116,19 @@ describe('a file', () => {
     expect([head.status, head.headers.get('Content-Length')]).toEqual([200, String(bytes.byteLength)])
   })
 
-  test.each(parts)('%s has an address without its version, which leads to the current one', async (part) => {
-    const address = `${world.baseUrl}/downloads/wheelhouse-${part}.tgz`
-    const answer = await fetch(address, { redirect: 'manual' })
-    expect([answer.status, answer.headers.get('Location')]).toEqual([
-      302,
-      `/downloads/wheelhouse-${part}-${version}.tgz`,
-    ])
-  })
+  test.each(parts)(
+    '%s has an address without its version, which redirects to the current version',
+    async (part) => {
+      const address = `${world.baseUrl}/downloads/wheelhouse-${part}.tgz`
+      const answer = await fetch(address, { redirect: 'manual' })
+      expect([answer.status, answer.headers.get('Location')]).toEqual([
+        302,
+        `/downloads/wheelhouse-${part}-${version}.tgz`,
+      ])
+    },
+  )
 
-  test('is refused when it is not one of the three, and when it is not read', async () => {
+  test('is refused when it is not one of the three, and for methods other than GET and HEAD', async () => {
     const names = ['stamp', '', 'wheelhouse-sdk-9.9.9.tgz', '..%2f..%2fpackage.json', '%2e%2e/stamp', 'sdk/']
     for (const name of names) {
       const answer = await fetch(`${world.baseUrl}/downloads/${name}`)
@@ -135,7 +138,7 @@ describe('a file', () => {
     expect([posted.status, posted.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('is replaced under a running platform when it is packed again', async () => {
+  test('is replaced in a running platform when it is packed again', async () => {
     const folder = join(home, 'packed')
     await mkdir(folder)
     await using other = await serve({ baseUrl: 'http://localhost', folder })
@@ -155,7 +158,7 @@ describe('npm', { timeout: LIMIT_MS }, () => {
   test.each([
     ['sdk', "import('@wheelhouse/sdk').then(({RobotLink})=>console.log(typeof(RobotLink)))", 'function\n'],
     ['protocol', "import('@wheelhouse/protocol').then(({rooms})=>console.log(typeof(rooms)))", 'object\n'],
-  ])('installs %s from one address alone', async (part, program, printed) => {
+  ])('installs %s from a single address', async (part, program, printed) => {
     const npm = await npmIn(part)
     await npm.run(`npm install --allow-remote=root ${addressOf(part)}`)
     expect(await npm.run(`node --eval ${program}`)).toBe(printed)
@@ -180,20 +183,20 @@ describe('npm', { timeout: LIMIT_MS }, () => {
     expect(JSON.parse(status)).toMatchObject({ server: world.baseUrl })
   })
 
-  test('asks no registry for a name of ours', async () => {
+  test('requests none of our names from a registry', async () => {
     expect(registry.requested.length).toBeGreaterThan(3)
     expect(registry.requested.filter((path) => path.includes('wheelhouse'))).toEqual([])
   })
 })
 
-/** Asks as a cache does; `fetch` asks for a full answer whenever it names a tag. */
+/** Sends a request as a cache does; `fetch` requests a full response whenever it sends an ETag. */
 async function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
   get(url, { headers }, (answer) => resolve(answer.resume().statusCode)).on('error', reject)
   return await promise
 }
 
-/** Serves the page alone. */
+/** Serves only the page. */
 async function serve(parts: Parameters<typeof downloadsPage>[0]) {
   const server = createServer(new Koa().use(downloadsPage(parts)).callback()).listen(0, '127.0.0.1')
   await once(server, 'listening')

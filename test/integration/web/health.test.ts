@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { createTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** The check gives the database two seconds; the rest is for a busy machine. */
+/** The check waits two seconds for the database; the rest is for a busy machine. */
 const ANSWER_LIMIT_MS = 4_000
 
 let database: TestDatabase
@@ -50,7 +50,7 @@ describe('GET /api/health', () => {
     expect(reply.headers.get('Cache-Control')).toBe('no-store')
   })
 
-  test('a database that hangs is an error in bounded time, for everybody who asks', async () => {
+  test('an unresponsive database is an error in bounded time for every caller', async () => {
     proxy.silence()
     const replies = await Promise.all(Array.from({ length: 30 }, () => health()))
     for (const reply of replies) {

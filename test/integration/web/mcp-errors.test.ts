@@ -4,7 +4,7 @@ import { datasetsOf, storeEpisode } from '../../support/world/episodes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** The two sides of a session, with either credential; another of a role; an admin; somebody without any role. */
+/** The two sides of a session, with either credential; others of their roles; an admin; a user without any role. */
 const callers = [
   'client',
   'client key',
@@ -48,7 +48,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-/** A time that nothing is planned for yet. */
+/** Returns a time for which no session is planned. */
 const later = () => new Date(Date.now() + (1 + serial++) * 3_660_000).toISOString()
 async function scheduled(): Promise<string> {
   const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: later() })
@@ -73,7 +73,7 @@ async function invoiced(): Promise<string> {
   return id
 }
 
-/** What a tool is given, and how the same is asked over REST. */
+/** The arguments of a tool call, and the equivalent REST request. */
 interface Attempt {
   readonly given?: Record<string, unknown>
   readonly path: string
@@ -150,7 +150,7 @@ async function overMcp(tool: string, { given }: Attempt, mcp: McpClient) {
   return { status, error: status === 200 ? undefined : text }
 }
 
-describe('whoever REST refuses, the tool refuses in the same words', () => {
+describe('a tool refuses the same callers as REST, with the same error', () => {
   test.each(Object.entries(attempts))('%s', async (tool, attempt) => {
     const statuses: number[] = []
     for (const name of callers) {
@@ -162,7 +162,7 @@ describe('whoever REST refuses, the tool refuses in the same words', () => {
     expect(statuses).not.toContain(500)
   })
 
-  test('in everything else that can be wrong', async () => {
+  test('for other invalid calls too', async () => {
     const wrong: [tool: string, given: Record<string, unknown>, path: string, body?: unknown][] = [
       ['get_session', { sessionId: crypto.randomUUID() }, `GET /api/sessions/${crypto.randomUUID()}`],
       ['list_sessions', { limit: 101 }, 'GET /api/sessions?limit=101'],
@@ -205,7 +205,7 @@ describe('whoever REST refuses, the tool refuses in the same words', () => {
 })
 
 describe('tools/list', () => {
-  test('shows everybody what their roles may ever use, and nobody all', async () => {
+  test('shows each user the tools of their roles, and no user all of them', async () => {
     const shown = new Map<CallerName, string[]>()
     for (const name of callers) shown.set(name, await mcpOf(name).toolNames())
     const of = (name: CallerName) => shown.get(name) ?? []

@@ -23,19 +23,19 @@ const accept = { Accept: 'application/json, text/event-stream' }
 const ping = { jsonrpc: '2.0', id: 7, method: 'ping' }
 const post = (body: unknown, headers: Record<string, string> = {}, token = operator.token) =>
   ask(url, { method: 'POST', token, body, headers: { ...accept, ...headers } })
-/** The one message of an answer that came as a stream of events. */
+/** Returns the single message of a response that is a stream of events. */
 const messageOf = (text: unknown) => JSON.parse(/^data: (.*)$/m.exec(String(text))?.[1] ?? '')
 
 describe('credentials', () => {
   const metadata = () => `${world.baseUrl}/.well-known/oauth-protected-resource/api/mcp`
 
-  test('without one, the answer says where to get one', async () => {
+  test('a request without one learns where to get one', async () => {
     const reply = await ask(url, { method: 'POST', body: ping, headers: accept })
     expect([reply.status, reply.body]).toEqual([401, { error: 'Send an Authorization: Bearer header' }])
     expect(reply.headers.get('WWW-Authenticate')).toBe(`Bearer resource_metadata="${metadata()}"`)
   })
 
-  test.each(['svc_live_nobody', 'no.jwt.atall'])('with a bad one (%s) it says so', async (token) => {
+  test.each(['svc_live_nobody', 'no.jwt.atall'])('a bad one (%s) is refused as invalid', async (token) => {
     const reply = await post(ping, {}, token)
     expect(reply.status).toBe(401)
     expect(reply.headers.get('WWW-Authenticate')).toBe(
@@ -43,13 +43,13 @@ describe('credentials', () => {
     )
   })
 
-  test('the cookie of the console is none', async () => {
+  test('the cookie of the console is not accepted', async () => {
     const headers = { ...accept, Cookie: `__session=${operator.token}`, Origin: world.baseUrl }
     expect((await ask(`${world.baseUrl}/api/auth/profile`, { headers })).status).toBe(200)
     expect((await ask(url, { method: 'POST', body: ping, headers })).status).toBe(401)
   })
 
-  test('a revoked API key is worth nothing from then on', async () => {
+  test('a revoked API key is refused from then on', async () => {
     const { id, key } = await operator.key()
     await using mcp = await connectMcp(world.baseUrl, key)
     expect((await mcp.use('get_profile')).body).toMatchObject({ id: operator.id })
@@ -57,7 +57,7 @@ describe('credentials', () => {
     await expect(mcp.use('get_profile')).rejects.toThrow('The API key has been revoked')
   })
 
-  test('of other methods are asked as well, and the method then refused', async () => {
+  test('are required for other methods too, and the method is then refused', async () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
       expect((await ask(url, { method })).status).toBe(401)
       const reply = await ask(url, { method, token: operator.token, headers: accept })
@@ -66,7 +66,7 @@ describe('credentials', () => {
     }
   })
 
-  test('come from where the metadata says', async () => {
+  test('are described by the metadata', async () => {
     const issuer = `${world.baseUrl}/idp`
     const read = (path: string) => ask(`${world.baseUrl}/.well-known/oauth-protected-resource${path}`)
     const [forMcp, forRest] = [await read('/api/mcp'), await read('')]
@@ -108,7 +108,7 @@ describe('requests of other sites', () => {
     expect(preflight.headers.get('Access-Control-Allow-Headers')).toMatch(/mcp-protocol-version/i)
   })
 
-  test('by a name that was pointed here are refused', async () => {
+  test('by a host name that resolves to this server are refused', async () => {
     const { port } = new URL(url)
     expect(await statusWithHost(`evil.example:${port}`)).toBe(403)
     expect(await statusWithHost(`localhost.evil.example:${port}`)).toBe(403)
@@ -117,7 +117,7 @@ describe('requests of other sites', () => {
     }
   })
 
-  /** fetch sets the Host header itself. */
+  /** Sends a request with a chosen Host header, which `fetch` would overwrite. */
   const statusWithHost = (host: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const headers = { Host: host, Authorization: `Bearer ${operator.token}`, ...accept }
@@ -133,14 +133,14 @@ describe('requests of other sites', () => {
 })
 
 describe('bodies', () => {
-  test('that are no JSON are a parse error', async () => {
+  test('that are not JSON are a parse error', async () => {
     for (const body of ['{"jsonrpc"', 'true', '"text"', '\0']) {
       const reply = await post(body)
       expect([reply.status, reply.body.error?.code, reply.body.id], body).toEqual([400, -32_700, null])
     }
   })
 
-  test('that are JSON but no message are refused as JSON-RPC', async () => {
+  test('that are JSON but not a message are refused as JSON-RPC', async () => {
     const bodies = [
       '',
       {},
@@ -158,7 +158,7 @@ describe('bodies', () => {
     expect((await post([ping, ping])).body).toMatchObject({ error: { message: 'Batches are not supported' } })
   })
 
-  test('in another form or of too great a size are refused as HTTP', async () => {
+  test('of another type or above the size limit are refused as HTTP', async () => {
     const text = await post('x', { 'Content-Type': 'text/plain' })
     expect([text.status, text.body]).toEqual([415, { error: 'Content-Type must be application/json' }])
     const large = await post({ ...ping, params: { filler: 'x'.repeat(300_000) } })
@@ -177,12 +177,12 @@ describe('bodies', () => {
     expect((await post(ping, { Accept: 'text/html' })).status).toBe(406)
   })
 
-  test('that want no answer get none', async () => {
+  test('that are notifications get no response body', async () => {
     const reply = await post({ jsonrpc: '2.0', method: 'notifications/initialized' })
     expect([reply.status, reply.body, reply.headers.get('Content-Type')]).toEqual([202, '', null])
   })
 
-  test('that ask for what there is not get an error of the protocol', async () => {
+  test('that name an unknown method or tool get an error of the protocol', async () => {
     const call = async (method: string, params: object) =>
       messageOf((await post({ jsonrpc: '2.0', id: 1, method, params })).body)
     expect(await call('tools/fly', {})).toMatchObject({ error: { code: -32_601 } })
@@ -195,8 +195,8 @@ describe('bodies', () => {
     expect(listen.body).toMatchObject({ id: 1, error: { code: -32_601 } })
   })
 
-  test('are answered with nothing that a cache may keep', async () => {
-    const params = { name: 'get_platform_statistics', arguments: {} } // over REST it may be kept
+  test('get responses that no cache may store', async () => {
+    const params = { name: 'get_platform_statistics', arguments: {} } // over REST a cache may store it
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     expect(messageOf(reply.body)).toMatchObject({
       result: { structuredContent: { operators: expect.any(Number) } },
@@ -205,8 +205,8 @@ describe('bodies', () => {
   })
 })
 
-describe('what is done once', () => {
-  test('is not done again with the same key, at the same time or later, over MCP or REST', async () => {
+describe('an idempotent request', () => {
+  test('is carried out once with the same key, at the same time or later, over MCP or REST', async () => {
     const { robot, operator: driver, performAction, client } = await openSessionFixture(world)
     await performAction(client, 'end')
     await using mcp = await connectMcp(world.baseUrl, driver.token)
@@ -238,7 +238,7 @@ describe('what is done once', () => {
     expect(sessions).toHaveLength(1)
   })
 
-  test('without a key the platform itself allows one session only', async () => {
+  test('without a key is limited by the platform to one session', async () => {
     const { robot, operator: driver, performAction, client } = await openSessionFixture(world)
     await performAction(client, 'end')
     await using mcp = await connectMcp(world.baseUrl, driver.token)
@@ -248,7 +248,7 @@ describe('what is done once', () => {
   })
 })
 
-test('a robot is registered without its token being shown', async () => {
+test('registering a robot does not reveal its token', async () => {
   const owner = await world.client()
   await using mcp = await connectMcp(world.baseUrl, owner.token)
   const given = { name: 'Arm', robot_type: 'testbot', hardware_id: 'quiet', idempotencyKey: 'k' }
@@ -259,7 +259,7 @@ test('a robot is registered without its token being shown', async () => {
   }
 })
 
-test('a stop is taken from each side, latches, and is not lifted here', async () => {
+test('a stop is accepted from each side and latches, and no tool clears it', async () => {
   const { client, operator: driver, id } = await openSessionFixture(world)
   await using owner = await connectMcp(world.baseUrl, client.token)
   const stopped = await owner.use('stop_robot', { sessionId: id, reason: 'a cat' })

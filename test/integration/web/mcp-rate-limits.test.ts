@@ -25,13 +25,13 @@ const call = (token: string, name: string, given: object = {}) =>
     headers: { Accept: 'application/json, text/event-stream' },
     body: { jsonrpc: '2.0', id: 'mine', method: 'tools/call', params: { name, arguments: given } },
   })
-/** Asks until it was too much; answers with the refusal. */
+/** Repeats a call until it exceeds the limit and returns the refusal. */
 async function exhaust(ask: () => ReturnType<typeof call>) {
   for (let asked = 0; asked <= PER_MINUTE; asked++) {
     const reply = await ask()
     if (reply.status !== 200) return reply
   }
-  throw new Error('It was never too much')
+  throw new Error('The limit was never reached')
 }
 const metrics = async (name: string) => {
   const { body } = await ask(`${world.baseUrl}/metrics`, { token: 'a token for metrics' })
@@ -54,10 +54,10 @@ test('tools count towards the limits of their routes, and a stop towards none', 
   })
   expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
   expect(refused.headers.get('RateLimit-Policy')).toBe(`"default";q=${PER_MINUTE};w=60`)
-  // REST counts the same: there is one allowance, whichever way it is spent.
+  // REST and MCP share one limit.
   expect((await ask(`${world.baseUrl}/api/auth/profile`, { token: key })).status).toBe(429)
 
-  // Acting upon sessions has a limit of its own.
+  // Actions on sessions have a separate limit.
   const callAction = () => call(key, 'cancel_session', { sessionId: id })
   expect((await callAction()).headers.get('RateLimit-Policy')).toMatch(/^"sessions"/)
   expect(await exhaust(callAction)).toMatchObject({ status: 429 })
@@ -77,10 +77,10 @@ test('bad credentials are counted', async () => {
     if (status === 429) return
     expect(status).toBe(401)
   }
-  throw new Error('It was never too much')
+  throw new Error('The limit was never reached')
 })
 
-test('is measured: what was asked, which tools, and nothing of what was in it', async () => {
+test('metrics count the methods and the tools, and reveal no arguments', async () => {
   const client = await world.client()
   await call(client.token, 'list_sessions')
   await call(client.token, 'get_session', { sessionId: 'secret words' })

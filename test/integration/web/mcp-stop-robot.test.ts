@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** An open session of a new operator on a new robot of an owner. */
+/** Starts a session of a new operator on a new robot of an owner. */
 async function open(owner: TestUser, name: string) {
   const operator = await world.operator()
   const robot = await world.robot(owner, { name })
@@ -23,7 +23,7 @@ async function open(owner: TestUser, name: string) {
   return { operator, robotId: robot.id, id, stopped, close: () => link.close() }
 }
 
-test.each(['robotId', 'name', 'name in other letters'])('a robot is stopped by its %s', async (by) => {
+test.each(['robotId', 'name', 'name in another case'])('a robot is stopped by its %s', async (by) => {
   const owner = await world.client()
   const session = await open(owner, 'Arm one')
   const other = await open(owner, 'Arm two')
@@ -34,16 +34,16 @@ test.each(['robotId', 'name', 'name in other letters'])('a robot is stopped by i
     body: { id: session.id, status: 'PAUSED' },
   })
   expect([await session.stopped(), await other.stopped()]).toEqual(['smoke', undefined])
-  // Once more: the stop is in force already, also for the operator of the session.
+  // Again: the stop is already in force, also for the operator of the session.
   await using second = await connectMcp(world.baseUrl, session.operator.token)
   expect((await second.use('stop_robot', { robot })).status).toBe(200)
   for (const item of [session, other]) item.close()
 })
 
-test('a name that several robots have is refused, and the answer lists them', async () => {
+test('a name that several robots share is refused, and the error lists them', async () => {
   const owner = await world.client()
   const sessions = [await open(owner, 'Twin'), await open(owner, 'twin')]
-  // No session: nothing to stop, so its name counts for nothing.
+  // This robot has no session, so its name does not count.
   await world.robot(owner, { name: 'Twin' })
   await using mcp = await connectMcp(world.baseUrl, owner.token)
   const { status, text } = await mcp.use('stop_robot', { robot: 'Twin' })
@@ -55,7 +55,7 @@ test('a name that several robots have is refused, and the answer lists them', as
   }
 })
 
-test('robots of others are not found, but by an admin', async () => {
+test('robots of other users are found by an admin only', async () => {
   const name = `Arm ${randomUUID()}`
   const session = await open(await world.client(), name)
   for (const user of [await world.client(), await world.operator()]) {
@@ -70,7 +70,7 @@ test('robots of others are not found, but by an admin', async () => {
   session.close()
 })
 
-test('one of session and robot is needed, not both and not neither', async () => {
+test('exactly one of session and robot is required', async () => {
   await using mcp = await connectMcp(world.baseUrl, (await world.client()).token)
   for (const given of [{}, { robot: 'Arm', sessionId: randomUUID() }, { robot: 7 }])
     expect(await mcp.use('stop_robot', given)).toMatchObject({ status: 400 })

@@ -8,7 +8,7 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 let world: World
 
-/** An operator is certified for a type of robot. */
+/** Certifies an operator for a type of robot. */
 async function certify(operator: TestUser, robot_type: string) {
   const request = await operator.post('/api/operator/certifications', { robot_type })
   const reply = await (await world.admin()).post(`/api/admin/certifications/${request.body.id}/approve`)
@@ -63,9 +63,9 @@ describe.each<ProtocolVersion>(['2025', '2026'])('a client of %s', (protocolVers
 })
 
 describe('the list of tools', () => {
-  test('is in docs/mcp.md as it is', async () => {
+  test('matches docs/mcp.md', async () => {
     const rows = (await listed()).map(({ tool, who }) => {
-      // The defaults of the protocol: a tool that says nothing changes things and takes them away.
+      // The defaults of the protocol: a tool without annotations is destructive.
       const { readOnlyHint = false, destructiveHint = true } = tool.annotations ?? {}
       const effect = readOnlyHint ? 'reads' : destructiveHint ? '**destructive**' : 'writes'
       return `| \`${tool.name}\` | ${tool.title} | ${who} | ${effect} |`
@@ -74,7 +74,7 @@ describe('the list of tools', () => {
     expect(readFileSync(new URL('../../../docs/mcp.md', import.meta.url), 'utf8')).toContain(`\n${table}\n\n`)
   })
 
-  test('is made for models: described, small, without references or ids to be taken for real', async () => {
+  test('is made for models: described, small, without references or example ids that look real', async () => {
     for (const { tool } of await listed()) {
       expect(tool.description, tool.name).toMatch(/^[A-Z].{15,}\.$/s)
       const { inputSchema, outputSchema } = tool
@@ -93,13 +93,13 @@ describe('the list of tools', () => {
     expect(Buffer.byteLength(JSON.stringify({ tools: all }))).toBeLessThanOrEqual(30_720)
   })
 
-  test('names the fields of every answer', async () => {
+  test('names the fields of every result', async () => {
     const fieldsOf = async (name: string) => {
       const { outputSchema } = (await listed()).find(({ tool }) => tool.name === name)?.tool ?? {}
       return outputSchema?.properties as Record<string, { items?: { properties: object } }>
     }
     expect(await fieldsOf('get_session')).toMatchObject({ id: {}, control: {}, billable_seconds: {} })
-    // As its operator sees it and as its client does.
+    // In the views of its operator and of its client.
     expect((await fieldsOf('list_sessions')).sessions?.items?.properties).toMatchObject({
       id: {},
       operator_earnings_cents: {},
@@ -108,7 +108,7 @@ describe('the list of tools', () => {
     expect((await fieldsOf('list_robots')).robots?.items?.properties).not.toHaveProperty('control_url')
   })
 
-  test('says what is needed, what is usual and what is possible', async () => {
+  test('states required fields, defaults and possible values', async () => {
     const schemaOf = async (name: string) =>
       (await listed()).find(({ tool }) => tool.name === name)?.tool.inputSchema
     expect(await schemaOf('schedule_session')).toMatchObject({
@@ -127,7 +127,7 @@ describe('the list of tools', () => {
     expect((await schemaOf('end_session'))?.properties).not.toHaveProperty('action')
   })
 
-  /** Every tool, with whose roles are shown it. */
+  /** Returns every tool with the roles that see it. */
   async function listed() {
     const users = {
       client: await world.client(),
@@ -145,7 +145,7 @@ describe('the list of tools', () => {
     }
     return tools.map(({ name }) => {
       const { tool, by } = seen.get(name) ?? {}
-      if (!tool || !by) throw new Error(`Nobody is shown ${name}`)
+      if (!tool || !by) throw new Error(`No role sees ${name}`)
       return { tool, who: by.includes('all users') ? 'all users' : by.join(', ') }
     })
   }

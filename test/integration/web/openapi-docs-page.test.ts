@@ -12,10 +12,10 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 const get = (path: string, init?: RequestInit) => fetch(world.baseUrl + path, init)
-/** Everything the page makes a browser load. */
+/** Returns the addresses of everything that a browser loads for the page. */
 const assets = () => [...page.text.matchAll(/\b(?:src|href)="([^"]*)"/g)].map((match) => match[1] as string)
 
-test('the docs page loads nothing but what this origin serves, with the right types', async () => {
+test('the docs page loads only files of this origin, with the right types', async () => {
   expect(page.response.status).toBe(200)
   expect(page.response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
   expect(assets()).toHaveLength(4)
@@ -28,7 +28,7 @@ test('the docs page loads nothing but what this origin serves, with the right ty
     expect(asset.headers.get('X-Content-Type-Options'), path).toBe('nosniff')
     const bytes = await asset.arrayBuffer()
     expect(bytes.byteLength, path).toBe(Number(asset.headers.get('Content-Length')))
-    // What a style sheet loads in its turn is in the style sheet itself.
+    // A style sheet loads only data that it contains.
     if (path.endsWith('.css')) {
       const loaded = new TextDecoder().decode(bytes).matchAll(/url\(["']?([^)]{0,5})|@import/g)
       for (const [, start] of loaded) expect(start).toBe('data:')
@@ -57,7 +57,7 @@ test('the docs page may run the scripts of this origin and nothing inline', () =
   expect(page.text).not.toMatch(/ on\w+=/)
 })
 
-test('the docs page shows the description of this origin, and sends it to nobody', async () => {
+test('the docs page shows the description of this origin, and sends it to no other server', async () => {
   const started: Record<string, unknown>[] = []
   const script = await (await get('/api/docs/init.js')).text()
   runInNewContext(script, { SwaggerUIBundle: (options: Record<string, unknown>) => started.push(options) })
@@ -66,13 +66,13 @@ test('the docs page shows the description of this origin, and sends it to nobody
   expect(await (await get(started[0]?.url as string)).json()).toMatchObject({ openapi: '3.1.1' })
 })
 
-test('the bundle comes with its license', async () => {
+test('the bundle contains its license', async () => {
   const head = (await (await get('/api/docs/swagger-ui-bundle.js')).text()).slice(0, 200)
   const license = /[\w.-]+\.LICENSE\.txt/.exec(head)?.[0]
   expect((await get(`/api/docs/${license}`)).status).toBe(200)
 })
 
-test('what a browser has is not sent again', async () => {
+test('a file that the browser has cached is not sent again', async () => {
   const path = '/api/docs/swagger-ui-bundle.js'
   const first = await get(path)
   expect(first.headers.get('Cache-Control')).toBe('no-cache')
@@ -108,7 +108,7 @@ test.each([
   expect(await answer.json()).toEqual({ error: 'Route not found' })
 })
 
-test('the page is for reading', async () => {
+test('the page is read-only', async () => {
   for (const path of ['/api/docs', '/api/docs/init.js']) {
     const answer = await get(path, { method: 'POST', body: '{}' })
     expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])

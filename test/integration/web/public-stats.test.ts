@@ -6,7 +6,7 @@ import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** Time for a busy machine; none of the promises is about it. */
+/** A margin for a busy machine; it is not part of the specified behaviour. */
 const BUSY_MS = 10_000
 
 let world: World
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 const fetched = async () => await fetch(`${world.baseUrl}/api/stats`)
-/** What is answered once nothing older is kept any more. */
+/** Returns the statistics after the cached ones have expired. */
 async function stats(): Promise<Record<string, number>> {
   aheadMs += 5_000
   return await (await fetched()).json()
@@ -28,7 +28,7 @@ const becomes = (expected: Record<string, number>) =>
   vi.waitFor(async () => expect(await stats()).toMatchObject(expected), BUSY_MS)
 
 describe('GET /api/stats', () => {
-  test('GET /api/stats: answers anybody, with numbers alone, to be kept for five seconds', async () => {
+  test('GET /api/stats: returns only numbers, without a credential, cacheable for five seconds', async () => {
     const response = await fetched()
     expect(response.status).toBe(200)
     expect(response.headers.get('Cache-Control')).toBe('public, max-age=5')
@@ -62,7 +62,7 @@ describe('GET /api/stats', () => {
     expect(await stats()).toMatchObject({ robots_total: before.robots_total! + 2 })
   })
 
-  test('counts operators once, whatever else they are', async () => {
+  test('counts operators once, whatever other roles they have', async () => {
     const before = await stats()
     const operator = await world.operator()
     await operator.post('/api/auth/profile', { role: 'client' })
@@ -93,7 +93,7 @@ describe('GET /api/stats', () => {
     expect(after.teleop_hours! - before.teleop_hours!).toBeCloseTo(1.5, 1)
   })
 
-  test('a cancelled session counts for nothing', async () => {
+  test('a cancelled session is not counted', async () => {
     const robot = await world.robot(client)
     ;(await world.connect(robot)).beat()
     const operator = await world.operator()
@@ -104,14 +104,14 @@ describe('GET /api/stats', () => {
     expect(await stats()).toEqual(before)
   })
 
-  test('is read once in five seconds, however many ask', async () => {
+  test('is read once in five seconds, however many clients request it', async () => {
     aheadMs += 5_000
     await using lock = await connectTo(world.database.url)
     await lock.query('begin')
     await lock.query('lock table session_totals in access exclusive mode')
     const requests = Array.from({ length: 50 }, fetched)
     await vi.waitFor(async () => expect(await waitingReads(world)).toBe(1), BUSY_MS)
-    // Whoever came after those fifty has been answered, so they all have been let in.
+    // The server has answered later requests, so it has accepted all fifty.
     for (let n = 0; n < 10; n++) await fetch(`${world.baseUrl}/api/health`)
     expect(await waitingReads(world)).toBe(1)
     await lock.query('rollback')
@@ -119,7 +119,7 @@ describe('GET /api/stats', () => {
     expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1)
   })
 
-  test('is kept for five seconds, and no longer', async () => {
+  test('is cached for five seconds, and no longer', async () => {
     const first = await stats()
     await world.robot(client)
     aheadMs += 2_000
@@ -137,7 +137,7 @@ describe('GET /api/stats', () => {
   })
 })
 
-/** Queries that wait for the totals at this moment. */
+/** Returns the number of queries that wait for the totals. */
 async function waitingReads({ database }: World): Promise<number> {
   await using client = await connectTo(database.url)
   const { rows } = await client.query(
@@ -146,7 +146,7 @@ async function waitingReads({ database }: World): Promise<number> {
   return rows[0].waiting
 }
 
-test('GET /api/stats: with the database away, no old numbers: 503, and right again afterwards', async () => {
+test('GET /api/stats: without the database it returns 503 instead of old numbers, and correct numbers afterwards', async () => {
   const database = await createTestDatabase()
   const proxy = await createTcpProxy(database.url)
   let later = 0
@@ -161,7 +161,7 @@ test('GET /api/stats: with the database away, no old numbers: 503, and right aga
     expect(await ask()).toBe(503)
     proxy.restore()
     await vi.waitFor(async () => expect(await ask()).toBe(200), BUSY_MS)
-    other.errors.length = 0 // the 503 was logged, as it should be
+    other.errors.length = 0 // the expected 503 was logged
   } finally {
     await proxy[Symbol.asyncDispose]()
     await database.drop()
@@ -169,7 +169,7 @@ test('GET /api/stats: with the database away, no old numbers: 503, and right aga
 })
 
 describe('the totals of sessions', () => {
-  /** What the totals should be, counted from the sessions themselves. */
+  /** Returns the expected totals, counted from the sessions themselves. */
   const counted = `select count(*) filter (where status = 'COMPLETED')::int as completed,
     coalesce(sum((extract(epoch from ended_at - started_at) * 1000)::bigint)
       filter (where status = 'COMPLETED'), 0)::float as ms,
@@ -184,7 +184,7 @@ describe('the totals of sessions', () => {
     return currentState
   }
 
-  test('agree with the sessions after any change, by whomever, at the same time', async () => {
+  test('agree with the sessions after concurrent changes by different users', async () => {
     const robots = await Promise.all(Array.from({ length: 4 }, () => world.robot(client)))
     const operator = await world.operator()
     const before = await agree()

@@ -14,7 +14,7 @@ import { createWorld, type World } from '../../support/world/world.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How far the platform's clock is ahead: what would take days takes moments. */
+/** How far the platform's clock is ahead, so that tests do not wait for days. */
 let aheadMs = 0
 let world: World
 const worldNow = () => Date.now() + aheadMs
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-async function hook(owner: TestUser, receiver: Pick<Receiver, 'url'>) {
+async function createWebhook(owner: TestUser, receiver: Pick<Receiver, 'url'>) {
   const { body } = await owner.post('/api/webhooks', { url: receiver.url, types: ['robot.status'] })
   const path = `/api/webhooks/${body.id}`
   return {
@@ -34,22 +34,22 @@ async function hook(owner: TestUser, receiver: Pick<Receiver, 'url'>) {
     log: async () => (await owner.get(`${path}/deliveries?limit=100`)).body.deliveries,
   }
 }
-type Hook = Awaited<ReturnType<typeof hook>>
+type Webhook = Awaited<ReturnType<typeof createWebhook>>
 
-/** Events of their own robot, as if the presence had written them. */
-const happen = (owner: TestUser, count = 1) =>
+/** Records status events of a robot of the owner. */
+const recordEvents = (owner: TestUser, count = 1) =>
   world.platform.core.transact(async (tx) => {
     for (let n = 0; n < count; n++) {
       const robot = { robot_id: crypto.randomUUID(), status: 'OFFLINE', last_heartbeat: null } as const
       tx.record('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
     }
   })
-/** Settles with the only delivery, once so many attempts at it have come to an end. */
-const attempted = ({ log }: Hook, attempts: number) =>
+/** Returns the only delivery after `attempts` completed attempts. */
+const waitForAttempts = ({ log }: Webhook, attempts: number) =>
   vi.waitFor(async () => {
     const [delivery] = await log()
     expect(delivery?.attempts).toBe(attempts)
-    // An attempt is over when what is next lies behind its beginning.
+    // An attempt is complete when the next one is due after its start.
     if (delivery.status === 'PENDING') {
       expect(Date.parse(delivery.next_attempt_at)).toBeGreaterThan(Date.parse(delivery.attempted_at))
       expect(delivery.duration_ms).not.toBeNull()
@@ -58,14 +58,17 @@ const attempted = ({ log }: Hook, attempts: number) =>
   }, 8_000)
 
 describe('a receiver that fails', () => {
-  test('is tried again and again for three days, always with the same id, then the delivery is given up', async () => {
+  test('gets retries with the same id for three days, then the delivery fails', async () => {
     await using receiver = await startReceiver(status(500))
     const owner = await world.client()
-    const made = await hook(owner, receiver)
-    await happen(owner)
+    const webhook = await createWebhook(owner, receiver)
+    await recordEvents(owner)
     const waits: number[] = []
     for (let attempts = 1; attempts < 10; attempts++) {
-      const { status, next_attempt_at, attempted_at, response_status } = await attempted(made, attempts)
+      const { status, next_attempt_at, attempted_at, response_status } = await waitForAttempts(
+        webhook,
+        attempts,
+      )
       expect([status, response_status]).toEqual(['PENDING', 500])
       waits.push((Date.parse(next_attempt_at) - Date.parse(attempted_at)) / 1_000)
       aheadMs += Date.parse(next_attempt_at) - worldNow()
@@ -75,30 +78,34 @@ describe('a receiver that fails', () => {
       expect(waits[index]).toBeGreaterThanOrEqual(seconds)
       expect(waits[index]).toBeLessThan(seconds * 1.2 + 5)
     }
-    expect(await attempted(made, 10)).toMatchObject({ status: 'FAILED', next_attempt_at: null })
+    expect(await waitForAttempts(webhook, 10)).toMatchObject({ status: 'FAILED', next_attempt_at: null })
     expect(new Set(receiver.ids()).size).toBe(1)
     expect(receiver.received).toHaveLength(10)
-    expect(await made.read()).toMatchObject({ enabled: true })
+    expect(await webhook.read()).toMatchObject({ enabled: true })
     aheadMs = 0
   })
 
-  test('and then works gets what it missed, and nothing is held against it', async () => {
+  test('and then recovers gets the missed deliveries, and its failures are reset', async () => {
     await using receiver = await startReceiver(status(503))
     const owner = await world.client()
-    const made = await hook(owner, receiver)
-    await happen(owner)
-    await attempted(made, 1)
-    expect(await made.read()).toMatchObject({ failing_since: expect.any(String), last_success_at: null })
+    const webhook = await createWebhook(owner, receiver)
+    await recordEvents(owner)
+    await waitForAttempts(webhook, 1)
+    expect(await webhook.read()).toMatchObject({ failing_since: expect.any(String), last_success_at: null })
     receiver.answerWith(ok)
     aheadMs += 10_000
-    expect(await attempted(made, 2)).toMatchObject({ status: 'DELIVERED', response_status: 200, error: null })
+    expect(await waitForAttempts(webhook, 2)).toMatchObject({
+      status: 'DELIVERED',
+      response_status: 200,
+      error: null,
+    })
     expect(new Set(receiver.ids()).size).toBe(1)
-    expect(await made.read()).toMatchObject({ failing_since: null, last_success_at: expect.any(String) })
+    expect(await webhook.read()).toMatchObject({ failing_since: null, last_success_at: expect.any(String) })
     aheadMs = 0
-    for (const item of receiver.received) verify(made.secret, { ...item })
+    for (const item of receiver.received) verify(webhook.secret, { ...item })
   })
 
-  test('and asks for time gets it, within bounds', async () => {
+  test('and sends Retry-After gets that pause, up to a limit', async () => {
     const owner = await world.client()
     for (const [code, asked, least, most] of [
       [429, '7200', 2 * HOUR_MS, 2 * HOUR_MS + 5_000],
@@ -107,47 +114,49 @@ describe('a receiver that fails', () => {
       [500, '7200', 5_000, 11_000],
     ] as const) {
       await using receiver = await startReceiver(status(code, { 'Retry-After': asked }))
-      const made = await hook(owner, receiver)
-      await happen(owner)
-      const { next_attempt_at, attempted_at } = await attempted(made, 1)
+      const webhook = await createWebhook(owner, receiver)
+      await recordEvents(owner)
+      const { next_attempt_at, attempted_at } = await waitForAttempts(webhook, 1)
       const waitMs = Date.parse(next_attempt_at) - Date.parse(attempted_at)
       expect(waitMs, asked).toBeGreaterThanOrEqual(least)
       expect(waitMs, asked).toBeLessThan(most)
-      await owner.delete(made.path)
+      await owner.delete(webhook.path)
     }
   })
 
-  test('with 410 is switched off at once, with notice', async () => {
+  test('with status 410 is disabled at once, and the owner is notified', async () => {
     await using receiver = await startReceiver(status(410))
     const owner = await world.client()
-    const made = await hook(owner, receiver)
-    await happen(owner, 3)
+    const webhook = await createWebhook(owner, receiver)
+    await recordEvents(owner, 3)
     await vi.waitFor(async () => {
-      expect(await made.read()).toMatchObject({ enabled: false, disabled_reason: 'gone' })
+      expect(await webhook.read()).toMatchObject({ enabled: false, disabled_reason: 'gone' })
     }, 5_000)
     expect(receiver.received).toHaveLength(1)
-    expect((await made.log()).map((item: { status: string }) => item.status)).toEqual(Array(3).fill('FAILED'))
+    expect((await webhook.log()).map((item: { status: string }) => item.status)).toEqual(
+      Array(3).fill('FAILED'),
+    )
     const { notifications } = (await owner.get('/api/notifications')).body
     expect(notifications).toMatchObject([
       {
         type: 'webhook.disabled',
-        data: { webhook_id: made.id, host: `127.0.0.1:${receiver.port}`, reason: 'gone' },
+        data: { webhook_id: webhook.id, host: `127.0.0.1:${receiver.port}`, reason: 'gone' },
       },
     ])
   })
 
-  test('for five days without a success is switched off, with notice, and not before', async () => {
+  test('for five days without a success is disabled, and the owner is notified', async () => {
     await using receiver = await startReceiver(status(500))
     const owner = await world.client()
-    const made = await hook(owner, receiver)
-    await happen(owner)
-    await attempted(made, 1)
+    const webhook = await createWebhook(owner, receiver)
+    await recordEvents(owner)
+    await waitForAttempts(webhook, 1)
     aheadMs += 4.9 * DAY_MS
-    await attempted(made, 2)
-    expect(await made.read()).toMatchObject({ enabled: true })
+    await waitForAttempts(webhook, 2)
+    expect(await webhook.read()).toMatchObject({ enabled: true })
     aheadMs += 0.2 * DAY_MS
     await vi.waitFor(async () => {
-      expect(await made.read()).toMatchObject({ enabled: false, disabled_reason: 'failing' })
+      expect(await webhook.read()).toMatchObject({ enabled: false, disabled_reason: 'failing' })
     }, 5_000)
     const notified = (await owner.get('/api/notifications')).body.notifications
     expect(notified).toMatchObject([{ type: 'webhook.disabled', data: { reason: 'failing' } }])
@@ -155,29 +164,31 @@ describe('a receiver that fails', () => {
   })
 })
 
-test('receivers that never answer delay nobody else', async () => {
+test('receivers that never respond do not delay others', async () => {
   const owner = await world.client()
   await using hung = await startReceiver(silence)
   await using quick = await startReceiver()
-  const hooks = [hung, hung, hung, hung, hung, hung, hung, quick].map((receiver) => hook(owner, receiver))
-  const made = await Promise.all(hooks)
-  await happen(owner, 40)
+  const creations = [hung, hung, hung, hung, hung, hung, hung, quick].map((receiver) =>
+    createWebhook(owner, receiver),
+  )
+  const webhooks = await Promise.all(creations)
+  await recordEvents(owner, 40)
   await vi.waitFor(() => expect(quick.received).toHaveLength(40), 8_000)
   expect(quick.received.map(({ event }) => event.seq)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1))
   expect(quick.mostUnderWay).toBe(1)
-  expect(hung.received, 'each is called once at a time').toHaveLength(7)
-  for (const { path } of made) await owner.delete(path)
+  expect(hung.received, 'one request at a time per receiver').toHaveLength(7)
+  for (const { path } of webhooks) await owner.delete(path)
 })
 
-test('the log of deliveries and what waits are bounded', async () => {
+test('the numbers of logged and pending deliveries are limited', async () => {
   await using receiver = await startReceiver()
   const owner = await world.client()
-  const made = await hook(owner, receiver)
-  await happen(owner, 6)
+  const webhook = await createWebhook(owner, receiver)
+  await recordEvents(owner, 6)
   await vi.waitFor(() => expect(receiver.received).toHaveLength(6), 5_000)
   receiver.answerWith(status(500))
-  await happen(owner, 3)
-  const statuses = async () => (await made.log()).map((item: { status: string }) => item.status)
+  await recordEvents(owner, 3)
+  const statuses = async () => (await webhook.log()).map((item: { status: string }) => item.status)
   await vi.waitFor(async () => expect(await statuses()).toHaveLength(9), 5_000)
   const retention = (now: Date) =>
     createOutboundRetention({

@@ -11,7 +11,7 @@ interface Event {
   readonly seq: number
   readonly type: string
   readonly created_at: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary wire data and assert on it
   readonly data: any
 }
 
@@ -26,7 +26,7 @@ const read = async (user: TestUser, query = '') => {
   expect(reply.status, JSON.stringify(reply.body)).toBe(200)
   return reply.body as { events: Event[]; next: string; more: boolean }
 }
-/** Settles when nothing is on its way to the streams any more. */
+/** Resolves when the fan-out has no pending events. */
 const fannedOut = async () => {
   await world.drained()
   await vi.waitFor(async () => {
@@ -37,7 +37,7 @@ const fannedOut = async () => {
 const typesOf = async (user: TestUser) => (await read(user, '?limit=500')).events.map(({ type }) => type)
 
 describe('a stream', () => {
-  test('holds what happened to both sides of a session as the hub tells it, and nobody else’s', async () => {
+  test('contains the events of a session for both participants, as the hub emits them, and no other user’s events', async () => {
     const fixture = await openSessionFixture(world)
     const [unrelatedUser, admin] = [await world.client(), await world.admin()]
     const hub = await fixture.owner.hub()
@@ -71,10 +71,10 @@ describe('a stream', () => {
     ).toEqual(log.map(({ data }) => data))
     expect(others.events.some(({ type }) => type === 'robot.status')).toBe(false)
     expect(others.events.at(-1)?.type).toBe('notification.session.rated')
-    for (const nobody of [unrelatedUser, admin]) expect((await read(nobody)).events).toEqual([])
+    for (const user of [unrelatedUser, admin]) expect((await read(user)).events).toEqual([])
   })
 
-  test('goes on after a cursor, page by page, with a filter too', async () => {
+  test('continues after a cursor, page by page, also with a filter', async () => {
     const fixture = await openSessionFixture(world)
     for (const body of ['1', '2', '3', '4', '5'])
       await fixture.operator.post(`${fixture.path}/messages`, { body })
@@ -92,7 +92,7 @@ describe('a stream', () => {
     expect(chat.more).toBe(true)
     const rest = await read(fixture.owner, `?types=chat.*&after=${chat.next}`)
     expect(rest.events.map(({ data }) => data.data.body)).toEqual(['3', '4', '5'])
-    expect(rest.next, 'beyond what the filter left out').toBe(String(all.length))
+    expect(rest.next, 'skips the events that the filter excludes').toBe(String(all.length))
     const two = await read(fixture.owner, '?types=robot.status,session.started')
     expect(new Set(two.events.map(({ type }) => type))).toEqual(new Set(['robot.status', 'session.started']))
     expect(await read(fixture.owner, '?after=latest')).toEqual({
@@ -114,7 +114,7 @@ describe('a stream', () => {
     await performAction(fixture.operator, fixture.id, 'end')
   })
 
-  test('tells notifications also to who does not want to be disturbed', async () => {
+  test('contains notifications even if the user turned push off', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     await owner.post('/api/auth/profile', { notification_preferences: { push: false } })
     const robot = await world.robot(owner)
@@ -127,7 +127,7 @@ describe('a stream', () => {
     await performAction(operator, id, 'end')
   })
 
-  test('ends in 410 where events are no longer kept, and where there are none yet', async () => {
+  test('returns 410 for a cursor before the oldest or after the newest event', async () => {
     const fixture = await openSessionFixture(world)
     for (const body of ['1', '2', '3']) await fixture.operator.post(`${fixture.path}/messages`, { body })
     await fannedOut()
@@ -142,7 +142,7 @@ describe('a stream', () => {
     expect(missing.status).toBe(410)
     expect(missing.body.error).toContain(`up to ${head - 3}`)
     expect((await read(fixture.owner, `?after=${head - 3}`)).events).toEqual(events.slice(-3))
-    expect((await read(fixture.owner)).events, 'the oldest that are kept').toEqual(events.slice(-3))
+    expect((await read(fixture.owner)).events, 'the oldest stored events').toEqual(events.slice(-3))
     expect((await fixture.owner.get(`/api/events?after=${head + 1}&wait=5`)).status).toBe(410)
 
     const inTwoWeeks = () => new Date(Date.now() + 15 * 24 * 3_600_000)
@@ -157,7 +157,7 @@ describe('a stream', () => {
     await performAction(fixture.operator, fixture.id, 'end')
   })
 
-  test('takes ten thousand robots of one fact, and leaves out people who are none', async () => {
+  test('accepts a domain event about ten thousand robots and skips unknown users', async () => {
     const owners = [await world.client(), await world.client()] as const
     const robots = Array.from({ length: 10_000 }, (_, index) => ({
       robot_id: crypto.randomUUID(),
@@ -180,7 +180,7 @@ describe('a stream', () => {
     )
   })
 
-  test('is read with an API key, and not with a revoked one', async () => {
+  test('is readable with an API key until it is revoked', async () => {
     const owner = await world.client()
     const { id, key } = await owner.key()
     const waiting = owner.request('GET', '/api/events?wait=30', undefined, key)
@@ -190,8 +190,8 @@ describe('a stream', () => {
   })
 })
 
-describe('whoever waits', () => {
-  test('is answered when something happens that they ask for, and with nothing when nothing does', async () => {
+describe('a waiting request', () => {
+  test('returns when a matching event occurs, and returns an empty page after the time limit', async () => {
     const fixture = await openSessionFixture(world)
     await fannedOut()
     const { next } = await read(fixture.owner)
@@ -206,40 +206,43 @@ describe('whoever waits', () => {
     expect(idle.events).toEqual([])
   })
 
-  test('is one of a bounded number, and frees the place by leaving', async () => {
+  test('counts toward a limit until the client disconnects', async () => {
     const user = await world.client()
-    const leaving = new AbortController()
+    const disconnect = new AbortController()
     const ask = () =>
       fetch(`${world.baseUrl}/api/events?wait=30`, {
         headers: { Authorization: `Bearer ${user.token}` },
-        signal: leaving.signal,
+        signal: disconnect.signal,
       }).catch(() => undefined)
     const waiting = Array.from({ length: 5 }, ask)
     await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(5), 10_000)
     const refused = await user.get('/api/events?wait=30')
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '5'])
-    expect((await user.get('/api/events')).status, 'without waiting').toBe(200)
-    leaving.abort()
+    expect((await user.get('/api/events')).status, 'a request without wait').toBe(200)
+    disconnect.abort()
     await Promise.all(waiting)
     await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(0), 10_000)
   })
 
-  test('is answered when the process ends', async () => {
-    const other = await createWorld()
-    const user = await other.client()
+  test('returns when the process stops', async () => {
+    const stoppingWorld = await createWorld()
+    const user = await stoppingWorld.client()
     const waiting = user.get('/api/events?wait=30')
-    await vi.waitFor(() => expect(other.platform.webhooks.longPolling.waitingRequests).toBe(1), 10_000)
-    await other[Symbol.asyncDispose]()
+    await vi.waitFor(
+      () => expect(stoppingWorld.platform.webhooks.longPolling.waitingRequests).toBe(1),
+      10_000,
+    )
+    await stoppingWorld[Symbol.asyncDispose]()
     expect((await waiting).body).toEqual({ events: [], next: '0', more: false })
   })
 })
 
-/** Somebody who follows with the cursor of the last answer, and writes down what they see. */
+/** Follows a stream with the cursor of the previous response and returns all events. */
 async function follow(user: TestUser, query: string, until: () => boolean): Promise<Event[]> {
   const seen: Event[] = []
   let after = '0'
   for (let last = false; !last; ) {
-    last = until() // one more look after the end
+    last = until() // one more read after the end
     for (let more = true; more; ) {
       const page = await read(user, `?after=${after}${query}`)
       seen.push(...page.events)
@@ -249,7 +252,7 @@ async function follow(user: TestUser, query: string, until: () => boolean): Prom
   return seen
 }
 
-test('whatever is committed at once, in whatever order: who follows the cursor misses nothing and sees nothing twice', {
+test('a reader that follows the cursor sees each of many concurrently committed events exactly once', {
   timeout: 60_000,
 }, async () => {
   const {
@@ -280,7 +283,7 @@ test('whatever is committed at once, in whatever order: who follows the cursor m
             const { pauseMs, eventCount, fails, who } = item
             const names = Array.from({ length: eventCount }, (_, n) => `${next}-${n}`)
             await transact(async (tx) => {
-              // Takes its numbers in the outbox early and commits late, so that others overtake it.
+              // Allocates outbox ids early and commits late, so that other transactions overtake it.
               for (const name of names) {
                 const payload = {
                   user_id: users[who as 0 | 1].id,
@@ -311,7 +314,7 @@ test('whatever is committed at once, in whatever order: who follows the cursor m
         for (const [index, events] of seen.entries()) {
           const names = events.map(({ data }) => data.data.name)
           expect([...names].sort()).toEqual([...(committed[index < 2 ? 0 : 1] as string[])].sort())
-          expect(events.map(({ seq }) => seq)).toEqual(events.map((_, location) => location + 1))
+          expect(events.map(({ seq }) => seq)).toEqual(events.map((_, position) => position + 1))
         }
         expect(await db.selectFrom('outbound_events').select('id').execute()).toEqual([])
       },

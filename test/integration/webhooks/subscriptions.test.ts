@@ -13,10 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-test('attempts are counted, and what waits is measured', async () => {
+test('metrics count attempts and measure the backlog', async () => {
   await using receiver = await startReceiver()
   const owner = await world.client()
-  await tested(owner, (await hook(owner, receiver)).path)
+  await sendTestEvent(owner, (await createWebhook(owner, receiver)).path)
   const metrics = await (await fetch(`${world.baseUrl}/metrics`)).text()
   expect(metrics).toMatch(/^wheelhouse_webhook_attempts_total\{outcome="delivered"\} [1-9]/m)
   for (const name of [
@@ -24,13 +24,13 @@ test('attempts are counted, and what waits is measured', async () => {
     'outbound_lag_seconds',
     'webhooks_due',
     'webhook_lag_seconds',
-    'event_waits',
+    'long_polls',
   ]) {
     expect(metrics).toMatch(new RegExp(`^wheelhouse_${name} \\d`, 'm'))
   }
 })
 
-async function hook(user: TestUser, receiver: Receiver, input: Record<string, unknown> = {}) {
+async function createWebhook(user: TestUser, receiver: Receiver, input: Record<string, unknown> = {}) {
   const reply = await user.post(HOOKS, { url: receiver.url, ...input })
   expect(reply.status, JSON.stringify(reply.body)).toBe(201)
   const path = `${HOOKS}/${reply.body.id}`
@@ -43,8 +43,8 @@ async function hook(user: TestUser, receiver: Receiver, input: Record<string, un
   }
 }
 
-/** A test that has come to an end; the newest entry of the log. */
-async function tested(user: TestUser, path: string) {
+/** Sends a test event and returns its settled delivery. */
+async function sendTestEvent(user: TestUser, path: string) {
   const { status, body } = await user.post(`${path}/test`)
   expect(status, JSON.stringify(body)).toBe(202)
   return await vi.waitFor(async () => {
@@ -54,17 +54,17 @@ async function tested(user: TestUser, path: string) {
   }, 5_000)
 }
 
-async function scenario() {
+async function createScenario() {
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
   return { owner, operator, robot }
 }
 
 describe.concurrent('a webhook', () => {
-  test('is told what the stream tells, signed, in order, under the same ids', async () => {
+  test('receives the events of the stream, signed, in order, with the same ids', async () => {
     await using receiver = await startReceiver()
-    const { owner, operator, robot } = await scenario()
-    const { secret, path } = await hook(owner, receiver)
+    const { owner, operator, robot } = await createScenario()
+    const { secret, path } = await createWebhook(owner, receiver)
     ;(await world.connect(robot)).beat()
     const sessionId = await start(operator, robot.id)
     await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Grüße 🤖' })
@@ -105,15 +105,15 @@ describe.concurrent('a webhook', () => {
     expect(older.body.deliveries).toEqual(deliveries.slice(1, 3))
   })
 
-  test('gets only what it asks for, and what its owner may see', async () => {
+  test('receives only events that match its filter and that its owner may see', async () => {
     await using wide = await startReceiver()
     await using narrow = await startReceiver()
     await using others = await startReceiver()
-    const { owner, operator, robot } = await scenario()
+    const { owner, operator, robot } = await createScenario()
     const unrelatedUser = await world.client()
-    await hook(owner, wide, { types: ['robot.*', 'notification.session.*'] })
-    await hook(operator, narrow, { types: ['chat.message'] })
-    await hook(unrelatedUser, others)
+    await createWebhook(owner, wide, { types: ['robot.*', 'notification.session.*'] })
+    await createWebhook(operator, narrow, { types: ['chat.message'] })
+    await createWebhook(unrelatedUser, others)
     ;(await world.connect(robot)).beat()
     const sessionId = await start(operator, robot.id)
     await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'hello' })
@@ -126,10 +126,10 @@ describe.concurrent('a webhook', () => {
     await performAction(operator, sessionId, 'end')
   })
 
-  test('is listed, changed and removed by its owner; the secret is shown once', async () => {
+  test('is listed, changed and removed by its owner; only the creation returns the secret', async () => {
     await using receiver = await startReceiver()
     const owner = await world.client()
-    const { id, path, secret, read } = await hook(owner, receiver, { description: 'Dashboard' })
+    const { id, path, secret, read } = await createWebhook(owner, receiver, { description: 'Dashboard' })
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     const listed = (await owner.get(HOOKS)).body.webhooks
     expect(listed).toEqual([await read()])
@@ -151,7 +151,7 @@ describe.concurrent('a webhook', () => {
       .selectAll()
       .where('id', '=', id)
       .execute()
-    expect(JSON.stringify(rows), 'sealed').not.toContain(secret.slice(6))
+    expect(JSON.stringify(rows), 'the database stores the encrypted secret').not.toContain(secret.slice(6))
     const actions = await world.platform.core.db
       .selectFrom('audit_log')
       .select('action')
@@ -163,7 +163,7 @@ describe.concurrent('a webhook', () => {
     expect((await owner.get(`${path}/deliveries`)).status).toBe(404)
   })
 
-  test('is refused when it is none: other schemes, names and passwords, unknown events, too many', async () => {
+  test('is rejected for other schemes, credentials in the URL, unknown events and beyond the limit', async () => {
     const owner = await world.client()
     const refused = async (input: Record<string, unknown>) => {
       const reply = await owner.post(HOOKS, input)
@@ -190,43 +190,43 @@ describe.concurrent('a webhook', () => {
       await refused({ url, types })
     }
     await refused({ url, secret: 'mine' })
-    const made = await Promise.all(Array.from({ length: 12 }, () => owner.post(HOOKS, { url })))
-    expect(made.filter((reply) => reply.status === 201)).toHaveLength(10)
-    expect(made.filter((reply) => reply.status === 409)).toHaveLength(2)
+    const replies = await Promise.all(Array.from({ length: 12 }, () => owner.post(HOOKS, { url })))
+    expect(replies.filter((reply) => reply.status === 201)).toHaveLength(10)
+    expect(replies.filter((reply) => reply.status === 409)).toHaveLength(2)
   })
 
-  test('signs with both secrets for a day after a rotation, and with one when the old has leaked', async () => {
+  test('signs with both secrets for a day after a rotation, or only with the new one without keep_old', async () => {
     await using receiver = await startReceiver()
     const owner = await world.client()
-    const made = await hook(owner, receiver)
-    const rotated = await owner.post(`${made.path}/rotate-secret`)
+    const webhook = await createWebhook(owner, receiver)
+    const rotated = await owner.post(`${webhook.path}/rotate-secret`)
     expect(rotated.status).toBe(200)
     expect(Date.parse(rotated.body.old_secret_until) - Date.now()).toBeGreaterThan(23 * 3_600_000)
-    await tested(owner, made.path)
+    await sendTestEvent(owner, webhook.path)
     const both = receiver.received.at(-1)!
-    expect(verify(made.secret, both)).toEqual(verify(rotated.body.secret, both))
+    expect(verify(webhook.secret, both)).toEqual(verify(rotated.body.secret, both))
     expect((both.headers['webhook-signature'] as string).split(' ')).toHaveLength(2)
 
-    const again = await owner.post(`${made.path}/rotate-secret`, { keep_old: false })
+    const again = await owner.post(`${webhook.path}/rotate-secret`, { keep_old: false })
     expect(again.body.old_secret_until).toBeNull()
-    await tested(owner, made.path)
+    await sendTestEvent(owner, webhook.path)
     const latest = receiver.received.at(-1)!
     verify(again.body.secret, latest)
     expect(() => verify(rotated.body.secret, latest)).toThrow()
   })
 
-  test('that is tested gets an event of its own kind, once, whatever becomes of it', async () => {
+  test('gets a test event once, without retries', async () => {
     await using receiver = await startReceiver(status(500))
     const owner = await world.client()
-    const { id, path, secret, read } = await hook(owner, receiver, { types: ['chat.message'] })
-    expect(await tested(owner, path)).toMatchObject({
+    const { id, path, secret, read } = await createWebhook(owner, receiver, { types: ['chat.message'] })
+    expect(await sendTestEvent(owner, path)).toMatchObject({
       status: 'FAILED',
       type: 'webhook.test',
       seq: null,
       attempts: 1,
       response_status: 500,
       response_excerpt: 'answered 500',
-      error: 'The receiver answered 500',
+      error: 'The receiver returned status 500',
       event: { type: 'webhook.test', data: { webhook_id: id } },
     })
     expect(verify(secret, receiver.received[0]!)).toEqual(receiver.received[0]?.event)
@@ -234,10 +234,10 @@ describe.concurrent('a webhook', () => {
     expect((await owner.get('/api/events')).body.events).toEqual([])
   })
 
-  test('that is switched off gets nothing and gives up what waits; switched on, what comes then', async () => {
+  test('fails its pending deliveries when disabled, and gets only new events when enabled', async () => {
     await using receiver = await startReceiver(status(500))
-    const { owner, robot } = await scenario()
-    const { path, log } = await hook(owner, receiver)
+    const { owner, robot } = await createScenario()
+    const { path, log } = await createWebhook(owner, receiver)
     const link = await world.connect(robot)
     await vi.waitFor(
       async () => expect(await log()).toMatchObject([{ status: 'PENDING', attempts: 1 }]),
@@ -263,7 +263,7 @@ describe.concurrent('a webhook', () => {
     await world.connect(robot)
     await vi.waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(3), 5_000)
     expect(receiver.received.map(({ event }) => event.seq)).toEqual([1, 3])
-    // What was missed is sent again when it is asked for: one by one, or all since a moment.
+    // Missed events are replayed on request: a single delivery, or all since a time.
     const [, failed] = await log()
     expect((await owner.post(`${path}/deliveries/${failed.id}/replay`)).status).toBe(202)
     await vi.waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(1), 5_000)
@@ -277,13 +277,13 @@ describe.concurrent('a webhook', () => {
     )
   })
 
-  test('of somebody else is not there, with whatever is asked of it', async () => {
+  test('of another user returns 404 on every route', async () => {
     await using receiver = await startReceiver()
     const [owner, unrelatedUser] = [await world.client(), await world.client()]
-    const { path } = await hook(owner, receiver)
-    const delivery = await tested(owner, path)
+    const { path } = await createWebhook(owner, receiver)
+    const delivery = await sendTestEvent(owner, path)
     const { key } = await unrelatedUser.key()
-    const asked = [
+    const requests = [
       ['GET', path],
       ['PATCH', path, { enabled: false }],
       ['DELETE', path],
@@ -294,18 +294,18 @@ describe.concurrent('a webhook', () => {
       ['GET', `${path}/deliveries/${delivery.id}`],
       ['POST', `${path}/deliveries/${delivery.id}/replay`],
     ] as const
-    for (const [method, where, body] of asked) {
+    for (const [method, route, body] of requests) {
       for (const credential of [unrelatedUser.token, key]) {
         expect(
-          (await unrelatedUser.request(method, where, body, credential)).status,
-          `${method} ${where}`,
+          (await unrelatedUser.request(method, route, body, credential)).status,
+          `${method} ${route}`,
         ).toBe(404)
       }
     }
-    // Nor is a delivery reached through a webhook of one's own.
-    const own = await hook(unrelatedUser, receiver)
+    // A delivery of another user is not reachable through the caller's own webhook either.
+    const own = await createWebhook(unrelatedUser, receiver)
     expect((await unrelatedUser.get(`${own.path}/deliveries/${delivery.id}`)).status).toBe(404)
     expect((await unrelatedUser.get(`${own.path}/deliveries?before=${randomUUID()}`)).status).toBe(404)
-    expect((await tested(owner, path)).status).toBe('DELIVERED')
+    expect((await sendTestEvent(owner, path)).status).toBe('DELIVERED')
   })
 })

@@ -11,7 +11,7 @@ import { createTargets, type Resolve } from '../../../src/modules/webhooks/targe
 import { createAddressPolicy } from '../../../src/modules/webhooks/target-address.ts'
 import { ok, silence, startReceiver, status } from '../../support/network/webhook-receiver.ts'
 
-const to =
+const resolvesTo =
   (...addresses: string[]): Resolve =>
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
@@ -21,11 +21,11 @@ const never = new AbortController().signal
 const message = { headers: { 'Content-Type': 'application/json' }, body: '{"type":"test"}' }
 const requesterOf = (allowed: string[], resolve: Resolve, more = {}) =>
   createRequester({ targets: targetsOf(allowed, resolve), now: () => new Date(), limitMs: 700, ...more })
-/** Sends to a real receiver on this machine, whatever the name in the URL. */
-const post = (url: string, resolve: Resolve = to('127.0.0.1'), allowed = ['127.0.0.1/32']) =>
+/** Sends to a real receiver on this machine, regardless of the name in the URL. */
+const post = (url: string, resolve: Resolve = resolvesTo('127.0.0.1'), allowed = ['127.0.0.1/32']) =>
   requesterOf(allowed, resolve).post(url, message, never)
 
-const publicOnes = [
+const publicAddresses = [
   '8.8.8.8',
   '1.1.1.1',
   '172.15.255.255',
@@ -34,7 +34,7 @@ const publicOnes = [
   '2606:4700::1111',
   '::ffff:8.8.8.8',
 ]
-const inside = [
+const internalAddresses = [
   '127.0.0.1',
   '127.255.255.254',
   '0.0.0.0',
@@ -89,9 +89,9 @@ const inside = [
 
 describe('an address', () => {
   const policy = createAddressPolicy([])
-  test.each(publicOnes)('%s is public', (address) => expect(policy.judge(address)).toBe('public'))
-  test.each(inside)('%s is refused', (address) => expect(policy.judge(address)).toBe('refused'))
-  test('of a network that is allowed may be reached, in either way to write it; its neighbours may not', () => {
+  test.each(publicAddresses)('%s is public', (address) => expect(policy.judge(address)).toBe('public'))
+  test.each(internalAddresses)('%s is refused', (address) => expect(policy.judge(address)).toBe('refused'))
+  test('in an allowed network is allowed in both notations; its neighbours are refused', () => {
     const some = createAddressPolicy(['10.1.0.0/16', 'fd00::/8'])
     expect(['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1'].map(some.judge)).toEqual(Array(3).fill('allowed'))
     expect(['10.2.0.1', '127.0.0.1', 'fe80::1', '64:ff9b::a01:203'].map(some.judge)).toEqual(
@@ -105,17 +105,17 @@ describe('a URL', () => {
   const check = (url: string, resolve: Resolve, allowed: string[] = []) =>
     targetsOf(allowed, resolve).check(url)
 
-  test('is refused as soon as one of its addresses is', async () => {
-    await expect(check('https://a.example/', to('8.8.8.8', '10.0.0.1'))).rejects.toThrow(hidden)
-    await expect(check('https://a.example/', to('8.8.8.8', '::1'))).rejects.toThrow(hidden)
-    expect((await check('https://a.example/', to('8.8.8.8', '1.1.1.1'))).addresses).toHaveLength(2)
+  test('is refused if one of its addresses is refused', async () => {
+    await expect(check('https://a.example/', resolvesTo('8.8.8.8', '10.0.0.1'))).rejects.toThrow(hidden)
+    await expect(check('https://a.example/', resolvesTo('8.8.8.8', '::1'))).rejects.toThrow(hidden)
+    expect((await check('https://a.example/', resolvesTo('8.8.8.8', '1.1.1.1'))).addresses).toHaveLength(2)
   })
 
-  test('tells nothing of a name that is not public: unknown, without an address, or inside', async () => {
+  test('gets the same message for an unknown name, a name without address and an internal name', async () => {
     const unknown: Resolve = async () => {
       throw Object.assign(new Error('queryA ENOTFOUND db.internal'), { code: 'ENOTFOUND' })
     }
-    for (const resolve of [unknown, to(), to('10.0.0.7')]) {
+    for (const resolve of [unknown, resolvesTo(), resolvesTo('10.0.0.7')]) {
       await expect(check('https://db.internal/', resolve)).rejects.toThrow(new Error(hidden))
     }
   })
@@ -129,13 +129,13 @@ describe('a URL', () => {
     '[::1]',
     '[::ffff:7f00:1]',
     'localhost.',
-  ])('to %s is one to this machine, however it is written', async (host) => {
+  ])('to %s is recognized as this machine', async (host) => {
     const targets = createTargets({ policy: createAddressPolicy([]) })
     await expect(targets.check(`https://${host}/`)).rejects.toThrow(hidden)
   })
 
-  test('is https to public hosts always, and to a port that is theirs to give', async () => {
-    const open = to('8.8.8.8')
+  test('to a public host requires https, and port 443 or an unprivileged port', async () => {
+    const open = resolvesTo('8.8.8.8')
     await expect(check('http://a.example/', open)).rejects.toThrow('must begin with https://')
     await expect(check('http://a.example/', open, ['127.0.0.0/8'])).rejects.toThrow(
       'must begin with https://',
@@ -159,7 +159,7 @@ describe('the configuration', () => {
   const networks = (env: Record<string, string>) => loadConfig(env).webhookNetworks
   const loopback = { WEBHOOK_ALLOW_LOOPBACK: 'true' }
 
-  test('allows no network that is not public, unless it is named', () => {
+  test('allows only public networks by default', () => {
     const production = {
       NODE_ENV: 'production',
       SECRET_KEY: 'x'.repeat(32),
@@ -176,7 +176,7 @@ describe('the configuration', () => {
     expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0' })).toThrow('WEBHOOK_ALLOWED_NETWORKS')
   })
 
-  test('allows this machine by a setting of its own alone', () => {
+  test('allows this machine only with its own setting', () => {
     expect(networks(loopback)).toEqual(['127.0.0.0/8', '::1/128'])
     expect(networks({ ...loopback, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8' })).toEqual([
       '10.0.0.0/8',
@@ -198,7 +198,7 @@ describe('the configuration', () => {
     }
   })
 
-  test('refuses that setting where other machines reach the platform', () => {
+  test('rejects that setting if other machines can reach the platform', () => {
     const local = [
       'http://localhost:3000',
       'http://127.0.0.1:3000',
@@ -222,7 +222,7 @@ describe('the configuration', () => {
 })
 
 describe.concurrent('an attempt', () => {
-  test('connects to the address that was checked, with the name in Host', async () => {
+  test('connects to the checked address, with the name in the Host header', async () => {
     await using receiver = await startReceiver()
     const done = await post(`http://hooks.example:${receiver.port}/x?y=1`)
     expect(done).toMatchObject({ outcome: 'delivered', status: 200, excerpt: 'thanks' })
@@ -235,14 +235,14 @@ describe.concurrent('an attempt', () => {
     ])
   })
 
-  test('resolves anew each time, and never what the name says after the check', async () => {
+  test('resolves the name for each attempt and connects only to the checked address', async () => {
     await using receiver = await startReceiver()
-    const answers = [to('127.0.0.1'), to('127.0.0.2'), to('169.254.169.254')]
+    const answers = [resolvesTo('127.0.0.1'), resolvesTo('127.0.0.2'), resolvesTo('169.254.169.254')]
     let asked = 0
     const rebinding: Resolve = (name) => (answers[asked++] as Resolve)(name)
     const url = `http://rebinding.example:${receiver.port}/`
     expect(await post(url, rebinding)).toMatchObject({ outcome: 'delivered' })
-    expect(asked, 'once for the check, never for the connection').toBe(1)
+    expect(asked, 'one lookup for the check, none for the connection').toBe(1)
     for (const _ of [2, 3]) {
       expect(await post(url, rebinding)).toMatchObject({
         outcome: 'refused',
@@ -252,7 +252,7 @@ describe.concurrent('an attempt', () => {
     expect(receiver.connections).toBe(1)
   })
 
-  test('follows no redirect', async () => {
+  test('does not follow redirects', async () => {
     await using inner = await startReceiver()
     for (const code of [301, 302, 303, 307, 308]) {
       await using receiver = await startReceiver(status(code, { Location: inner.url }))
@@ -265,7 +265,7 @@ describe.concurrent('an attempt', () => {
     expect(inner.connections).toBe(0)
   })
 
-  test('reads of a huge answer its beginning', async () => {
+  test('reads only the start of a large response', async () => {
     let written = 0
     await using receiver = await startReceiver((response) => {
       response.writeHead(200)
@@ -280,24 +280,24 @@ describe.concurrent('an attempt', () => {
     expect(written).toBeLessThan(1_000)
   })
 
-  test('shows of an answer what can be shown', async () => {
+  test('removes control characters from the excerpt', async () => {
     await using receiver = await startReceiver((response) =>
       response.writeHead(500).end(Buffer.from([0, 27, 91, 0x68, 0x69, 10, 0xff, 0xd8])),
     )
     expect((await post(receiver.url)).excerpt).toBe('[hi\n\ufffd\ufffd')
   })
 
-  test('gives up on who never answers, and on who begins and does not end', async () => {
+  test('times out for receivers that never respond or never finish', async () => {
     await using silent = await startReceiver(silence)
-    expect(await post(silent.url)).toMatchObject({ outcome: 'unreachable', error: 'No answer within 1 s' })
-    // Bytes of a header, one after another, for ever.
+    expect(await post(silent.url)).toMatchObject({ outcome: 'unreachable', error: 'No response within 1 s' })
+    // Sends a header byte by byte, without end.
     await using loris = await startRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ')
       const timer = setInterval(() => socket.write('x'), 20)
       socket.once('close', () => clearInterval(timer))
     })
-    expect(await post(loris.url)).toMatchObject({ outcome: 'unreachable', error: 'No answer within 1 s' })
-    // A body that drips: what counts was said in the first line.
+    expect(await post(loris.url)).toMatchObject({ outcome: 'unreachable', error: 'No response within 1 s' })
+    // Sends a body slowly: the status line already decides the outcome.
     await using dripping = await startReceiver((response) => {
       response.writeHead(200)
       const timer = setInterval(() => response.write('.'), 20)
@@ -309,9 +309,9 @@ describe.concurrent('an attempt', () => {
     })
   })
 
-  test('survives who hangs up, before an answer or midway, talks nonsense, or wants another protocol', async () => {
-    await using rude = await startRaw((socket) => socket.destroy())
-    expect(await post(rude.url)).toMatchObject({
+  test('handles receivers that close the connection, send invalid data or use another protocol', async () => {
+    await using disconnecting = await startRaw((socket) => socket.destroy())
+    expect(await post(disconnecting.url)).toMatchObject({
       outcome: 'unreachable',
       error: expect.stringContaining('closed'),
     })
@@ -331,10 +331,10 @@ describe.concurrent('an attempt', () => {
     expect(await post('http://127.0.0.1:9/')).toMatchObject({ error: 'The connection was refused' })
   })
 
-  test('ends with the process', async () => {
+  test('stops with the process', async () => {
     await using silent = await startReceiver(silence)
     const stop = new AbortController()
-    const attempt = requesterOf(['127.0.0.1/32'], to(), { limitMs: 30_000 }).post(
+    const attempt = requesterOf(['127.0.0.1/32'], resolvesTo(), { limitMs: 30_000 }).post(
       silent.url,
       message,
       stop.signal,
@@ -344,11 +344,11 @@ describe.concurrent('an attempt', () => {
     expect(await attempt).toMatchObject({ outcome: 'stopped' })
   })
 
-  test('asks a TLS server for the name in the URL, and believes no other certificate', async () => {
+  test('verifies the TLS certificate for the name in the URL', async () => {
     const tls = certificateFor('hooks.example')
     await using receiver = await startReceiver(ok, tls)
     const over = (ca?: string) =>
-      requesterOf(['127.0.0.1/32'], to('127.0.0.1'), { limitMs: 5_000, ...(ca && { ca }) })
+      requesterOf(['127.0.0.1/32'], resolvesTo('127.0.0.1'), { limitMs: 5_000, ...(ca && { ca }) })
     const url = (host: string) => `https://${host}:${receiver.port}/`
     expect(await over(tls.cert).post(url('hooks.example'), message, never)).toMatchObject({
       outcome: 'delivered',
@@ -370,21 +370,21 @@ describe.concurrent('an attempt', () => {
     ['soon', undefined],
     ['-5', undefined],
     ['Fri, 20 Nov 2020 10:00:30 GMT', undefined],
-  ])('hears Retry-After: %s', async (text, ms) => {
+  ])('parses Retry-After: %s', async (text, ms) => {
     await using receiver = await startReceiver(status(503, { 'Retry-After': text }))
     const now = () => new Date('2026-11-20T10:00:00Z')
-    const done = await requesterOf(['127.0.0.1/32'], to(), { now }).post(receiver.url, message, never)
+    const done = await requesterOf(['127.0.0.1/32'], resolvesTo(), { now }).post(receiver.url, message, never)
     expect([done.outcome, done.retryAfterMs]).toEqual(['rejected', ms])
   })
 })
 
-/** A server that says what it likes once it has been spoken to. */
-async function startRaw(sendChat: (socket: Socket) => void) {
+/** Starts a TCP server that sends arbitrary bytes after the first request data. */
+async function startRaw(respond: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
-    socket.once('data', () => sendChat(socket))
+    socket.once('data', () => respond(socket))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -7,7 +7,7 @@ import { startWheelhouse } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** Nothing but workers deals events out and delivers; here they are processes of their own. */
+/** A platform without workers: the tests start workers as separate processes. */
 let world: World
 let dataDir: string
 beforeAll(async () => {
@@ -35,70 +35,72 @@ async function startWorker() {
   await worker.serving()
   return worker
 }
-const happen = (owner: TestUser, count: number) =>
+const recordEvents = (owner: TestUser, count: number) =>
   world.platform.core.transact(async (tx) => {
     for (let n = 0; n < count; n++) {
       const robot = { robot_id: crypto.randomUUID(), status: 'OFFLINE', last_heartbeat: null } as const
       tx.record('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
     }
   })
-async function hook(owner: TestUser, url: string) {
+async function createWebhook(owner: TestUser, url: string) {
   const { body } = await owner.post('/api/webhooks', { url, types: ['robot.status'] })
   return { secret: body.secret as string, path: `/api/webhooks/${body.id}` }
 }
-/** What otherwise is waited for: the claims of a worker that died end by themselves. */
-const claimsRunOut = () =>
+/** Expires all claims, so that the test does not wait for the lease of a crashed worker. */
+const expireClaims = () =>
   world.platform.core.db
     .updateTable('webhooks')
     .set({ claimed_until: new Date(0) })
     .where('claim', 'is not', null)
     .execute()
 
-test('a worker that is killed, before, between and during deliveries, loses none: another sends them, under the same ids', {
+test('no delivery is lost if a worker is killed before, between or during deliveries: another worker sends them with the same ids', {
   timeout: 60_000,
 }, async () => {
   const owner = await world.client()
   await using receiver = await startReceiver(silence)
-  const { secret, path } = await hook(owner, receiver.url)
-  // Committed and told while there is no worker at all.
-  await happen(owner, 120)
+  const { secret, path } = await createWebhook(owner, receiver.url)
+  // Committed and published while no worker is running.
+  await recordEvents(owner, 120)
   await world.drained()
   expect((await owner.get('/api/events')).body.events).toEqual([])
 
   await using first = await startWorker()
   await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000)
-  await first.end('SIGKILL') // in the middle of an attempt
+  await first.end('SIGKILL') // during an attempt
   receiver.answerWith(ok)
-  await claimsRunOut()
+  await expireClaims()
 
   await using second = await startWorker()
   await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(20), 10_000)
   await second.end('SIGKILL')
-  await claimsRunOut()
+  await expireClaims()
 
   await using _third = await startWorker()
   const seen = () => new Set(receiver.ids())
   await vi.waitFor(() => expect(seen().size).toBe(120), 20_000)
   const stream = (await owner.get('/api/events?limit=500')).body.events as { id: string }[]
   expect([...seen()]).toEqual(stream.map(({ id }) => id))
-  expect(receiver.ids()[1], 'what was in hand when the first worker died').toBe(receiver.ids()[0])
+  expect(receiver.ids()[1], 'the delivery that the first worker was sending when it was killed').toBe(
+    receiver.ids()[0],
+  )
   for (const item of receiver.received) verify(secret, item)
   await vi.waitFor(async () => {
     expect((await owner.get(`${path}/deliveries?status=PENDING`)).body.deliveries).toEqual([])
   }, 5_000)
-  expect(receiver.received.length, 'at most what was in hand twice').toBeLessThanOrEqual(122)
+  expect(receiver.received.length, 'only interrupted deliveries are repeated').toBeLessThanOrEqual(122)
 })
 
-test('two workers share the work: none is sent twice, and each receiver is called once at a time', {
+test('two workers share deliveries: none is sent twice, and each receiver gets one request at a time', {
   timeout: 60_000,
 }, async () => {
   await using _worker = await startWorker()
-  await using _two = await startWorker()
+  await using _secondWorker = await startWorker()
   const owner = await world.client()
   await using slow = await startReceiver((response) => setTimeout(() => response.end(), 3))
   await using quick = await startReceiver()
-  for (const { url } of [slow, quick]) await hook(owner, url)
-  for (let n = 0; n < 8; n++) await happen(owner, 10)
+  for (const { url } of [slow, quick]) await createWebhook(owner, url)
+  for (let n = 0; n < 8; n++) await recordEvents(owner, 10)
   for (const receiver of [slow, quick]) {
     await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(80), 20_000)
     expect(receiver.received.map(({ event }) => event.seq)).toEqual(

@@ -75,7 +75,7 @@ export function createSoakActors(parts: {
   }
 
   return {
-    tally: recorder,
+    recorder,
     startRobot: () => robot.start(),
     async startOperator(): Promise<void> {
       const { baseUrl, apiKey: token } = parts

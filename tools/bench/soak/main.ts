@@ -80,12 +80,12 @@ async function driveFor(actorGroups: readonly SoakActors[], forMs: number): Prom
 function verdict(actorGroups: readonly SoakActors[], growthBytes: number, pauseMs: number): string[] {
   const total = (of: (actors: SoakActors) => number) =>
     actorGroups.reduce((sum, actors) => sum + of(actors), 0)
-  const sent = total(({ tally: recorder }) => recorder.sent)
-  const acknowledged = total(({ tally: recorder }) => recorder.acknowledged)
-  const unsent = total(({ tally: recorder }) => recorder.unsent)
-  const dropped = actorGroups.flatMap(({ tally: recorder }) => [...recorder.dropped])
-  const silences = actorGroups.flatMap(({ tally: recorder }) => recorder.silencesMs)
-  const wrong = total(({ tally: recorder }) => recorder.wrongStops)
+  const sent = total(({ recorder }) => recorder.sent)
+  const acknowledged = total(({ recorder }) => recorder.acknowledged)
+  const unsent = total(({ recorder }) => recorder.unsent)
+  const dropped = actorGroups.flatMap(({ recorder }) => [...recorder.dropped])
+  const silences = actorGroups.flatMap(({ recorder }) => recorder.silencesMs)
+  const wrong = total(({ recorder }) => recorder.wrongStops)
   const late = silences.filter((ms) => ms > LATEST_STOP_MS + pauseMs).length
   print(`commands: ${figure(sent)} sent, ${figure(acknowledged)} obeyed, ${figure(unsent)} not sent`)
   print(
@@ -101,7 +101,7 @@ function verdict(actorGroups: readonly SoakActors[], growthBytes: number, pauseM
     ...(wrong > 0 ? [`${wrong} silences without exactly one stop`] : []),
     ...(late > 0 ? [`${late} late deadmans`] : []),
     ...(growthBytes > MOST_GROWTH_BYTES ? ['the memory grows'] : []),
-    ...actorGroups.flatMap(({ tally: recorder }) => recorder.troubles).slice(0, 10),
+    ...actorGroups.flatMap(({ recorder }) => recorder.troubles).slice(0, 10),
   ]
 }
 

@@ -17,7 +17,7 @@ export function folderCycles(edges: readonly Edge[], roots: readonly string[]): 
   return (
     [...graphs.values()]
       .flatMap(cycles)
-      // A cycle between files alone is a finding of dependency-cruiser.
+      // A cycle that involves only files is a finding of dependency-cruiser.
       .filter((cycle) => cycle.some((entry) => !/\.\w+$/.test(entry)))
   )
 }

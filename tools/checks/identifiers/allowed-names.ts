@@ -13,6 +13,12 @@ export const allowedNames: readonly AllowedName[] = [
     under: 'src/modules/clients/',
     reason: 'column of the published field company_name',
   },
+  { name: 'standing', reason: 'published field of the telemetry of the simulated robot' },
+  { name: 'isStanding', under: 'packages/sdk/', reason: 'deprecated alias until 0.3' },
+  { name: 'WatcherLink', under: 'packages/sdk/', reason: 'deprecated alias until 0.3' },
+  { name: 'WatcherLinkOptions', under: 'packages/sdk/', reason: 'deprecated alias until 0.3' },
+  { name: 'WatcherFrame', under: 'packages/protocol/', reason: 'deprecated alias until 0.3' },
+  { name: 'watcherFrameTypes', under: 'packages/protocol/', reason: 'deprecated alias until 0.3' },
 ]
 
 /** Folders whose names are history: a migration keeps the words of its time. */

@@ -43,7 +43,7 @@ async function sendSnapshot(http: Context, camera: Camera): Promise<void> {
 /** @throws 503 when the camera has too many viewers, or the platform is stopping */
 function sendStream(http: Context, camera: Camera): void {
   if (http.method !== 'HEAD' && !camera.isOpen) {
-    const options = { headers: { 'Retry-After': '1' }, bySetUp: true }
+    const options = { headers: { 'Retry-After': '1' }, byConfiguration: true }
     throw new AppError(503, 'overloaded', 'Too many viewers watch this camera. Try again later.', options)
   }
   http.status = 200

@@ -49,7 +49,10 @@ export function createAuth(deps: {
     }
   }
 
-  /** Authenticates a request. An Authorization header overrides the cookie even if it is not valid, so that the mistake is visible. */
+  /**
+   * Authenticates a request. An Authorization header overrides the cookie even if it is not valid, so that the mistake
+   * is visible.
+   */
   async function identify(http: Context): Promise<Caller> {
     const header = http.req.headers.authorization
     if (header !== undefined) {

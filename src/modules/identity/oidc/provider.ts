@@ -87,7 +87,10 @@ function providerMiddleware(
   }
 }
 
-/** Rejects requests under other host names, because DNS rebinding would let a foreign page use this provider without a password. */
+/**
+ * Rejects requests under other host names. Otherwise DNS rebinding would let a foreign page use this provider, which
+ * requires no password.
+ */
 function requireOwnHost(http: Context, base: URL): void {
   if (http.hostname !== base.hostname && !isLoopback(http.hostname)) {
     throw forbidden(

@@ -83,7 +83,7 @@ export function createUsers(deps: {
     return found ?? throwUserNotFound()
   }
 
-  /** Returns a user's roles. A verified e-mail in the configured list makes an admin, so removing it from the list ends the role. */
+  /** Returns a user's roles. An admin is a user whose verified e-mail is in the configured list. */
   function rolesOf(user: RoleAttributes): Role[] {
     const isAdmin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
     return [
@@ -96,7 +96,7 @@ export function createUsers(deps: {
   return {
     account,
 
-    /** Returns the user of a verified token and creates the user on first use. Concurrent calls for known users share a query. */
+    /** Returns the user of a verified token, created on first use. Concurrent calls for known users share a query. */
     async forClaims(claims: TokenClaims): Promise<UserRow> {
       const known = await loadTokenUser(claims)
       if (known) return known
@@ -196,7 +196,7 @@ export function createUsers(deps: {
 }
 export type Users = ReturnType<typeof createUsers>
 
-/** Lowers only A to Z. Other letters can share a lower case, such as K and the Kelvin sign, so two addresses would match. */
+/** Lowers only A to Z. Other letters can share a lower case, such as K and the Kelvin sign: two addresses would match. */
 const lowerCase = (email: string) => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 function throwUserNotFound(): never {

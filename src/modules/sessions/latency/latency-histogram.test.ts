@@ -5,7 +5,7 @@ import { BUCKET_COUNT, bucketOf, percentile, upperBoundMs } from './latency-hist
 const buckets = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket)
 const [LAST, HIGHEST_MS] = [BUCKET_COUNT - 1, 60_000]
 
-/** Return the next larger and the next smaller floating-point number. */
+/** Returns the next larger and the next smaller floating-point number. */
 const above = (value: number) => value * (1 + Number.EPSILON)
 const below = (value: number) => value * (1 - Number.EPSILON)
 

@@ -187,7 +187,7 @@ export async function recordTransition(
   const userIds = [...new Set(change.notifyUserIds)]
   await tx.notify(
     at,
-    userIds.map((userId) => ({ userId, type, data: notificationData, own: userId === actorId })),
+    userIds.map((userId) => ({ userId, type, data: notificationData, causedByUser: userId === actorId })),
   )
 }
 

@@ -143,7 +143,7 @@ const details = {
         }),
         clearable_by: StopClear.meta({
           description:
-            'Who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner ' +
+            'The users who may clear the stop: only the owner or an admin (owner), or also the operator (anyone). It becomes owner ' +
             'as soon as the owner or an admin requests a stop, unless the setting of the robot is anyone.',
         }),
         may_clear: z.boolean().meta({ description: 'Whether you may clear the stop.' }),

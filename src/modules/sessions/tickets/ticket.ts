@@ -41,7 +41,7 @@ const TICKET = new RegExp(
 /**
  * Issues and verifies tickets for the gateway:
  * `<session id>.<user id>.<part>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
- * The gateway accepts an upgrade by the signature alone. `TicketStore` decides whether the holder is admitted.
+ * The gateway accepts an upgrade by the signature. `TicketStore` decides whether the holder is admitted.
  */
 export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
   const { secrets, now } = deps

@@ -1,6 +1,6 @@
 import type { ToolSpec } from './tool.ts'
 
-/** What robots have recorded, what sessions cost, what there is to know. */
+/** Tools for datasets, invoices, prices and statistics. */
 export const reportTools: readonly ToolSpec[] = [
   { name: 'list_datasets', title: 'List datasets', route: 'GET /api/client/datasets', listField: 'datasets' },
   {
@@ -22,10 +22,10 @@ export const reportTools: readonly ToolSpec[] = [
   { name: 'get_client_statistics', title: 'Statistics for owners', route: 'GET /api/client/stats' },
   { name: 'get_operator_statistics', title: 'Statistics for operators', route: 'GET /api/operator/stats' },
   { name: 'get_platform_statistics', title: 'Statistics of the platform', route: 'GET /api/stats' },
-  { name: 'get_overview', title: 'What goes on now, for admins', route: 'GET /api/admin/overview' },
+  { name: 'get_overview', title: 'Overview of the platform, for admins', route: 'GET /api/admin/overview' },
 ]
 
-/** An operator's week and papers. */
+/** Tools for the schedule and the certifications of an operator. */
 export const operatorTools: readonly ToolSpec[] = [
   { name: 'get_schedule', title: 'Read your schedule', route: 'GET /api/operator/schedule' },
   {
@@ -33,10 +33,14 @@ export const operatorTools: readonly ToolSpec[] = [
     title: 'Replace your schedule',
     route: 'POST /api/operator/schedule',
     description:
-      'Replaces your weekly schedule as a whole: slots that are not named are gone. Read it with get_schedule before.',
+      'Replaces your weekly schedule as a whole: slots that you leave out are removed. Read it with get_schedule first.',
     hints: { destructive: true, idempotent: true },
   },
-  { name: 'get_availability', title: 'Could you work now?', route: 'GET /api/operator/availability' },
+  {
+    name: 'get_availability',
+    title: 'Check whether you could work now',
+    route: 'GET /api/operator/availability',
+  },
   {
     name: 'list_certifications',
     title: 'List your certifications',
@@ -51,7 +55,7 @@ export const operatorTools: readonly ToolSpec[] = [
   },
 ]
 
-/** Who one is, and what one should know. */
+/** Tools for the profile and the notifications of the caller. */
 export const profileTools: readonly ToolSpec[] = [
   { name: 'get_profile', title: 'Read your profile', route: 'GET /api/auth/profile' },
   { name: 'list_notifications', title: 'List notifications', route: 'GET /api/notifications', limit: 10 },

@@ -3,7 +3,7 @@ import { robotTools } from './robots-tools.ts'
 import { sessionTools } from './session-tools.ts'
 import type { ToolSpec } from './tool.ts'
 
-/** Every tool, in the order in which they are listed. */
+/** Every tool, in list order. */
 export const tools: readonly ToolSpec[] = [
   ...robotTools,
   ...sessionTools,

@@ -1,6 +1,6 @@
 import type { ToolSpec } from './tool.ts'
 
-/** Robots: one's own, and those that wait to be driven. */
+/** Tools for robots: those of the caller, and available robots. */
 export const robotTools: readonly ToolSpec[] = [
   {
     name: 'list_robots',
@@ -16,13 +16,13 @@ export const robotTools: readonly ToolSpec[] = [
     title: 'Register a robot',
     route: 'POST /api/client/robots',
     description:
-      'Registers a robot of yours. Its token is not shown here, as transcripts are no place for it: ' +
-      'let your user create one for the new robot in the console.',
+      'Registers a robot of yours. Its token is not shown here, because transcripts are not confidential: ' +
+      'ask your user to create one in the console.',
     hidden: ['robot_token'],
   },
   {
     name: 'list_available_robots',
-    title: 'List robots you may drive',
+    title: 'List robots you may operate',
     route: 'GET /api/operator/available-robots',
     listField: 'robots',
   },

@@ -1,6 +1,6 @@
 import type { ToolSpec } from './tool.ts'
 
-/** What a session looks like after something was done to it; the rest is for get_session. */
+/** The fields of a session that actions return. get_session returns all fields. */
 const state = [
   'id',
   'status',
@@ -20,7 +20,7 @@ const state = [
 ]
 const onSession = { route: 'PATCH /api/sessions/{id}', id: 'sessionId', selected: state } as const
 
-/** Sessions. Nothing here moves a robot, and nothing lifts a stop or a pause: that is for people. */
+/** Tools for sessions. No tool moves a robot, resumes a session or resets a stop: these actions are for humans. */
 export const sessionTools: readonly ToolSpec[] = [
   { name: 'list_sessions', title: 'List sessions', route: 'GET /api/sessions', limit: 10 },
   { name: 'get_session', title: 'Read a session', route: 'GET /api/sessions/{id}', id: 'sessionId' },
@@ -30,7 +30,7 @@ export const sessionTools: readonly ToolSpec[] = [
     route: 'POST /api/sessions',
     roles: ['operator', 'admin'],
     description:
-      'Starts a session on an available robot now, as its operator. The robot does not move by it: a person drives it, in the console.',
+      'Starts a session on an available robot now, as its operator. This does not move the robot: a human operates it in the console.',
     omitted: ['scheduledFor'],
     hints: { openWorld: true },
   },
@@ -40,7 +40,7 @@ export const sessionTools: readonly ToolSpec[] = [
     route: 'POST /api/sessions',
     roles: ['operator', 'admin'],
     description:
-      'Schedules a session on a robot for a future time, at most 90 days ahead; it starts by itself then. Two sessions ' +
+      'Schedules a session on a robot for a future time, at most 90 days ahead; it then starts automatically. Two sessions ' +
       'of one robot or one operator cannot be planned for the same time.',
     required: ['scheduledFor'],
     hints: { openWorld: true },
@@ -59,7 +59,7 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'end_session',
     title: 'End a session',
     description:
-      'Ends an ACTIVE or PAUSED session of yours, or any as an admin, for good, and settles what it cost.',
+      'Ends an ACTIVE or PAUSED session of yours, or any as an admin, and settles its cost. An ended session cannot be resumed.',
     fixed: { action: 'end' },
     hints: { destructive: true, openWorld: true },
   },
@@ -76,16 +76,16 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'stop_robot',
     title: 'Emergency stop',
     description:
-      'Stops the robot of an open session at once and keeps it stopped, by its session or by the robot. Only a person ' +
-      'lets the robot go again, in the console.',
+      'Stops the robot of an open session at once and keeps it stopped. Name its session or the robot. Only a human ' +
+      'resets the stop, in the console. It does not replace the emergency stop device of the machine.',
     acceptsRobot: true,
     fixed: { action: 'emergency_stop' },
-    // Not destructive: no client should put a question before a stop.
+    // Not marked as destructive: a client must not ask for confirmation before a stop.
     hints: { idempotent: true, openWorld: true },
   },
   {
     name: 'extend_session',
-    title: 'Ask for an extension',
+    title: 'Request an extension',
     route: 'POST /api/sessions/{id}/extend',
     id: 'sessionId',
     roles: ['client'],
@@ -96,7 +96,7 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'approve_extension',
     title: 'Approve an extension',
     roles: ['operator'],
-    description: 'Approves the extension that the client of your session has asked for.',
+    description: 'Approves the extension that the client of your session requested.',
     fixed: { action: 'approve_extension' },
     omitted: ['reason'],
     hints: { openWorld: true },
@@ -106,7 +106,7 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'decline_extension',
     title: 'Decline an extension',
     roles: ['operator'],
-    description: 'Declines the extension that the client of your session has asked for.',
+    description: 'Declines the extension that the client of your session requested.',
     fixed: { action: 'decline_extension' },
     hints: { openWorld: true },
   },
@@ -134,7 +134,7 @@ export const sessionTools: readonly ToolSpec[] = [
   },
   {
     name: 'send_message',
-    title: 'Write in the chat of a session',
+    title: 'Send a chat message',
     route: 'POST /api/sessions/{id}/messages',
     id: 'sessionId',
     description: 'Sends a chat message to the other side of the session, in the name of your user.',

@@ -4,41 +4,43 @@ import type { Role } from '@wheelhouse/protocol'
 export type Route = `${'GET' | 'POST' | 'PATCH'} /api/${string}`
 
 /**
- * One tool: a route under a name that a model understands. What it takes, what it answers and who may use it stand
- * in the endpoint; here stands only what is different from there.
+ * A tool: a route with a name that a model understands. The endpoint declares arguments, response and access. A tool
+ * declares only the differences.
  */
 export interface ToolSpec {
   readonly name: string
   readonly title: string
   readonly route: Route
-  /** What it does and when to use it, where the summary of the route says less; ends with a period. */
+  /** The description, when the summary of the route is not sufficient. Ends with a period. */
   readonly description?: string
-  /** Whose roles can ever use it, where the access of the route says less. Others are not shown it. */
+  /** The roles that can use the tool, when the access of the route is wider. Other callers do not see it. */
   readonly roles?: readonly Role[]
-  /** What the `id` in the path is called here. */
+  /** The name of the argument for the path parameter `id`. */
   readonly id?: string
-  /** Whether it takes the robot of an open session in place of the session's id. */
+  /** Whether the tool accepts the robot of an open session instead of the session id. */
   readonly acceptsRobot?: boolean
-  /** Fields of the body that this tool decides itself. */
+  /** Body fields with a fixed value. */
   readonly fixed?: Readonly<Record<string, unknown>>
-  /** Fields of the route that this tool does not offer. */
+  /** Fields of the route that the tool does not offer. */
   readonly omitted?: readonly string[]
-  /** Arguments that must be given although the route does without. */
+  /** Arguments that the tool requires although they are optional in the route. */
   readonly required?: readonly string[]
-  /** How many entries come when nobody says: fewer than over REST. */
+  /** The default page size, smaller than over REST. */
   readonly limit?: number
-  /** The name of a list that the route answers as a whole, or in pages with a total; here it comes in pages. */
+  /**
+   * The field of a list that the tool returns in pages. The route returns it as a whole, or in pages with a total.
+   */
   readonly listField?: string
-  /** Fields of the answer that are left out. */
+  /** Response fields that the tool hides. */
   readonly hidden?: readonly string[]
-  /** The only fields of the answer that are handed on. */
+  /** The only response fields that the tool exposes. */
   readonly selected?: readonly string[]
   readonly hints?: {
-    /** It takes something away, or puts something in its place. Clients ask their user before. */
+    /** The tool deletes or replaces data. Clients ask their user for confirmation. */
     readonly destructive?: boolean
-    /** Repeating it changes nothing more. */
+    /** A repeated call has no further effect. */
     readonly idempotent?: boolean
-    /** It reaches a person or a robot. */
+    /** The tool affects another user or a robot. */
     readonly openWorld?: boolean
   }
 }
