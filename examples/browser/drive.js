@@ -31,6 +31,8 @@ let seq = 0
 let acknowledged = 0
 let ownPingMs = null
 let latched = false
+/** Whether the gateway has reported a latched stop since the last request for one. */
+let stopConfirmed = false
 /** After the first key, the page sends commands continuously, also zeros, so that the deadman does not stop the robot. */
 let driving = false
 
@@ -72,6 +74,7 @@ function onFrame(frame) {
     show('robot', frame.robot_connected ? 'connected' : 'offline')
     const { stop } = frame
     latched = stop?.latched === true
+    stopConfirmed ||= latched
     const kind = stop?.latched ? 'latched, until it is cleared' : 'until the next command'
     show('in-force', stop ? `${stop.reason} (${kind}${stop.recorded ? '' : ', not recorded yet'})` : 'none')
   } else if (frame.type === 'telemetry') {
@@ -112,10 +115,11 @@ function release() {
 async function stop() {
   release()
   const reason = 'stopped from the page'
+  stopConfirmed = latched
   if (link?.send({ type: 'stop', reason })) {
     // The connection may be dead without a close event yet.
     await new Promise((resolve) => setTimeout(resolve, STOP_CONFIRM_MS))
-    if (latched) return
+    if (stopConfirmed) return // even if the stop has been cleared since
   }
   // REST takes longer and needs a credential.
   await performAction('emergency_stop', reason)

@@ -241,7 +241,7 @@ describe('at the same time', () => {
     await blockedBackends(2)
     await sql.query('commit')
 
-    expect(await slow).toMatchObject({ status: 409, body: { error: expect.stringContaining('faster') } })
+    expect(await slow).toMatchObject({ status: 409, body: { error: expect.stringContaining('is running') } })
     const carriedOut = await repetition
     expect(carriedOut.status).toBe(201)
     expect(await versionOf(robot.id), 'rotated once').toBe(2)
@@ -396,7 +396,7 @@ describe('a stored response', () => {
     await post(owner, KEYS, { name: 'secret' }, other)
     await rows('update idempotency_keys set body = $2 where key = $1', [other, row.body])
     const transferred = await post(owner, KEYS, { name: 'secret' }, other)
-    expect(transferred).toMatchObject({ status: 409, body: { error: expect.stringContaining('not kept') } })
+    expect(transferred).toMatchObject({ status: 409, body: { error: expect.stringContaining('not stored') } })
     await rows('update idempotency_keys set body = $2 where key = $1', [other, `A${row.body.slice(1)}`])
     expect(await post(owner, KEYS, { name: 'secret' }, other)).toMatchObject({ status: 409 })
   })
@@ -463,7 +463,7 @@ describe('any endpoint', () => {
     expect(await send('/api/large', key)).toMatchObject({ status: 200, body: { large } })
     expect(await send('/api/large', key)).toMatchObject({
       status: 409,
-      body: { error: expect.stringContaining('not kept') },
+      body: { error: expect.stringContaining('not stored') },
     })
     expect(calls.filter((path) => path === '/api/large')).toHaveLength(1)
   })
