@@ -409,7 +409,7 @@ describe('earnings', LONG, () => {
     await page.reload()
     await page.getByText('No payout account yet').waitFor()
     await page.getByRole('button', { name: 'Set up payouts' }).click()
-    await page.getByRole('alert').getByText('names no country').waitFor()
+    await page.getByRole('alert').getByText('has no country').waitFor()
     await operator.post('/api/operator/profile', { country: 'DE' })
     await page.route('https://connect.stripe.test/**', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<title>The provider</title>' }),

@@ -244,7 +244,7 @@ describe('the log', () => {
       userId: 'u',
       msg: 'text',
     })
-    expect(logged({ err: error }).err).toHaveProperty('stack', expect.stringContaining('log-secrets.test'))
+    expect(logged({ err: error }).err).toHaveProperty('stack', expect.stringContaining('log-redaction.test'))
   })
 
   test('handles circular references', () => {

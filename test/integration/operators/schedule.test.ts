@@ -87,7 +87,7 @@ describe('POST /api/operator/schedule: rejects', () => {
   ])('%s, and explains how to cross midnight', async (_what, slots) => {
     const { status, body } = await save(await world.operator(), slots)
     expect(status).toBe(400)
-    for (const expectedText of ['slots.0', 'midnight', 'split it in two', '24:00', '00:00']) {
+    for (const expectedText of ['slots.0', 'midnight', 'Split it in two', '24:00', '00:00']) {
       expect(body.error).toContain(expectedText)
     }
   })
