@@ -18,8 +18,10 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 40_000,
-    hookTimeout: 60_000,
+    // Limits end hangs. They are far longer than the longest test on a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000, interval: 10 } },
     retry: 0,
     restoreMocks: true,
     // A forgotten .only would skip all other tests unnoticed.

@@ -1,5 +1,6 @@
 import { isHalted, SimulatedRobot } from '@wheelhouse/sdk'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
+import { waitFor } from '../world/wait.ts'
 import type { World } from '../world/world.ts'
 import type { ConsoleBrowser, PageOptions } from './console.ts'
 
@@ -24,11 +25,11 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
   const { id, token } = await world.robot(owner, options.robot)
   const robot = await connectRobot(world, { id, token })
-  const sessionId = await vi.waitFor(async () => {
+  const sessionId = await waitFor(async () => {
     const started = await operator.post('/api/sessions', { robotId: id })
     expect(started.status, JSON.stringify(started.body)).toBe(201)
     return started.body.sessionId as string
-  }, 5_000)
+  })
   const path = `/dashboard/drive/${sessionId}`
   const { page, context } = await browser.enter(operator, path, options.page)
   await page.getByText('Connected', { exact: true }).waitFor()
@@ -47,8 +48,8 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
     read,
     /** Returns the number of sent commands. An accepted input sends one within its own event. */
     commands: () => page.evaluate('window.commands') as Promise<{ moving: number; zero: number }>,
-    expectHalted: () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(true), 5_000),
-    expectMoving: () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), 5_000),
+    expectHalted: () => waitFor(() => expect(isHalted(robot.state)).toBe(true)),
+    expectMoving: () => waitFor(() => expect(isHalted(robot.state)).toBe(false)),
     async [Symbol.asyncDispose]() {
       await context.close()
       await robot.close()

@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
+import { waitFor } from '../world/wait.ts'
 import { launchChromium } from './chromium.ts'
 import { rawTexts } from './raw-texts.ts'
 
@@ -109,7 +110,7 @@ const OUT_OF_REACH = `[...document.querySelectorAll(
  */
 export async function seriousIssues(page: Page): Promise<string[]> {
   // Elements that fade in have intermediate colours.
-  await vi.waitFor(async () => expect(await page.evaluate(ANIMATIONS_RUNNING)).toBe(0), TIMEOUT_MS)
+  await waitFor(async () => expect(await page.evaluate(ANIMATIONS_RUNNING)).toBe(0))
   // Evaluation through the debugger bypasses the content security policy.
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult

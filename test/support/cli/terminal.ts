@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { vi } from 'vitest'
+import { waitFor } from '../world/wait.ts'
 
 const MAIN = fileURLToPath(new URL('../../../packages/cli/main.ts', import.meta.url))
-const waitOptions = { timeout: 30_000, interval: 20 }
 
 /** A user of `wheelhouse`: a settings folder, and an environment without other settings of Wheelhouse. */
 export interface CliUser {
@@ -89,12 +88,12 @@ function follow(child: ChildProcess, input?: string) {
     stderr: () => stderr,
     /** Waits until standard output (or error) contains the text. */
     expectText: (text: string | RegExp, from: 'stdout' | 'stderr' = 'stdout') =>
-      vi.waitFor(() => {
+      waitFor(() => {
         const sent = from === 'stdout' ? stdout : stderr
         const found = typeof text === 'string' ? sent.includes(text) : text.test(sent)
         if (!found) throw new Error(`"${text}" was not printed:\n${stdout}\n${stderr}`)
         return sent
-      }, waitOptions),
+      }),
     signal: (name: NodeJS.Signals) => child.kill(name),
   }
 }
@@ -132,12 +131,12 @@ export function openTerminal(
     shown: () => stripVTControlCharacters(stdout()),
     /** Waits until the screen has shown the text. */
     shows: (text: string | RegExp) =>
-      vi.waitFor(() => {
+      waitFor(() => {
         const sent = stripVTControlCharacters(stdout())
         const found = typeof text === 'string' ? sent.includes(text) : text.test(sent)
         if (!found) throw new Error(`"${text}" was not shown:\n${sent}`)
         return sent
-      }, waitOptions),
+      }),
     says: expectText,
     type: (keys: string) => void child.stdin?.write(keys),
   }

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
-import { vi } from 'vitest'
 import { RobotBridge } from '../../../examples/rosbridge/robot-bridge.ts'
 import { launchChromium, serveFolder } from '../browser/chromium.ts'
 import { python } from '../programs/external-programs.ts'
+import { waitFor } from '../world/wait.ts'
 import { FakeRosbridge } from './fake-rosbridge.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
@@ -80,14 +80,11 @@ async function startPageRobot(location: DestinationFactory): Promise<ExampleRobo
   await page.click('text=Connect >> nth=0')
   return {
     gaveUp: () =>
-      vi.waitFor(
-        async () => {
-          const connectionText = (await page.textContent('#connection')) ?? ''
-          if (connectionText.startsWith('ended')) return connectionText
-          throw new Error(`the page has not given up: ${connectionText}`)
-        },
-        { timeout: 10_000, interval: 20 },
-      ),
+      waitFor(async () => {
+        const connectionText = (await page.textContent('#connection')) ?? ''
+        if (connectionText.startsWith('ended')) return connectionText
+        throw new Error(`the page has not given up: ${connectionText}`)
+      }),
     async [Symbol.asyncDispose]() {
       await profile.close()
       await pages[Symbol.asyncDispose]()

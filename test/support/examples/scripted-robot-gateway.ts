@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Received } from '../gateway/received-frames.ts'
+import { waitFor } from '../world/wait.ts'
 
 /** A scripted gateway, for behaviour that a real gateway never shows. */
 export class ScriptedRobotGateway {
@@ -52,14 +52,11 @@ export class ScriptedRobotGateway {
   /** Waits for telemetry that satisfies `fits`. Ignores telemetry from before the call. */
   async telemetry(fits: (data: Sample) => boolean): Promise<Sample> {
     const known = this.all('telemetry').length
-    return vi.waitFor(
-      () => {
-        const data = this.all('telemetry').slice(known).at(-1)?.data as Sample | undefined
-        if (data && fits(data)) return data
-        throw new Error(`the telemetry does not fit: ${JSON.stringify(data)}`)
-      },
-      { timeout: 10_000, interval: 10 },
-    )
+    return waitFor(() => {
+      const data = this.all('telemetry').slice(known).at(-1)?.data as Sample | undefined
+      if (data && fits(data)) return data
+      throw new Error(`the telemetry does not fit: ${JSON.stringify(data)}`)
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,5 @@
 import WebSocket from 'ws'
+import { WAIT_LIMIT_MS } from '../world/wait.ts'
 import { closedSocket, type Received } from './received-frames.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
@@ -32,7 +33,7 @@ export class FrameSocket {
   }
 
   /** Returns the first unread frame of this type; waits for it if necessary. */
-  async next(type: string, timeoutMs = 10_000): Promise<Wire> {
+  async next(type: string, timeoutMs = WAIT_LIMIT_MS): Promise<Wire> {
     const deadline = performance.now() + timeoutMs
     for (;;) {
       const index = this.frames.findIndex((frame) => frame.type === type)

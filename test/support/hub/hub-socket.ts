@@ -1,5 +1,6 @@
 import { io, type Socket } from 'socket.io-client'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
+import { WAIT_LIMIT_MS, waitFor } from '../world/wait.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
 type Wire = any
@@ -32,7 +33,7 @@ export class TestHubSocket {
 
   /** Sends a command; returns its acknowledgement. */
   send(name: string, data: unknown = {}): Promise<Wire> {
-    return this.socket.timeout(10_000).emitWithAck(name, data)
+    return this.socket.timeout(WAIT_LIMIT_MS).emitWithAck(name, data)
   }
 
   of(name: string): Wire[] {
@@ -41,14 +42,11 @@ export class TestHubSocket {
 
   /** Waits until a matching event of this name has arrived, at any time since the start. */
   async saw(name: string, like: Record<string, unknown>): Promise<Wire> {
-    return await vi.waitFor(
-      () => {
-        const found = this.of(name).find((data) => matches(data, like))
-        expect(found, `${name} ${JSON.stringify(like)} in ${JSON.stringify(this.of(name))}`).toBeDefined()
-        return found
-      },
-      { timeout: 10_000, interval: 5 },
-    )
+    return await waitFor(() => {
+      const found = this.of(name).find((data) => matches(data, like))
+      expect(found, `${name} ${JSON.stringify(like)} in ${JSON.stringify(this.of(name))}`).toBeDefined()
+      return found
+    })
   }
 
   close(): void {

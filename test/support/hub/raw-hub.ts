@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { vi } from 'vitest'
 import WebSocket from 'ws'
+import { waitFor } from '../world/wait.ts'
 
 /** A WebSocket to the hub with handwritten Engine.IO and Socket.IO, for packets that no client library sends. */
 export class RawHub {
@@ -28,13 +28,10 @@ export class RawHub {
 
   /** Waits for a packet with this beginning, and returns the rest of it. */
   answer(start: string): Promise<string> {
-    return vi.waitFor(
-      () => {
-        const found = this.received.find((text) => text.startsWith(start))
-        if (found === undefined) throw new Error(`no ${start}… in ${this.received.join(' ')}`)
-        return found.slice(start.length)
-      },
-      { timeout: 10_000, interval: 5 },
-    )
+    return waitFor(() => {
+      const found = this.received.find((text) => text.startsWith(start))
+      if (found === undefined) throw new Error(`no ${start}… in ${this.received.join(' ')}`)
+      return found.slice(start.length)
+    })
   }
 }

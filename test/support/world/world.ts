@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { pino } from 'pino'
-import { expect, inject, vi } from 'vitest'
+import { expect, inject } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
 import { type RunningPlatform, startRoles } from '../../../src/app/roles.ts'
 import { createTestDatabase } from '../database/database.ts'
 import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
 import { createTestUser, type TestUser } from './test-user.ts'
+import { waitFor } from './wait.ts'
 
 export interface WorldOptions {
   /** `redis` connects the nodes through a real Redis; `memory` is for one process. Default: memory. */
@@ -21,8 +22,6 @@ export interface WorldOptions {
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
-
-const OUTBOX_DRAINED = { timeout: 10_000, interval: 10 }
 
 /** For tests that advance the clock, or drive over REST only; tests of the limits set their own. */
 const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
@@ -133,10 +132,10 @@ export async function createWorld(options: WorldOptions = {}) {
 
     /** Settles when all events have left the outbox. */
     drained: () =>
-      vi.waitFor(async () => {
+      waitFor(async () => {
         const left = await platform.core.db.selectFrom('outbox').select('name').execute()
         expect(left).toEqual([])
-      }, OUTBOX_DRAINED),
+      }),
 
     async [Symbol.asyncDispose]() {
       for (const close of closers.reverse()) await close()
@@ -166,13 +165,11 @@ async function nothingLeft(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await vi.waitFor(
-      async () => {
-        const left = (await client.query(LEFTOVERS)).rows[0]
-        expect(left, 'remaining connections and nodes').toEqual({ connected: 0, nodes: 0, backends: 0 })
-      },
-      { timeout: 5_000, interval: 10 }, // PostgreSQL lists a connection for a short time after it was closed
-    )
+    // PostgreSQL lists a connection for a short time after it was closed.
+    await waitFor(async () => {
+      const left = (await client.query(LEFTOVERS)).rows[0]
+      expect(left, 'remaining connections and nodes').toEqual({ connected: 0, nodes: 0, backends: 0 })
+    })
   } finally {
     await client.end()
   }
