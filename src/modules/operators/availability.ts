@@ -1,10 +1,7 @@
+import { DateTime } from 'luxon'
 import type { Slot } from './schedule.schema.ts'
-import { createZoneClock } from './zone-clock.ts'
+import { createZoneClock, type ZoneClock } from './zone-clock.ts'
 
-const DAY_MS = 86_400_000
-const MINUTE_MS = 60_000
-/** The weekday of 1 January 1970, a Thursday. */
-const EPOCH_WEEKDAY = 4
 /** Two weeks, because the change to summer time can remove a slot from one week. */
 const DAYS_AHEAD = 14
 
@@ -23,27 +20,32 @@ export interface Opening {
 export function openingAt(schedule: { timezone: string; slots: readonly Slot[] }, at: Date): Opening {
   const clock = createZoneClock(schedule.timezone)
   const atMs = at.getTime()
-  const today = Math.floor(clock.wallAt(atMs) / DAY_MS)
-  let opensMs = Number.POSITIVE_INFINITY
+  const now = DateTime.fromMillis(atMs, { zone: clock.zone })
+  const today = now.setZone('utc', { keepLocalTime: true }).startOf('day')
   // From yesterday: shortly after midnight the clocks may be set back to the day before.
-  for (let day = today - 1; day <= today + DAYS_AHEAD; day++) {
-    for (const slot of schedule.slots) {
-      if (slot.weekday !== weekdayOf(day)) continue
-      const startMs = clock.firstAtOrAfter(day * DAY_MS + minutesOf(slot.start) * MINUTE_MS)
-      const endMs = clock.endOfEarlier(day * DAY_MS + minutesOf(slot.end) * MINUTE_MS)
-      if (startMs <= atMs && atMs < endMs) return { open: true, opensAt: null }
-      if (startMs > atMs && startMs < endMs) opensMs = Math.min(opensMs, startMs)
+  for (let days = -1; days <= DAYS_AHEAD; days++) {
+    const spans = spansOn(today.plus({ days }), schedule.slots, clock)
+    if (spans.some(({ startMs, endMs }) => startMs <= atMs && atMs < endMs)) {
+      return { open: true, opensAt: null }
     }
+    const nextStarts = spans.map(({ startMs }) => startMs).filter((startMs) => startMs > atMs)
+    if (nextStarts.length > 0) return { open: false, opensAt: new Date(Math.min(...nextStarts)) }
   }
-  return { open: false, opensAt: Number.isFinite(opensMs) ? new Date(opensMs) : null }
+  return { open: false, opensAt: null }
 }
 
-/** Returns the ISO weekday (1 is Monday) of a day counted from 1 January 1970. */
-function weekdayOf(day: number): number {
-  return ((((day + EPOCH_WEEKDAY - 1) % 7) + 7) % 7) + 1
+/** Returns the instants of the slots on a date. The clocks can skip a whole slot. */
+function spansOn(date: DateTime, slots: readonly Slot[], clock: ZoneClock) {
+  return slots
+    .filter(({ weekday }) => weekday === date.weekday)
+    .map(({ start, end }) => ({
+      startMs: clock.firstAtOrAfter(atTime(date, start)),
+      endMs: clock.endOfEarlier(atTime(date, end)),
+    }))
+    .filter(({ startMs, endMs }) => startMs < endMs)
 }
 
-function minutesOf(time: string): number {
+function atTime(date: DateTime, time: string): DateTime {
   const [hours, minutes] = time.split(':').map(Number) as [number, number]
-  return hours * 60 + minutes
+  return date.plus({ hours, minutes })
 }

@@ -1,82 +1,66 @@
+import { type DateTime, IANAZone } from 'luxon'
+
 const DAY_MS = 86_400_000
+const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
 
 /**
- * The local clock of a time zone. Local times are numbers: the milliseconds that `Date.UTC` returns for the displayed
- * date and time, so that calendar arithmetic on them is free of daylight saving time.
+ * The clock of a time zone. A local time is a UTC `DateTime` that displays the same date and time, so that calendar
+ * arithmetic on it is free of daylight saving time.
  */
 export interface ZoneClock {
-  /** Returns the local time at an instant, to the second. */
-  wallAt(instantMs: number): number
-  /** Returns the first instant with this local time or a later one. */
-  firstAtOrAfter(wallMs: number): number
-  /** Returns the instant after which no earlier local time occurs again. */
-  endOfEarlier(wallMs: number): number
+  readonly zone: IANAZone
+  /** Returns the first instant, in milliseconds, with this local time or a later one. */
+  firstAtOrAfter(local: DateTime): number
+  /** Returns the instant, in milliseconds, after which no earlier local time occurs again. */
+  endOfEarlier(local: DateTime): number
 }
 
 /**
- * @param zone an IANA time zone
+ * @param name an IANA time zone
+ * @throws RangeError for an unknown zone
  *
  * Clocks set forward skip local times: a skipped time maps to the change. Clocks set back repeat local times:
- * `firstAtOrAfter` returns the first occurrence, `endOfEarlier` the second.
+ * `firstAtOrAfter` returns the first occurrence, `endOfEarlier` the second. `DateTime` with a zone cannot answer this:
+ * its choice between two occurrences depends on the current date, and it shifts skipped times by the length of the gap.
  */
-export function createZoneClock(zone: string): ZoneClock {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
+export function createZoneClock(name: string): ZoneClock {
+  const zone = zoneOf(name)
+  const offsetAt = (instantMs: number): number => zone.offset(instantMs) * MINUTE_MS
 
-  const wallAt = (instantMs: number): number => {
-    const shown: Record<string, number> = {}
-    for (const { type, value } of format.formatToParts(instantMs)) shown[type] = Number(value)
-    const { year, month, day, hour, minute, second } = shown as Record<
-      'year' | 'month' | 'day' | 'hour' | 'minute' | 'second',
-      number
-    >
-    return Date.UTC(year, month - 1, day, hour, minute, second)
-  }
-  const offsetAt = (instantMs: number): number => wallAt(instantMs) - Math.floor(instantMs / 1_000) * 1_000
-
-  /** Returns the offsets one day before and after. No zone changes twice within that time. */
-  const offsetWindowAt = (wallMs: number) => {
+  /** Resolves a local time with the offsets one day before and after. No zone changes twice within that time. */
+  const resolve = (local: DateTime, atChange: (early: number, late: number, changeMs: number) => number) => {
+    const wallMs = local.toMillis()
     const [fromMs, toMs] = [wallMs - DAY_MS, wallMs + DAY_MS]
-    return { fromMs, toMs, before: offsetAt(fromMs), after: offsetAt(toMs) }
-  }
-  type OffsetWindow = ReturnType<typeof offsetWindowAt>
-
-  /** Returns the first instant with the later offset. */
-  const findOffsetChange = ({ fromMs, toMs, before }: OffsetWindow): number => {
-    let [earlier, later] = [Math.floor(fromMs / 1_000), Math.floor(toMs / 1_000)]
-    while (later - earlier > 1) {
-      const middle = Math.floor((earlier + later) / 2)
-      if (offsetAt(middle * 1_000) === before) earlier = middle
-      else later = middle
-    }
-    return later * 1_000
+    const [early, late] = [wallMs - offsetAt(fromMs), wallMs - offsetAt(toMs)]
+    return early === late ? early : atChange(early, late, findOffsetChange(zone, fromMs, toMs))
   }
 
   return {
-    wallAt,
-    firstAtOrAfter(wallMs) {
-      const offsets = offsetWindowAt(wallMs)
-      const [early, late] = [wallMs - offsets.before, wallMs - offsets.after]
-      if (early === late) return early
-      const changeMs = findOffsetChange(offsets)
-      return early < changeMs ? early : Math.max(changeMs, late)
-    },
-    endOfEarlier(wallMs) {
-      const offsets = offsetWindowAt(wallMs)
-      const [early, late] = [wallMs - offsets.before, wallMs - offsets.after]
-      if (early === late) return early
-      const changeMs = findOffsetChange(offsets)
-      return late > changeMs ? late : Math.min(changeMs, early)
-    },
+    zone,
+    firstAtOrAfter: (local) =>
+      resolve(local, (early, late, changeMs) => (early < changeMs ? early : Math.max(changeMs, late))),
+    endOfEarlier: (local) =>
+      resolve(local, (early, late, changeMs) => (late > changeMs ? late : Math.min(changeMs, early))),
   }
+}
+
+/**
+ * Returns a zone by its canonical name. luxon keeps every zone that it has created, and users may write the same alias
+ * in many ways.
+ */
+function zoneOf(name: string): IANAZone {
+  return IANAZone.create(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone)
+}
+
+/** Returns the first instant between two instants, to the second, that has the offset of the later one. */
+function findOffsetChange(zone: IANAZone, fromMs: number, toMs: number): number {
+  const before = zone.offset(fromMs)
+  let [earlier, later] = [Math.floor(fromMs / SECOND_MS), Math.floor(toMs / SECOND_MS)]
+  while (later - earlier > 1) {
+    const middle = Math.floor((earlier + later) / 2)
+    if (zone.offset(middle * SECOND_MS) === before) earlier = middle
+    else later = middle
+  }
+  return later * SECOND_MS
 }
