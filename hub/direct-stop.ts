@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type HubCommand, rooms } from '@wheelhouse/protocol'
+import pTimeout from 'p-timeout'
 import type { Socket } from 'socket.io'
 import { isDatabaseUnreachable, unavailable } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
@@ -38,7 +38,10 @@ export function createDirectStop(bus: Bus) {
       if (isDatabaseUnreachable(cause)) return unavailableMark
       throw cause
     })
-    const outcome = await Promise.race([answer, delay(DATABASE_TIMEOUT_MS, unavailableMark, { ref: false })])
+    const outcome = await pTimeout(answer, {
+      milliseconds: DATABASE_TIMEOUT_MS,
+      fallback: () => unavailableMark,
+    })
     if (outcome !== unavailableMark) return outcome as T
     bus.publish('robot.stop', {
       robotId,

@@ -1,5 +1,5 @@
 import type { CloseReason } from '@wheelhouse/protocol'
-import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
 import type { ControlPersistence, TicketStore, TicketVerdict } from '../../src/modules/sessions/index.ts'
 import type { Revocations } from '../connections/revocations.ts'
@@ -70,9 +70,11 @@ export function createParticipants(deps: {
       if (eventSeq === undefined || eventSeq > controlSession.session.eventSeq) await pollChanges()
       controlSession.markDriven()
     }
-    await withTimeout(RECORD_LIMIT_MS, 'the database did not record the operator in time', record()).catch(
-      (cause) =>
-        log.warn({ err: cause, sessionId: id }, 'first operator of a session not recorded yet; retrying'),
+    await pTimeout(record(), {
+      milliseconds: RECORD_LIMIT_MS,
+      message: 'the database did not record the operator in time',
+    }).catch((cause) =>
+      log.warn({ err: cause, sessionId: id }, 'first operator of a session not recorded yet; retrying'),
     )
     controlSession.noteOperatorJoined(clockMs()) // also if the operator has disconnected by now
     return sessionRegistry.of(id)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Episode } from '@wheelhouse/protocol'
-import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import { causesOf } from '../../src/core/errors/error-causes.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { EpisodeStore, ReportedEpisode } from '../../src/modules/datasets/index.ts'
@@ -114,7 +114,10 @@ export function createEpisodes(deps: {
 
     /** Stores and acknowledges all waiting episodes. Rejects if that takes too long. */
     flush: (): Promise<void> =>
-      withTimeout(FLUSH_LIMIT_MS, 'episodes were not stored in time', batchLoader.idle()),
+      pTimeout(batchLoader.idle(), {
+        milliseconds: FLUSH_LIMIT_MS,
+        message: 'episodes were not stored in time',
+      }),
 
     /** Discards the waiting episodes without an acknowledgement. */
     stop(): void {

@@ -1,5 +1,5 @@
 import { LOG_MESSAGE_MAX, RobotLogLevel } from '@wheelhouse/protocol'
-import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
 import type { ReportedLogLine, RobotLogStore } from '../../src/modules/robots/index.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
@@ -130,7 +130,10 @@ export function createRobotLogs(deps: {
 
     /** Persists the whole backlog. Rejects if the database is unavailable or takes too long. */
     flush: (): Promise<void> =>
-      withTimeout(FLUSH_LIMIT_MS, 'log lines of robots were not written in time', drain()),
+      pTimeout(drain(), {
+        milliseconds: FLUSH_LIMIT_MS,
+        message: 'log lines of robots were not written in time',
+      }),
 
     /** Discards the backlog. */
     stop(): void {

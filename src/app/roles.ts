@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa'
-import { singleFlight, withTimeout } from '../core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
+import { singleFlight } from '../core/concurrency/concurrency.ts'
 import { type Listener, listen } from '../core/http/listener.ts'
 import { type Job, startWorker } from '../core/jobs/worker.ts'
 import type { Log } from '../core/log.ts'
@@ -302,11 +303,10 @@ function watchReadiness(
 function createStop(shutdown: ShutdownSteps, log: Log, markNotReady: () => void): () => Promise<void> {
   let stopping: Promise<void> | undefined
   const step = (work: () => Promise<unknown>) =>
-    withTimeout(
-      SHUTDOWN_STEP_MS,
-      'the step exceeded its time limit; continuing with the next step',
-      work(),
-    ).catch((cause) => log.error({ err: cause }, 'shutdown step failed'))
+    pTimeout(work(), {
+      milliseconds: SHUTDOWN_STEP_MS,
+      message: 'the step exceeded its time limit; continuing with the next step',
+    }).catch((cause) => log.error({ err: cause }, 'shutdown step failed'))
   const stop = async () => {
     markNotReady()
     await Promise.all(shutdown.drain.map(step))

@@ -1,6 +1,6 @@
 import { SimulatedRobot } from '@wheelhouse/sdk'
+import pTimeout from 'p-timeout'
 import type { RunningPlatform } from '../../src/app/roles.ts'
-import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
 import { demoAccounts } from './accounts.ts'
 import { Camera } from './camera/camera.ts'
 import { type CameraPages, cameraPath, createCameraPages } from './camera/camera-pages.ts'
@@ -40,9 +40,10 @@ export async function startDemo(
     return robot
   })
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
-  await withTimeout(WELCOME_LIMIT_MS, 'demo robots did not connect in time', started).catch((cause) =>
-    platform.core.log.warn(cause),
-  )
+  await pTimeout(started, {
+    milliseconds: WELCOME_LIMIT_MS,
+    message: 'demo robots did not connect in time',
+  }).catch((cause) => platform.core.log.warn(cause))
   return {
     printWelcome: () =>
       void process.stdout.write((platform.core.insecure ? INSECURE : '') + welcomeText(demo, baseUrl)),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import pLimit, { type LimitFunction } from 'p-limit'
 
 const POLL_MS = 10
 
@@ -38,19 +39,6 @@ export function coalesce(job: () => Promise<void>): () => Promise<void> {
   return run
 }
 
-/** Settles with the work, or rejects with `message` once `limitMs` have passed. The work itself goes on. */
-export async function withTimeout<T>(limitMs: number, message: string, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), limitMs)
-  })
-  try {
-    return await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** Polls a condition until it holds (true) or the time is up (false). */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
@@ -69,36 +57,26 @@ export async function waitUntil(
  * queue full is rejected with the error of `overloaded`.
  */
 export function createSemaphore(limits: { concurrency: number; queueSize: number; overloaded: () => Error }) {
-  let running = 0
-  const queue: (() => void)[] = []
+  const { concurrency, queueSize, overloaded } = limits
+  const limit = pLimit(concurrency)
   return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= limits.concurrency) {
-      if (queue.length >= limits.queueSize) throw limits.overloaded()
-      await new Promise<void>((resolve) => queue.push(resolve)) // the slot is handed over, so `running` stays
-    } else running++
-    try {
-      return await work()
-    } finally {
-      const next = queue.shift()
-      if (next) next()
-      else running--
-    }
+    if (limit.activeCount + limit.pendingCount >= concurrency + queueSize) throw overloaded()
+    return await limit(work)
   }
 }
 
 /** Limits how many calls run at a time for each key. A call beyond the limit is rejected with the error of `overloaded`. */
 export function createKeyedLimit(limits: { concurrency: number; overloaded: () => Error }) {
-  const running = new Map<string, number>()
+  const { concurrency, overloaded } = limits
+  const byKey = new Map<string, LimitFunction>()
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const count = running.get(key) ?? 0
-    if (count >= limits.concurrency) throw limits.overloaded()
-    running.set(key, count + 1)
+    const limit = byKey.get(key) ?? pLimit(concurrency)
+    if (limit.activeCount >= concurrency) throw overloaded()
+    byKey.set(key, limit)
     try {
-      return await work()
+      return await limit(work)
     } finally {
-      const remaining = (running.get(key) ?? 1) - 1
-      if (remaining > 0) running.set(key, remaining)
-      else running.delete(key)
+      if (limit.activeCount === 0) byKey.delete(key)
     }
   }
 }

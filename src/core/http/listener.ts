@@ -10,7 +10,7 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
-import { withTimeout } from '../concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import { errorCodeOf, errorHeader } from '../errors/errors.ts'
 
 /** The time limit for receiving a complete request. Its headers have a shorter limit. */
@@ -108,9 +108,7 @@ export async function listen(host: string, port: number, variable: string): Prom
       for (const response of activeResponses) closeAfterResponse(response)
       server.close()
       const idleTimer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
-      await withTimeout(limitMs, 'closing with open requests', closed).catch(() =>
-        server.closeAllConnections(),
-      )
+      await pTimeout(closed, { milliseconds: limitMs, fallback: () => server.closeAllConnections() })
       clearInterval(idleTimer)
     },
   }

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import { withTimeout } from '../concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import type { DiskWatch } from '../database/disk-watch.ts'
 import type { Db } from '../database/tables.ts'
 import type { Metrics } from './metrics.ts'
@@ -18,7 +18,7 @@ export function measureDatabase(metrics: Metrics, deps: { db: Db; orm: MikroORM 
   const { db, orm } = deps
   const queryOutbox = async () => {
     try {
-      return await withTimeout(OUTBOX_QUERY_TIMEOUT_MS, 'the outbox query timed out', readOutbox(db))
+      return await pTimeout(readOutbox(db), { milliseconds: OUTBOX_QUERY_TIMEOUT_MS })
     } catch {
       return undefined
     }

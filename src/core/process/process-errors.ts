@@ -1,4 +1,4 @@
-import { withTimeout } from '../concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 
@@ -26,7 +26,7 @@ export function watchProcessErrors(log: Log) {
     if (shuttingDown) return
     shuttingDown = true
     log.fatal({ err: cause }, 'uncaught exception, the process shuts down')
-    withTimeout(SHUTDOWN_LIMIT_MS, 'took too long', shutdown())
+    pTimeout(shutdown(), { milliseconds: SHUTDOWN_LIMIT_MS, message: 'took too long' })
       .catch((err) => log.error({ err }, 'not ended in order'))
       .finally(() => process.exit(FAILED))
   })

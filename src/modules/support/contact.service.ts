@@ -1,4 +1,4 @@
-import { withTimeout } from '../../core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import { isClaimed } from '../../core/mail/mail-queue.ts'
 import type { SendContact } from './contact.schema.ts'
 import type { ContactDelivery } from './contact-delivery.ts'
@@ -35,9 +35,9 @@ export function createContact(deps: {
     })
       .catch(report)
       .finally(slots.release)
-    await withTimeout(deadline - performance.now(), 'the mail server did not reply in time', work).catch(
-      () => {},
-    )
+    // p-timeout refuses a limit of 0 or less.
+    const milliseconds = Math.max(1, deadline - performance.now())
+    await pTimeout(work, { milliseconds }).catch(() => {})
     return delivered
   }
 
@@ -75,7 +75,7 @@ function createTimedSemaphore(count: number) {
       if (waiting.size >= QUEUE_LIMIT) return false
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting.add(resolve)
-      return await withTimeout(limitMs, 'no place', promise).then(
+      return await pTimeout(promise, { milliseconds: limitMs }).then(
         () => true,
         () => !waiting.delete(resolve), // a slot may have become free in the same moment
       )

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { withTimeout } from '../../core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import type { Db } from '../../core/database/tables.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 
@@ -15,11 +15,7 @@ export function registerFanOutMetrics(
   const { db, now, longPolling } = deps
   const measure = async () => {
     try {
-      return await withTimeout(
-        MEASURE_TIMEOUT_MS,
-        'reading the backlog of outbound events timed out',
-        readBacklog(db, now()),
-      )
+      return await pTimeout(readBacklog(db, now()), { milliseconds: MEASURE_TIMEOUT_MS })
     } catch {
       return undefined
     }

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { withTimeout } from '../../core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
 import type { AddressPolicy } from './target-address.ts'
 
 const MAX_URL_LENGTH = 2_000
@@ -69,11 +69,9 @@ export function createTargets(deps: { policy: AddressPolicy; resolve?: Resolve }
     const literal = hostname.replace(/^\[(.*)\]$/, '$1')
     const family = isIP(literal)
     if (family !== 0) return [{ address: literal, family: family === 6 ? 6 : 4 }]
-    return await withTimeout(RESOLVE_LIMIT_MS, 'resolving the name timed out', resolve(hostname)).catch(
-      () => {
-        throw notPublic()
-      },
-    )
+    return await pTimeout(resolve(hostname), { milliseconds: RESOLVE_LIMIT_MS }).catch(() => {
+      throw notPublic()
+    })
   }
 
   return {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import pTimeout from 'p-timeout'
 import { z } from 'zod'
-import { withTimeout } from '../../core/concurrency/concurrency.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { errorHeader } from '../../core/errors/errors.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
@@ -20,7 +20,7 @@ const Health = z
 /** Returns whether the database responds within two seconds. */
 export async function isDatabaseReachable(db: Db): Promise<boolean> {
   try {
-    await withTimeout(CHECK_LIMIT_MS, 'database check timed out', sql`select 1`.execute(db))
+    await pTimeout(sql`select 1`.execute(db), { milliseconds: CHECK_LIMIT_MS })
     return true
   } catch {
     return false

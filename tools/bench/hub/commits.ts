@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import pTimeout from 'p-timeout'
 import { HttpConnection, requestBytes } from '../rest/connection.ts'
 import { type HubAddress, HubSocket } from './hub-socket.ts'
 import { eventOf, seqOf } from './packets.ts'
@@ -89,7 +90,7 @@ async function measureCommit(
   const sentMs = performance.now()
   await channel.commit()
   const answeredMs = performance.now()
-  const seenMs = await Promise.race([seen, delay(SEEN_LIMIT_MS, undefined, { ref: false })])
+  const seenMs = await pTimeout(seen, { milliseconds: SEEN_LIMIT_MS, message: false })
   report.answerMs.push(answeredMs - sentMs)
   if (seenMs === undefined) report.unseen++
   else {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Backoff } from '@wheelhouse/sdk'
+import pTimeout from 'p-timeout'
 import { type HubAddress, HubSocket } from './hub-socket.ts'
 
 /** `as the sdk`: after the SDK's backoff with jitter. `at once`: the first attempt follows immediately. */
@@ -162,20 +163,15 @@ const emptyReport = () => ({
 })
 
 /** Fails a connection that is not accepted in time; closes it if it is accepted later. */
-async function withLimit(connecting: Promise<HubSocket>): Promise<HubSocket> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
+function withLimit(connecting: Promise<HubSocket>): Promise<HubSocket> {
+  return pTimeout(connecting, {
+    milliseconds: ATTEMPT_LIMIT_MS,
+    fallback: () => {
       connecting.then(
         (late) => late.destroy(),
         () => {},
       )
-      reject(new Error('not accepted in time'))
-    }, ATTEMPT_LIMIT_MS)
+      throw new Error('not accepted in time')
+    },
   })
-  try {
-    return await Promise.race([connecting, limit])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import pTimeout from 'p-timeout'
 import WebSocket from 'ws'
 import type { Actors } from './actors.ts'
 import type { Input, Step, Target } from './input.ts'
@@ -103,6 +103,6 @@ async function sendBytes(url: string, steps: readonly Step[]): Promise<void> {
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {}).resume()
   for (const { data } of steps) socket.write(data)
-  await Promise.race([once(socket, 'close').catch(() => {}), delay(ANSWER_MS)])
+  await pTimeout(once(socket, 'close'), { milliseconds: ANSWER_MS, message: false }).catch(() => {})
   socket.destroy()
 }

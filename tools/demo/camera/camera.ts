@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { singleFlight, withTimeout } from '../../../src/core/concurrency/concurrency.ts'
+import pTimeout from 'p-timeout'
+import { singleFlight } from '../../../src/core/concurrency/concurrency.ts'
 
 /** Maximum number of viewers of one camera; later ones are refused. */
 export const MAX_VIEWERS = 8
@@ -82,7 +83,7 @@ export class Camera {
     const closing = [...this.#viewers].map(async ({ response }) => {
       const closed = new Promise<void>((resolve) => response.once('close', resolve))
       response.end('--\r\n')
-      await withTimeout(DRAIN_MS, 'the viewer does not read', closed).catch(() => response.destroy())
+      await pTimeout(closed, { milliseconds: DRAIN_MS, fallback: () => void response.destroy() })
       await closed
     })
     await Promise.all(closing)
