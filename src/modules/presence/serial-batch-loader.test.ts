@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { createSerialBatchLoader } from './serial-batch-loader.ts'
 
 /** Creates a loader whose runs end when the test decides. */
 function createFixture(options: { maxBatch?: number; maxQueued?: number } = {}) {
-  const runs: { items: number[]; finish: () => void; fail: (cause: Error) => void }[] = []
+  const runs: { items: readonly number[]; finish: () => void; fail: (cause: Error) => void }[] = []
   const loader = createSerialBatchLoader<number, string>({
     maxBatch: options.maxBatch ?? 100,
     maxQueued: options.maxQueued ?? 100,
@@ -36,6 +37,7 @@ test('items that arrive during a run form the next run, in order', async () => {
   const early = loader.add(1)
   const first = await run(0)
   const late = Promise.all([2, 3, 4].map((item) => loader.add(item)))
+  for (let turn = 0; turn < 5; turn++) await nextTurn()
   expect(loader.size).toBe(3)
   expect(runs).toHaveLength(1)
   first.finish()

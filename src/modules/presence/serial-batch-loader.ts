@@ -1,3 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import DataLoader from 'dataloader'
+import pLimit from 'p-limit'
+
 /**
  * Runs one batch at a time. Items that arrive during a run form the next batch: a single item runs at once, a burst
  * becomes a few large batches.
@@ -10,52 +14,54 @@ export interface SerialBatchLoader<T, R> {
   idle(): Promise<void>
 }
 
-interface QueuedItem<T, R> {
-  readonly item: T
-  readonly resolve: (result: R) => void
-  readonly reject: (cause: unknown) => void
-}
-
 /** @param options.run must return one result per item, in the same order. */
 export function createSerialBatchLoader<T, R>(options: {
   maxBatch: number
   maxQueued: number
-  run: (items: T[]) => Promise<R[]>
+  run: (items: readonly T[]) => Promise<readonly R[]>
 }): SerialBatchLoader<T, R> {
-  let queue: QueuedItem<T, R>[] = []
-  let running: Promise<void> | undefined
+  const { maxBatch, maxQueued, run } = options
+  const inSeries = pLimit(1)
+  let size = 0
+  let running: Promise<unknown> = Promise.resolve()
+  let lastBatch: Promise<void> = Promise.resolve()
 
-  async function drain(): Promise<void> {
-    // After one turn of the event loop, all items of the same socket read are in the first batch.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (queue.length > 0) {
-      const batch = queue.slice(0, options.maxBatch)
-      queue = queue.slice(options.maxBatch)
-      try {
-        const results = await options.run(batch.map((queued) => queued.item))
-        batch.forEach((queued, index) => {
-          queued.resolve(results[index] as R)
+  // The loader fills a batch until it is dispatched. The dispatch waits for the end of the batch before.
+  const loader = new DataLoader<T, R>(
+    (items) => {
+      size -= items.length
+      const results = (async () => await run(items))()
+      running = results.catch(() => {}) // the callers of `add` receive the error
+      return results
+    },
+    {
+      cache: false,
+      maxBatchSize: maxBatch,
+      batchScheduleFn(dispatch) {
+        lastBatch = inSeries(async () => {
+          await nextTurn() // all items of the same socket read are in one batch
+          dispatch()
+          await running
         })
-      } catch (cause) {
-        for (const queued of batch) queued.reject(cause)
-      }
-    }
-    running = undefined
-  }
+      },
+    },
+  )
 
   return {
     add(item) {
-      if (queue.length >= options.maxQueued) return Promise.reject(new Error('The queue is full.'))
-      return new Promise<R>((resolve, reject) => {
-        queue.push({ item, resolve, reject })
-        running ??= drain()
-      })
+      if (size >= maxQueued) return Promise.reject(new Error('The queue is full.'))
+      size++
+      return loader.load(item)
     },
     get size() {
-      return queue.length
+      return size
     },
-    idle: async () => {
-      while (running) await running
+    async idle() {
+      let awaited: Promise<void>
+      do {
+        awaited = lastBatch
+        await awaited
+      } while (awaited !== lastBatch)
     },
   }
 }
