@@ -1,15 +1,15 @@
-/** First characters of a formula in spreadsheets. Some spreadsheets also accept the full-width forms. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+import { type Options, stringify } from 'csv-stringify/sync'
 
-/** Returns one line of CSV (RFC 4180). Escapes texts that a spreadsheet would run as formulas. */
-export function csvLine(values: readonly unknown[]): string {
-  return `${values.map(cell).join(',')}\r\n`
+const OPTIONS: Options = {
+  record_delimiter: 'windows',
+  quote_record_delimiter: true,
+  escape_formulas: true,
+  cast: {
+    boolean: String,
+    // `escape_formulas` does not know that some spreadsheets skip a line feed before a formula.
+    string: (text) => (text.startsWith('\n') ? `'${text}` : text),
+  },
 }
 
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = String(value)
-  const harmless = FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
-}
+/** Returns lines of CSV (RFC 4180), with CRLF. Escapes texts that a spreadsheet would run as formulas. */
+export const csvLines = (rows: readonly (readonly unknown[])[]): string => stringify([...rows], OPTIONS)

@@ -1,6 +1,6 @@
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { findUnique } from '../ids.ts'
-import { csvLine } from './csv.ts'
+import { csvLines } from './csv.ts'
 
 export type ExportFormat = 'csv' | 'json'
 
@@ -118,14 +118,13 @@ function records(
 ): ExportSource {
   let written = 0
   async function* chunks() {
-    yield format === 'csv' ? csvLine(columns) : `{${JSON.stringify(name)}:[`
+    yield format === 'csv' ? csvLines([columns]) : `{${JSON.stringify(name)}:[`
     for await (const page of pages()) {
-      const rows = page.map((row) =>
-        format === 'csv' ? csvLine(columns.map((column) => row[column])) : JSON.stringify(row),
-      )
+      if (page.length === 0) continue
       const isFirst = written === 0
-      written += rows.length
-      if (rows.length > 0) yield format === 'csv' ? rows.join('') : `${isFirst ? '' : ','}${rows.join(',')}`
+      written += page.length
+      if (format === 'csv') yield csvLines(page.map((row) => columns.map((column) => row[column])))
+      else yield `${isFirst ? '' : ','}${page.map((row) => JSON.stringify(row)).join(',')}`
     }
     if (format === 'json') yield ']}'
   }

@@ -1,3 +1,4 @@
+import { type Options, stringify } from 'csv-stringify/sync'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { ClientSession, OperatorSession } from '../record/session-view.schema.ts'
 import type { ExportRow } from './export.service.ts'
@@ -30,15 +31,16 @@ export function csvExport(caller: Pick<Caller, 'roles'>): ExportFormat {
   const columns = columnsFor(caller)
   return {
     mediaType: 'text/csv; charset=utf-8',
-    head: line(columns),
+    head: stringify([columns], CSV),
     page: (rows) =>
-      rows
-        .map((row) => {
+      stringify(
+        rows.map((row) => {
           const values: Readonly<Record<string, unknown>> = row
           const fields = fieldsOf(row)
-          return line(columns.map((column) => (fields.includes(column) ? values[column] : null)))
-        })
-        .join(''),
+          return columns.map((column) => (fields.includes(column) ? values[column] : null))
+        }),
+        CSV,
+      ),
     tail: '',
   }
 }
@@ -51,17 +53,11 @@ function columnsFor({ roles }: Pick<Caller, 'roles'>): string[] {
   ]
 }
 
-/** Returns a CSV line as of RFC 4180, with CRLF. */
-const line = (values: readonly unknown[]) => `${values.map(cell).join(',')}\r\n`
-
-/** Characters that start a formula in a spreadsheet. Some spreadsheets accept the full-width signs, too. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
-
-/** Returns a CSV field: empty for null, with a leading apostrophe for text that a spreadsheet would run as a formula. */
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = String(value)
-  const escaped = FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
+/** CSV as of RFC 4180, with CRLF. Text that a spreadsheet would run as a formula gets a leading apostrophe. */
+const CSV: Options = {
+  record_delimiter: 'windows',
+  quote_record_delimiter: true,
+  escape_formulas: true,
+  // `escape_formulas` does not know that some spreadsheets skip a line feed before a formula.
+  cast: { string: (text) => (text.startsWith('\n') ? `'${text}` : text) },
 }
