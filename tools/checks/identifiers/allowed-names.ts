@@ -17,6 +17,8 @@ export const allowedNames: readonly AllowedName[] = [
   { name: 'isStanding', under: 'packages/sdk/', reason: 'deprecated alias until 0.3' },
   { name: 'WatcherLink', under: 'packages/sdk/', reason: 'deprecated alias until 0.3' },
   { name: 'WatcherLinkOptions', under: 'packages/sdk/', reason: 'deprecated alias until 0.3' },
+  { name: 'cast', under: 'src/modules/sessions/export/', reason: 'option of csv-stringify' },
+  { name: 'cast', under: 'packages/cli/export/', reason: 'option of csv-stringify' },
   { name: 'WatcherFrame', under: 'packages/protocol/', reason: 'deprecated alias until 0.3' },
   { name: 'watcherFrameTypes', under: 'packages/protocol/', reason: 'deprecated alias until 0.3' },
 ]
