@@ -70,7 +70,7 @@ export function createApiKeys(deps: {
           .skipLocked(),
       )
       .execute()
-    return []
+    return ids.map(() => undefined)
   })
   const recordUse = (id: string) => {
     const recording = recordUses(id)
