@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
+import ipaddr, { type IPv6 } from 'ipaddr.js'
 import type { Context } from 'koa'
 
 /**
@@ -24,25 +25,21 @@ const networkOrPeer = (address: string, { socket }: IncomingMessage): string =>
   networkOf(address) ?? networkOf(socket.remoteAddress ?? '') ?? 'unknown'
 
 /**
- * Returns the network of an address in the notation of proxies, which may include a port; undefined for other text.
+ * Returns the network of an address in the notation of proxies, which may include a port; undefined for other text. An
+ * IPv4-mapped address belongs to the network of its IPv4 address.
  */
-export function networkOf(address: string): string | undefined {
-  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address
-  const mapped = /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare
-  if (isIPv4(mapped)) return mapped
+export function networkOf(text: string): string | undefined {
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
+  // Node's checks are strict: ipaddr.js also parses '1.2' and '0x7f.1'.
+  if (isIPv4(bare)) return bare
   const [plain = ''] = bare.split('%') // the zone only has a meaning on the local machine
-  return isIPv6(plain) ? prefix64(plain) : undefined
+  if (!isIPv6(plain)) return undefined
+  const address = ipaddr.process(plain)
+  return 'octets' in address ? address.toString() : `${firstGroups(address)}::/64`
 }
 
-function prefix64(address: string): string {
-  const [head = '', tail] = address.split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':')
-  // An IPv4 part at the end counts as two groups. It is not part of the prefix.
-  const restLength = rest.length + (rest.at(-1)?.includes('.') ? 1 : 0)
-  if (tail !== undefined) groups.push(...Array<string>(8 - groups.length - restLength).fill('0'), ...rest)
-  return `${groups
+const firstGroups = ({ parts }: IPv6) =>
+  parts
     .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
-}
+    .map((group) => group.toString(16))
+    .join(':')

@@ -182,6 +182,7 @@ test.each([
   ['192.0.2.7', '192.0.2.7'],
   ['192.0.2.7:4711', '192.0.2.7'],
   ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
   ['[2001:db8:1:2::9]:4711', '2001:db8:1:2::/64'],
@@ -193,6 +194,10 @@ test.each([
   ['unknown', undefined],
   ['', undefined],
   ['1.2.3', undefined],
+  ['0x7f.0.0.1', undefined],
+  ['192.0.02.7', undefined],
+  ['::ffff:192.0.02.7', undefined],
+  ['2001:db8::12345', undefined],
 ])('the network of %j is %s', (text, network) => {
   expect(networkOf(text)).toBe(network)
 })
