@@ -11,6 +11,7 @@ import {
 } from '@wheelhouse/protocol'
 import type { Socket } from 'socket.io'
 import type { z } from 'zod'
+import { TokenBucket } from '../src/core/concurrency/token-bucket.ts'
 import { AppError, badRequest, toAppError } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
@@ -26,11 +27,12 @@ import {
   sessionDetail,
 } from '../src/modules/sessions/index.ts'
 import { createDirectStop, watchedRobots } from './direct-stop.ts'
-import { createTokenBucket } from './token-bucket.ts'
 import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'
 
 /** Log entries in one answer. A client repeats the command until it has reached `head`. */
 const EVENTS_PER_PAGE = 200
+/** The limit of each socket: 30 commands a second, 60 at once. */
+const COMMAND_LIMIT = { burst: 60, refillMs: 2_000 }
 
 export interface CommandDeps {
   readonly queries: SessionQueries
@@ -117,8 +119,8 @@ export function registerCommands(deps: CommandDeps) {
   const handlers = createHandlers(deps)
   const directStop = createDirectStop(deps.bus)
   return (socket: Socket, caller: Caller): void => {
-    const commandBucket = createTokenBucket()
-    const actionBucket = createTokenBucket() // separate, so that a busy client can still stop a robot
+    const commandBucket = new TokenBucket(COMMAND_LIMIT, performance.now())
+    const actionBucket = new TokenBucket(COMMAND_LIMIT, performance.now()) // separate, so that a busy client can still stop a robot
     const urgentStops = createUrgentStops<HubAck<HubCommandName>>()
     for (const name of Object.keys(hubCommands) as HubCommandName[]) {
       const command = async (...args: unknown[]) => {
@@ -142,7 +144,7 @@ export function registerCommands(deps: CommandDeps) {
     caller: Caller,
     limits: SocketLimits,
   ): Promise<HubAck<HubCommandName>> {
-    const isWithinLimit = limits.tokenBucket.take()
+    const isWithinLimit = limits.tokenBucket.take(performance.now()) === 0
     if (!isWithinLimit && name !== 'session:action') throw tooManyCommands()
     if (isValueNestedTooDeep(raw))
       throw badRequest(`The payload is nested deeper than ${MAX_FRAME_DEPTH} levels`)
@@ -180,7 +182,7 @@ export function registerCommands(deps: CommandDeps) {
 }
 
 interface SocketLimits {
-  readonly tokenBucket: ReturnType<typeof createTokenBucket>
+  readonly tokenBucket: TokenBucket
   readonly urgentStops: UrgentStops<HubAck<HubCommandName>>
 }
 

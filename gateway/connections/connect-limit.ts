@@ -1,11 +1,8 @@
+import { TokenBucket } from '../../src/core/concurrency/token-bucket.ts'
+
 /** Credentials that are remembered; of more than that, the ones that connected last. */
 const MAX_REMEMBERED = 100_000
 const MINUTE_MS = 60_000
-
-interface Bucket {
-  readonly connects: number
-  readonly atMs: number
-}
 
 /**
  * Limits how often each credential may connect: a token bucket of `perMinute` connects that refills within a minute. It
@@ -13,11 +10,11 @@ interface Bucket {
  */
 export function createConnectLimit({ perMinute, clockMs }: { perMinute: number; clockMs: () => number }) {
   /** Ordered by the last connect, the oldest first. */
-  const buckets = new Map<string, Bucket>()
+  const buckets = new Map<string, TokenBucket>()
 
   function forgetOld(nowMs: number): void {
-    for (const [key, { atMs }] of buckets) {
-      if (nowMs - atMs < MINUTE_MS && buckets.size <= MAX_REMEMBERED) return
+    for (const [key, { takenAtMs }] of buckets) {
+      if (nowMs - takenAtMs < MINUTE_MS && buckets.size <= MAX_REMEMBERED) return
       buckets.delete(key) // refilled by now
     }
   }
@@ -27,11 +24,11 @@ export function createConnectLimit({ perMinute, clockMs }: { perMinute: number; 
     take(key: string): number {
       if (perMinute === 0) return 0
       const nowMs = clockMs()
-      const { connects, atMs } = buckets.get(key) ?? { connects: perMinute, atMs: nowMs }
-      const left = Math.min(perMinute, connects + ((nowMs - atMs) * perMinute) / MINUTE_MS)
-      if (left < 1) return Math.ceil(((1 - left) * MINUTE_MS) / perMinute)
+      const bucket = buckets.get(key) ?? new TokenBucket({ burst: perMinute, refillMs: MINUTE_MS }, nowMs)
+      const waitMs = bucket.take(nowMs)
+      if (waitMs > 0) return waitMs
       buckets.delete(key)
-      buckets.set(key, { connects: left - 1, atMs: nowMs })
+      buckets.set(key, bucket)
       forgetOld(nowMs)
       return 0
     },

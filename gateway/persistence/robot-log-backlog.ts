@@ -1,8 +1,8 @@
+import { TokenBucket } from '../../src/core/concurrency/token-bucket.ts'
 import type { ReportedLogLine } from '../../src/modules/robots/index.ts'
 
-/** The rate limit of one robot: a token bucket. */
-const LINES_PER_SECOND = 20
-const BURST = 100
+/** The rate limit of one robot: 20 lines a second, 100 at once. */
+const LINE_LIMIT = { burst: 100, refillMs: 5_000 }
 /** Lines that may wait for the database, of one robot and of all. Beyond it the robot's oldest lines are dropped. */
 export const MAX_WAITING_PER_ROBOT = 500
 const MAX_WAITING = 20_000
@@ -24,8 +24,7 @@ interface RobotBacklog {
   skippedAtMs: number
   /** When to queue a line about the skipped ones, in the gateway's clock. */
   noticeAtMs: number
-  tokens: number
-  refilledAtMs: number
+  readonly tokenBucket: TokenBucket
 }
 
 const emptyBacklog = (nowMs: number): RobotBacklog => ({
@@ -35,8 +34,7 @@ const emptyBacklog = (nowMs: number): RobotBacklog => ({
   skipped: 0,
   skippedAtMs: 0,
   noticeAtMs: 0,
-  tokens: BURST,
-  refilledAtMs: nowMs,
+  tokenBucket: new TokenBucket(LINE_LIMIT, nowMs),
 })
 
 /** Returns the line that takes the place of dropped lines. */
@@ -85,15 +83,6 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
     return line
   }
 
-  function takeToken(backlog: RobotBacklog, nowMs: number): boolean {
-    const refill = ((nowMs - backlog.refilledAtMs) / 1_000) * LINES_PER_SECOND
-    backlog.tokens = Math.min(BURST, backlog.tokens + refill)
-    backlog.refilledAtMs = nowMs
-    if (backlog.tokens < 1) return false
-    backlog.tokens--
-    return true
-  }
-
   return {
     /** The number of waiting lines. */
     get size() {
@@ -105,7 +94,7 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
       const { robotId } = line
       const backlog = robots.get(robotId) ?? emptyBacklog(nowMs)
       robots.set(robotId, backlog)
-      if (!takeToken(backlog, nowMs)) {
+      if (backlog.tokenBucket.take(nowMs) > 0) {
         if (backlog.skipped === 0) backlog.noticeAtMs = nowMs + NOTICE_MS
         backlog.skipped++
         backlog.skippedAtMs = line.atMs
@@ -129,7 +118,7 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
           push(backlog, droppedNotice(robotId, lost, lostAtMs))
         }
         const empty = backlog.lines.length === 0 && backlog.skipped === 0 && backlog.lost === 0
-        if (empty && nowMs - backlog.refilledAtMs > IDLE_MS) robots.delete(robotId)
+        if (empty && nowMs - backlog.tokenBucket.takenAtMs > IDLE_MS) robots.delete(robotId)
       }
       return notices
     },
