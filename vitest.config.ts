@@ -1,23 +1,39 @@
-import { configDefaults, defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/runner/longest-first.ts'
+import { availableParallelism } from 'node:os'
+import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { oneProjectAtATime } from './test/support/runner/one-project-at-a-time.ts'
 
-const allTests = '{src,gateway,hub,packages,tools,test}/**/*.test.ts'
+/** Tests wait more than they compute. Above eight, the one PostgreSQL server is the limit. */
+const maxWorkers = Math.min(8, availableParallelism() + 1)
 
-/** Files that mock a module or the clock, and therefore need a separate process. */
-const isolated = [
-  'test/integration/identity/tokens',
-  'test/integration/payments/payments-model',
-  'test/gateway/control-relay',
-  'test/gateway/control-relay-model',
-  'packages/sdk/rest-client',
-].map((name) => `${name}.test.ts`)
+/** The tests beside the files that they test. They have no services: no PostgreSQL, no Redis. */
+const unit: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'unit',
+    include: ['{src,gateway,hub,packages,tools,test/support}/**/*.test.ts'],
+    pool: 'threads',
+  },
+}
+
+/** Returns the project of one folder, whose tests run against a real PostgreSQL and a real Redis. */
+const withServices = (name: string): TestProjectConfiguration => ({
+  extends: true,
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    pool: 'forks',
+    globalSetup: ['test/support/runner/global-setup.ts'],
+  },
+})
 
 export default defineConfig({
+  plugins: [oneProjectAtATime()],
   test: {
-    globalSetup: ['test/support/runner/global-setup.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
+    exclude: configDefaults.exclude,
+    maxWorkers,
+    // Every world has its own database, Redis prefix and ports, so that files share processes: loading the platform for
+    // each file would take a third of the time.
+    isolate: false,
     // Limits end hangs. They are far longer than the longest test on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -26,20 +42,17 @@ export default defineConfig({
     restoreMocks: true,
     // A forgotten .only would skip all other tests unnoticed.
     allowOnly: !process.env.CI,
-    reporters: ['default', './test/support/runner/plain-reporter.ts'],
-    // Every world has its own database, Redis prefix and ports, so that the files can share processes: loading the
-    // platform for each file took a third of the time.
+    reporters: [
+      'default',
+      './test/support/runner/slow-files-reporter.ts',
+      './test/support/runner/plain-reporter.ts',
+    ],
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          isolate: false,
-          include: [allTests],
-          exclude: [...configDefaults.exclude, ...isolated],
-        },
-      },
-      { extends: true, test: { name: 'isolated', include: isolated } },
+      unit,
+      // The rest of `npm test`.
+      ...['integration', 'contract', 'gateway', 'hub'].map(withServices),
+      // `npm run test:all` adds these.
+      ...['browser', 'cli', 'sdk', 'e2e', 'chaos', 'bench'].map(withServices),
     ],
   },
 })

@@ -22,7 +22,7 @@ import { createControlSessionService, MEASURE_SLOTS } from './control/control-se
 import { createBatteryFeed } from './persistence/battery-feed.ts'
 import { createEpisodes } from './persistence/episodes.ts'
 import { createRobotLogs } from './persistence/robot-logs.ts'
-import { listenForConnections } from './server.ts'
+import { type ListenForConnections, listenForConnections } from './server.ts'
 
 const WHEEL_TICK_MS = 50
 /** A tick that is later than this follows a stall of the process. */
@@ -87,8 +87,16 @@ export interface Gateway {
   close(): Promise<void>
 }
 
-/** Starts the gateway: it connects robots with their operators and observers, and records their presence. */
-export async function startGateway(deps: GatewayDeps, host: string, port: number): Promise<Gateway> {
+/**
+ * Starts the gateway: it connects robots with their operators and observers, and records their presence.
+ * @param listen opens the port; tests of control without sockets replace it
+ */
+export async function startGateway(
+  deps: GatewayDeps,
+  host: string,
+  port: number,
+  listen: ListenForConnections = listenForConnections,
+): Promise<Gateway> {
   const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = deps
   const startedAtMs = Date.now() - 1 // clock readings are above 0, because 0 means "never"
   const clockMs = () => Date.now() - startedAtMs
@@ -183,7 +191,7 @@ export async function startGateway(deps: GatewayDeps, host: string, port: number
       revokedTickets++
     },
   })
-  const server = await listenForConnections(
+  const server = await listen(
     {
       connectionAdmission,
       robots: { ...robots, drained: controlRelay.robotDrained, pong: controlService.robotAnswered },

@@ -51,6 +51,8 @@ export interface GatewayServer {
   close(): void
 }
 
+export type ListenForConnections = typeof listenForConnections
+
 /** Listens for robots, operators and observers. Rejects with a readable error if the port is in use. */
 export function listenForConnections(
   deps: GatewayServerDeps,

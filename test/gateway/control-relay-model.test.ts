@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { GatewayServerDeps } from '../../gateway/server.ts'
 import {
   type ControlFixture,
   createControlFixture,
@@ -8,20 +7,10 @@ import {
   type TestParticipant,
 } from '../support/gateway/control-fixture.ts'
 
-const server = vi.hoisted(() => ({ parts: undefined as unknown }))
-vi.mock('../../gateway/server.ts', async (original) => ({
-  ...(await original<typeof import('../../gateway/server.ts')>()),
-  // The test replaces the sockets; everything behind them is real.
-  listenForConnections: async (parts: unknown) => {
-    server.parts = parts
-    return { port: 1, stopListening() {}, close() {} }
-  },
-}))
-
 const clocks = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] as const
 beforeEach(() => void vi.useFakeTimers({ toFake: [...clocks] }))
 afterEach(() => void vi.useRealTimers())
-const openFixture = () => createControlFixture(() => server.parts as GatewayServerDeps)
+const openFixture = () => createControlFixture()
 
 const mostly = <T>(...choices: [weight: number, arbitrary: fc.Arbitrary<T>][]): fc.Arbitrary<T> =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))

@@ -1,16 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { GatewayServerDeps } from '../../gateway/server.ts'
 import { type ControlFixture, createControlFixture, DEADMAN_MS } from '../support/gateway/control-fixture.ts'
 import { UNRELATED_USER_ID } from '../support/gateway/fake-session-store.ts'
-
-const server = vi.hoisted(() => ({ parts: undefined as unknown }))
-vi.mock('../../gateway/server.ts', async (original) => ({
-  ...(await original<typeof import('../../gateway/server.ts')>()),
-  listenForConnections: async (parts: unknown) => {
-    server.parts = parts
-    return { port: 1, stopListening() {}, close() {} }
-  },
-}))
 
 let fixture: ControlFixture
 let id: string
@@ -18,7 +8,7 @@ beforeEach(async () => {
   vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
   })
-  fixture = await createControlFixture(() => server.parts as GatewayServerDeps, { heartbeatTimeoutMs: 500 })
+  fixture = await createControlFixture({ heartbeatTimeoutMs: 500 })
   fixture.connectRobot()
   await fixture.attend()
   fixture.book.start(fixture.nowMs())

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { inject } from 'vitest'
+import { serviceUrl } from '../runner/service-url.ts'
 import { databaseUrlFor, TEMPLATE_DATABASE } from './template.ts'
 
 export interface TestDatabase {
@@ -10,7 +10,7 @@ export interface TestDatabase {
 
 /** Creates a database, cloned from the migrated template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const serverUrl = inject('databaseUrl')
+  const serverUrl = serviceUrl('databaseUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await onServer(serverUrl, `create database ${name} template ${TEMPLATE_DATABASE}`)
   return {

@@ -79,10 +79,7 @@ const text = (frame: Sent) => (typeof frame === 'string' ? JSON.parse(frame) : u
  * Creates a whole gateway without sockets and database, under a clock that the test advances. Checks the rules of control:
  * `violations` lists each violation.
  */
-export async function createControlFixture(
-  listening: () => GatewayServerDeps,
-  { heartbeatTimeoutMs = 1_000 } = {},
-) {
+export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) {
   const violations: string[] = []
   const participants: TestParticipant[] = []
   const machines: Machine[] = []
@@ -145,8 +142,13 @@ export async function createControlFixture(
     while (!done) await flushAsync()
     return await ended
   }
-  const gateway = await through(startGateway(parts, '', 0))
-  const { robots, participants: users } = listening()
+  const listening = Promise.withResolvers<GatewayServerDeps>()
+  const listen = async (server: GatewayServerDeps) => {
+    listening.resolve(server)
+    return { port: 1, stopListening() {}, close() {} }
+  }
+  const gateway = await through(startGateway(parts, '', 0, listen))
+  const { robots, participants: users } = await listening.promise
   const clockMs = () => Math.floor(nowMs()) + 1
 
   const machine = () => machines.findLast(({ welcomed, socket }) => welcomed && socket.open)

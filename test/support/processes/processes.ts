@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { Client } from 'pg'
-import { inject } from 'vitest'
 import { databaseUrlFor } from '../database/template.ts'
+import { serviceUrl } from '../runner/service-url.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const START_LIMIT_MS = 60_000
@@ -138,7 +138,7 @@ export async function startOutsideProvider() {
 
 /** Creates an empty database, without the schema. */
 export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const serverUrl = inject('databaseUrl')
+  const serverUrl = serviceUrl('databaseUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await query(serverUrl, `create database ${name}`)
   return {

@@ -19,16 +19,32 @@ interface Services {
   error?: string
 }
 
+/** One run's services, shared by its projects: each project loads this file, and some of them more than once. */
+const shared = globalThis as { wheelhouseTestServices?: Promise<RunningServices> | undefined }
+
+interface RunningServices extends Services {
+  stop(): Promise<void>
+}
+
 /**
- * Provides every test file with a real PostgreSQL, including the migrated template, and a real Redis; installs the
- * runtimes of external clients.
+ * Provides every test file of a project with a real PostgreSQL, including the migrated template, and a real Redis;
+ * installs the runtimes of external clients. All projects of a run share them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.wheelhouseTestServices ??= startServices()
+  const { databaseUrl, redisUrl, stop } = await shared.wheelhouseTestServices
+  project.provide('databaseUrl', databaseUrl)
+  project.provide('redisUrl', redisUrl)
+  // Vitest tears down all projects after the last test.
+  return stop
+}
+
+async function startServices(): Promise<RunningServices> {
   const program = fileURLToPath(new URL('services.ts', import.meta.url))
   // Detached, so that Ctrl-C ends the tests first and the services after them.
   const child = spawn(process.execPath, [program], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
-  const teardown = async () => {
+  const stop = async () => {
     child.stdin.end()
     await ended
   }
@@ -37,13 +53,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (error) throw new Error(`The tests' own PostgreSQL and Redis did not start. ${error}`)
     await prepareTemplate(databaseUrl)
     await installOutsidePrograms()
-    project.provide('databaseUrl', databaseUrl)
-    project.provide('redisUrl', redisUrl)
+    return { databaseUrl, redisUrl, stop }
   } catch (error) {
-    await teardown()
+    await stop()
     throw error
   }
-  return teardown
 }
 
 async function firstLine(output: NodeJS.ReadableStream): Promise<Services> {

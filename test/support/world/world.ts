@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { pino } from 'pino'
-import { expect, inject } from 'vitest'
+import { expect } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
 import { type RunningPlatform, startRoles } from '../../../src/app/roles.ts'
 import { createTestDatabase } from '../database/database.ts'
 import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
+import { serviceUrl } from '../runner/service-url.ts'
 import { createTestUser, type TestUser } from './test-user.ts'
 import { waitFor } from './wait.ts'
 
@@ -43,7 +44,7 @@ export async function createWorld(options: WorldOptions = {}) {
   const common = {
     NODE_ENV: 'test', // answers are validated against their schemas
     DATABASE_URL: database.url,
-    ...(options.bus === 'redis' && { REDIS_URL: inject('redisUrl') }),
+    ...(options.bus === 'redis' && { REDIS_URL: serviceUrl('redisUrl') }),
     DATA_DIR: dataDir,
     SECRET_KEY: 'a key for tests only, at least 32 characters',
     ADMIN_EMAILS: 'admin@test.local',
