@@ -1,7 +1,7 @@
-import type { EntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { camelKeys } from '../../core/database/camel-keys.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { upsertFields } from '../../core/database/upsert-fields.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { ClientProfile } from './client-profile.entity.ts'
 import type { UpdateClientProfile } from './client-profile.schema.ts'
@@ -31,15 +31,11 @@ export function createClientProfiles(deps: {
 
     /** Changes the named fields. The first change creates the profile. */
     async update(userId: string, change: UpdateClientProfile) {
-      const fields: EntityData<ClientProfile> = camelKeys(change)
-      await forkEntityManager().upsert(
-        ClientProfile,
-        { user: userId, ...fields, createdAt: now() },
-        {
-          onConflictFields: ['user'],
-          onConflictMergeFields: Object.keys(fields) as (keyof ClientProfile & string)[],
-        },
-      )
+      await upsertFields(forkEntityManager(), ClientProfile, {
+        key: { user: userId },
+        fields: camelKeys(change),
+        initial: { createdAt: now() },
+      })
       return await get(userId)
     },
   }

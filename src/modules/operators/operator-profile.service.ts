@@ -1,7 +1,7 @@
-import type { EntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { camelKeys } from '../../core/database/camel-keys.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { upsertFields } from '../../core/database/upsert-fields.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { averageRating, ratingCount } from '../sessions/index.ts'
 import { OperatorProfile } from './operator-profile.entity.ts'
@@ -44,15 +44,11 @@ export function createOperatorProfiles(deps: {
 
     /** Changes the named fields. The first call creates the profile, even an empty one. */
     async save(userId: string, change: SaveOperatorProfile) {
-      const fields: EntityData<OperatorProfile> = camelKeys(change)
-      await forkEntityManager().upsert(
-        OperatorProfile,
-        { user: userId, ...fields, createdAt: now() },
-        {
-          onConflictFields: ['user'],
-          onConflictMergeFields: Object.keys(fields) as (keyof OperatorProfile & string)[],
-        },
-      )
+      await upsertFields(forkEntityManager(), OperatorProfile, {
+        key: { user: userId },
+        fields: camelKeys(change),
+        initial: { createdAt: now() },
+      })
       return await get(userId)
     },
   }

@@ -165,7 +165,9 @@ describe('the operator profile', () => {
     const changed = await operator.post(OPERATOR, { headline: 'Steadier', bio: null })
     expect(changed.body).toEqual({ ...created.body, headline: 'Steadier', bio: null })
     expect((await operator.get(OPERATOR)).body).toEqual(changed.body)
-    expect((await operator.post(OPERATOR, {})).body).toEqual(changed.body)
+    const unchanged = await operator.post(OPERATOR, {})
+    expect(unchanged.body).toEqual(changed.body)
+    expect(unchanged.body.created_at).toBe(created.body.created_at)
   })
 
   test('can be created empty', async () => {
