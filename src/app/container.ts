@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { createTransactor } from '../core/events/transactor.ts'
 import { createIdempotency } from '../core/http/idempotency.ts'
 import { createRateLimits } from '../core/http/rate-limits.ts'
+import { cronQueue } from '../core/jobs/cron-queue.ts'
+import { removeOrphanedProgress } from '../core/jobs/job-progress.ts'
+import { createJobs } from '../core/jobs/jobs.ts'
 import type { Log } from '../core/log.ts'
 import { createMailer } from '../core/mail/mailer.ts'
 import { measureDatabase, measureDisk } from '../core/metrics/database-metrics.ts'
@@ -23,6 +26,13 @@ import { createWebhookServices } from '../modules/webhooks/index.ts'
 import type { Config } from './config.ts'
 import { openInfrastructure } from './infrastructure.ts'
 
+const IDEMPOTENCY_CLEAN_UP = cronQueue(
+  'idempotency-clean-up',
+  '* * * * *',
+  'Removes expired idempotency keys',
+)
+const JOB_CLEAN_UP = cronQueue('job-clean-up', '29 * * * *', 'Removes the progress of jobs that are gone')
+
 /** An account of the built-in identity provider, and whether it has the admin role. */
 export type OfferedAccount = DevAccount & { readonly admin?: boolean }
 
@@ -37,6 +47,8 @@ export interface RuntimeContext {
   readonly fail: (cause: Error) => void
   /** The accounts of the built-in identity provider in the demo. */
   readonly accounts?: readonly OfferedAccount[]
+  /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */
+  readonly superviseJobs?: boolean | undefined
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
 }
@@ -51,6 +63,9 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
   try {
     const infrastructure = await openInfrastructure(config, { log, report, fail, onClose: closers.add })
     const core = createCore({ ...context, ...infrastructure, config, report })
+    closers.add(core.jobs.close)
+    core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)
+    core.jobs.register(JOB_CLEAN_UP, () => removeOrphanedProgress(core.db))
     const mailer = config.mail && createMailer(config.mail)
     const accounts = context.accounts ?? []
     const admins = accounts.filter((account) => account.admin).map((account) => account.email)
@@ -67,7 +82,7 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       cancelScheduled: sessions.lifecycle.cancelScheduled,
       certifications: operators.certifications,
     })
-    return {
+    const platform = {
       core,
       identity,
       notifications: createNotificationServices(core, mailer),
@@ -82,6 +97,8 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
       close: closers.closeAll,
     }
+    await core.jobs.open()
+    return platform
   } catch (cause) {
     await closers.closeAll()
     throw cause
@@ -132,8 +149,15 @@ function createCore(
   })
   const idempotency = createIdempotency({ ...deps, secrets, count: metrics.idempotency })
   const forkEntityManager = () => deps.orm.em.fork()
+  const isWorker = config.roles.includes('worker')
+  const jobs = createJobs({
+    ...deps,
+    observe: metrics.jobAttempt,
+    supervise: isWorker && (deps.superviseJobs ?? true),
+  })
   const transact = createTransactor({
     ...deps,
+    jobs,
     forkEntityManager,
     writeNotifications,
     validateEvents: config.validateOutput,
@@ -150,5 +174,6 @@ function createCore(
     idempotency,
     forkEntityManager,
     transact,
+    jobs,
   }
 }

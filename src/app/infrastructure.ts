@@ -43,7 +43,8 @@ async function openDatabase(config: Config, deps: Deps) {
   onClose(() => closeOrm(orm))
   const applied = await applyMigrations(orm, databaseUrl)
   if (applied.length > 0) log.info({ applied }, 'database schema migrated')
-  return { databaseUrl, orm, db: queries(orm.em.fork()), diskWatch }
+  const pool = () => orm.em.getConnection().getNativeClient()
+  return { databaseUrl, orm, db: queries(orm.em.fork()), pool, diskWatch }
 }
 
 /** Starts the embedded PostgreSQL and returns its URL. */

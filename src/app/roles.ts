@@ -2,10 +2,10 @@ import type { Middleware } from 'koa'
 import pTimeout from 'p-timeout'
 import { singleFlight } from '../core/concurrency/concurrency.ts'
 import { type Listener, listen } from '../core/http/listener.ts'
-import { type Job, startWorker } from '../core/jobs/worker.ts'
+import { startPeriodicTasks } from '../core/jobs/periodic-tasks.ts'
+import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
 import { measureGateway, measureHub } from '../core/metrics/role-metrics.ts'
-import type { Payments } from '../modules/payments/index.ts'
 import { createPresence, createPresenceStore, createSweep } from '../modules/presence/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
@@ -54,6 +54,8 @@ export interface RolesOptions {
   readonly accounts?: readonly OfferedAccount[]
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
+  /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */
+  readonly superviseJobs?: boolean | undefined
 }
 
 /** Starts the roles of this process. Closes the started roles when a later one fails. */
@@ -62,7 +64,7 @@ export async function startRoles(
   log: Log,
   options: RolesOptions = {},
 ): Promise<RunningPlatform> {
-  const { now = () => new Date(), pages = [], accounts = [], beforeHandler } = options
+  const { now = () => new Date(), pages = [], accounts = [], beforeHandler, superviseJobs } = options
   const shutdown: ShutdownSteps = { drain: [], close: [] }
   const failure = Promise.withResolvers<Error>()
   let notReadyReason: string | undefined = 'starting'
@@ -84,12 +86,11 @@ export async function startRoles(
       fail: failure.resolve,
       accounts,
       beforeHandler,
+      superviseJobs,
     })
     shutdown.close.push(platform.close)
     shutdown.drain.push(() => platform.webhooks.longPolling.close())
-    shutdown.drain.push(() => platform.webhooks.webhookSender.close())
-    shutdown.drain.push(async () => platform.support.contactDelivery?.close())
-    shutdown.drain.push(async () => platform.notifications.mail?.mails.close())
+    shutdown.drain.push(() => platform.core.jobs.drain())
 
     const gatewayUrl = config.roles.includes('gateway')
       ? await runGateway(platform, shutdown)
@@ -103,6 +104,7 @@ export async function startRoles(
       await runHub(platform, hubHttp, shutdown)
     }
     if (config.roles.includes('worker')) runWorker(platform, shutdown)
+    platform.core.jobs.start(queuesOf(config))
     workerHttp?.serve(probeHandler(readiness, platform.core.metricsPage))
 
     notReadyReason = undefined
@@ -210,7 +212,7 @@ async function runHub(platform: Platform, http: Listener, shutdown: ShutdownStep
 }
 
 function runWorker(platform: Platform, shutdown: ShutdownSteps): void {
-  const { core, sessions, billing, payments } = platform
+  const { core, sessions, robots, webhooks } = platform
   const { config, log, now, databaseUrl } = core
   const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: core.diskWatch.attach })
   shutdown.close.push(() => store.close())
@@ -225,55 +227,28 @@ function runWorker(platform: Platform, shutdown: ShutdownSteps): void {
     now,
     monotonicMs: () => performance.now(),
   })
-  const worker = startWorker(
+  const tasks = startPeriodicTasks(
     [
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: sessions.schedule.run },
       { name: 'abandoned sessions', everyMs: 1_000, run: sessions.abandonment.run },
-      { name: 'monthly close', everyMs: 10_000, run: billing.monthlyClose.run },
-      ...robotJobs(platform.robots),
-      { name: 'earnings release', everyMs: 10_000, run: billing.earningsRelease.runDue },
-      ...eventDeliveryJobs(platform.webhooks),
-      ...(payments ? paymentJobs(payments) : []),
-      ...mailJobs(platform),
-      { name: 'idempotency clean-up', everyMs: 60_000, run: core.idempotency.removeExpired },
+      { name: 'robot log events', everyMs: 1_000, run: robots.robotLogJobs.publishEvents },
+      { name: 'low batteries', everyMs: 1_000, run: robots.batteryJob.run },
+      { name: 'outbound events', everyMs: 250, run: webhooks.fanOut.run },
     ],
     log,
-    core.metrics.job,
+    core.metrics.periodicTask,
   )
-  shutdown.drain.push(worker.close)
+  shutdown.drain.push(tasks.close)
 }
 
-const paymentJobs = ({ payoutTransfers, collections, stripeSync }: Payments): Job[] => [
-  { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
-  { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
-  { name: 'payment events clean-up', everyMs: 3_600_000, run: stripeSync.removeExpired },
-]
-
-const robotJobs = ({ robotLogJobs, batteryJob }: Platform['robots']): Job[] => [
-  { name: 'robot log events', everyMs: 1_000, run: robotLogJobs.publishEvents },
-  { name: 'robot log clean-up', everyMs: 60_000, run: robotLogJobs.clean },
-  { name: 'low batteries', everyMs: 1_000, run: batteryJob.run },
-]
-
-const eventDeliveryJobs = ({ fanOut, webhookSender, retention }: Platform['webhooks']): Job[] => [
-  { name: 'outbound events', everyMs: 250, run: fanOut.run },
-  { name: 'webhooks', everyMs: 250, run: webhookSender.run },
-  { name: 'outbound clean-up', everyMs: 60_000, run: retention.removeOld },
-  { name: 'outbound bounds', everyMs: 600_000, run: retention.removeSurplus },
-]
-
-/** Returns the mail jobs. Without a mail server the list is empty, and mails remain in the database. */
-function mailJobs({ support, notifications }: Platform): Job[] {
-  const { contactDelivery } = support
-  if (!contactDelivery || !notifications.mail) return []
-  const { digests, mails } = notifications.mail
-  return [
-    { name: 'mail', everyMs: 1_000, run: contactDelivery.runDue },
-    { name: 'notification digests', everyMs: 1_000, run: digests.run },
-    { name: 'notification mail', everyMs: 1_000, run: mails.runDue },
-    { name: 'notification mail clean-up', everyMs: 60_000, run: digests.removeDelivered },
-  ]
+/**
+ * Returns which queues a process runs: a worker all of them, an api those whose result a request waits for, so that the
+ * request also learns it while the database is away.
+ */
+const queuesOf = ({ roles }: Config) => {
+  const [isWorker, isApi] = [roles.includes('worker'), roles.includes('api')]
+  return ({ runsInApi = false }: Queue) => isWorker || (isApi && runsInApi)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Bus } from './events/bus.ts'
 import type { Transact } from './events/transactor.ts'
 import type { Idempotency } from './http/idempotency.ts'
 import type { RateLimits } from './http/rate-limits.ts'
+import type { Jobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Secrets } from './secrets.ts'
@@ -21,6 +22,8 @@ export interface CoreServices {
   /** Creates an entity manager with a separate identity map, for one request or job. */
   readonly forkEntityManager: () => EntityManager
   readonly transact: Transact
+  /** Background work. A transaction creates jobs with `tx.enqueue`. */
+  readonly jobs: Jobs
   readonly bus: Bus
   readonly secrets: Secrets
   readonly metrics: Metrics

@@ -8,6 +8,7 @@ import { PreparingClient } from '../../core/database/prepared.ts'
 import type { Db, Tables } from '../../core/database/tables.ts'
 import { OutboxEvent } from '../../core/events/outbox.entity.ts'
 import { IdempotencyKey } from '../../core/http/idempotency.entity.ts'
+import { JobProgress } from '../../core/jobs/job-progress.entity.ts'
 import { Invoice } from '../../modules/billing/invoice.entity.ts'
 import { LedgerEntry } from '../../modules/billing/ledger.entity.ts'
 import { PricingPlan } from '../../modules/billing/plan.entity.ts'
@@ -87,6 +88,7 @@ const entities = [
   WebhookDelivery,
   RobotLogStream,
   RobotLogLine,
+  JobProgress,
 ] as const
 
 /** A database that stops responding must not block requests indefinitely. */

@@ -16,6 +16,8 @@ export interface BusTopics {
    * has recorded the stop. The gateway then latches the stop and records it.
    */
   'robot.stop': RobotStop
+  /** These queues contain new jobs that are due. */
+  'jobs.created': { queues: string[] }
   /** An API key was revoked. Hubs close its sockets. */
   'credential.revoked': { apiKeyId: string }
 }

@@ -17,6 +17,9 @@ const URGENT: ReadonlySet<BusTopic> = new Set(['robot.stop'])
 const mergeHints: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
   'outbox.wake': () => {},
   'events.stored': () => {},
+  'jobs.created': (waiting, { queues }) => {
+    waiting.queues = [...new Set([...waiting.queues, ...queues])]
+  },
   'robots.changed': ({ robotIds }, next) => {
     if (robotIds.length + next.robotIds.length <= MAX_ROBOT_IDS) robotIds.push(...next.robotIds)
   },

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql, type Transaction } from 'kysely'
 import { compiled } from '../database/compiled.ts'
 import type { Db, Tables } from '../database/tables.ts'
+import type { NewJob } from '../jobs/queue.ts'
 import type { Bus, RobotStop } from './bus.ts'
 import { catalog, type EventName, type EventPayload } from './catalog.ts'
 import type { NewNotification } from './new-notification.ts'
@@ -19,6 +20,8 @@ export interface Tx {
   record<N extends EventName>(name: N, payload: EventPayload<N>): void
   /** Writes notifications and records their events. */
   notify(at: Date, notifications: readonly NewNotification[]): Promise<void>
+  /** Creates a job. It runs after the commit. */
+  enqueue<Data extends object>(job: NewJob<Data>): void
   /** Makes gateways reload these robots after the commit. */
   robotsChanged(...robotIds: string[]): void
   /** Sends a stop to the robot's gateway after the commit, before any other message. */
@@ -31,6 +34,12 @@ export type WriteNotifications = (
   at: Date,
   notifications: readonly NewNotification[],
 ) => Promise<void>
+
+/** Creates jobs in a transaction, and announces them to workers after the commit. The job engine implements it. */
+export interface JobWriter {
+  insert(trx: Transaction<Tables>, jobs: readonly NewJob[]): Promise<void>
+  announce(jobs: readonly NewJob[]): void
+}
 
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
@@ -68,12 +77,13 @@ export function createTransactor(deps: {
   /** Creates an entity manager, which then joins the transaction. */
   forkEntityManager: () => EntityManager
   writeNotifications: WriteNotifications
+  jobs: JobWriter
   /** Validates every event against its schema. Tests turn it on; it costs time. */
   validateEvents?: boolean
   /** Runs last in every transaction. An error rolls the transaction back. */
   beforeCommit?: (trx: Transaction<Tables>) => Promise<void>
 }): Transact {
-  const { db, bus, beforeCommit } = deps
+  const { db, bus, jobs, beforeCommit } = deps
   return async (work) => {
     for (let attempt = 1; ; attempt++) {
       const effects = new Effects()
@@ -84,10 +94,12 @@ export function createTransactor(deps: {
           await flush()
           if (effects.events.length > 0)
             await insertOutboxEvents(trx, { events: JSON.stringify(effects.events) })
+          if (effects.jobs.length > 0) await jobs.insert(trx, effects.jobs)
           await beforeCommit?.(trx)
           return output
         })
         effects.publish(bus)
+        if (effects.jobs.length > 0) jobs.announce(effects.jobs)
         return result
       } catch (cause) {
         const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
@@ -101,6 +113,7 @@ export function createTransactor(deps: {
 class Effects {
   readonly events: { name: EventName; payload: unknown }[] = []
   readonly robotIds: string[] = []
+  readonly jobs: NewJob[] = []
   readonly stops: RobotStop[] = []
 
   publish(bus: Bus): void {
@@ -133,6 +146,7 @@ function openTx(
       effects.events.push({ name, payload })
     },
     notify: (at, notifications) => deps.writeNotifications(tx, at, notifications),
+    enqueue: (job) => void effects.jobs.push(job as NewJob),
     robotsChanged: (...ids) => effects.robotIds.push(...ids),
     stopRobot: (stop) => effects.stops.push(stop),
   }

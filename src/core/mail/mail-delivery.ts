@@ -1,140 +1,109 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Selectable } from 'kysely'
+import { z } from 'zod'
+import type { Db, Tables } from '../database/tables.ts'
+import { type Attempt, RetryAt } from '../jobs/queue.ts'
 import type { Log } from '../log.ts'
 import { retryDelayMs } from './backoff.ts'
 import { MailError } from './mail-error.ts'
-import type { ClaimedMail, MailQueue, QueueRow } from './mail-queue.ts'
+import { createMailStore, type MailRow, type MailTable } from './mail-store.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
-const MAILS_PER_RUN = 50
+/** The data of a job that sends a stored mail. */
+export const MailJob = z.strictObject({ id: z.uuid() })
+export type MailJob = z.infer<typeof MailJob>
+
+/** The common settings of the queues of mails. */
+export const mailQueue = {
+  data: MailJob,
+  order: 'any',
+  concurrency: 5,
+  pollMs: 1_000,
+  // The handler sets the time of a retry itself. This delay is for an attempt whose process ended: a process that is
+  // alive but cannot reach the database has the time to record its result.
+  retry: { limit: 'unlimited', delaySeconds: 10, maxDelaySeconds: 3_600 },
+  // Longer than a mail server may take to answer.
+  expireSeconds: 900,
+  heartbeatSeconds: 20,
+  keepCompletedSeconds: 3_600,
+} as const
+
 const RECORD_RETRY_MS = 250
 
 /**
- * The outcome of one attempt. `away` means that the mail server is unreachable for every mail, `dropped` that the
- * mail is no longer wanted.
+ * Creates the handler of a queue of mails. It sends a mail to the mail server. After the server has responded 250, only
+ * the end of this process can prevent the record of the delivery.
  */
-export type MailOutcome = 'delivered' | 'failed' | 'away' | 'dropped'
-
-/**
- * Sends the mails of a queue to the mail server. A mail is sent only under a claim. The claim is renewed while the
- * server is slow, so that the mail is never sent twice at the same time. After the server has responded 250, only the
- * end of this process can prevent the record of the delivery.
- */
-export function createMailDelivery<Row extends QueueRow>(deps: {
-  queue: MailQueue<Row>
+export function createMailDelivery<T extends MailTable>(deps: {
+  db: Db
+  table: T
   mailer: Mailer
   /** Returns the same mail at every attempt; undefined when it must not be sent any more. */
-  compose: (message: ClaimedMail<Row>) => Promise<Mail | undefined>
+  compose: (row: Selectable<Tables[T]> & MailRow) => Promise<Mail | undefined>
   /** The log field of the id of such a mail. */
   idName: string
-  /** The number of concurrent deliveries in one run. */
-  lanes?: number
+  /** Called as soon as the server has accepted a mail, before it is recorded. */
+  onDelivered?: (id: string) => void
   now: () => Date
   log: Log
   random?: () => number
 }) {
-  const { queue, mailer, compose, idName, lanes = 1, now, log, random = Math.random } = deps
-  const stopping = new AbortController()
-  const inFlight = new Set<Promise<unknown>>()
+  const { mailer, compose, idName, onDelivered, now, log, random = Math.random } = deps
+  const store = createMailStore(deps)
   let serverUnavailable = false
 
-  /**
-   * Records a delivery. Retries while the database is unreachable: without the record, the mail would be sent twice.
-   */
-  async function recordDelivery(message: ClaimedMail<Row>): Promise<void> {
+  /** Records a delivery. Retries while the database is unreachable: without the record, the mail would be sent twice. */
+  async function recordDelivery(id: string, signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
-        await queue.delivered(message)
-        return
+        return void (await store.delivered(id))
       } catch (cause) {
-        const logFields = { err: cause, [idName]: message.id }
-        if (stopping.signal.aborted) {
+        const logFields = { err: cause, [idName]: id }
+        if (signal.aborted)
           return log.error(
             logFields,
             'a mail was delivered, but the delivery was not recorded: the mail will be sent again',
           )
-        }
         log.warn(logFields, 'a delivery could not be recorded, retrying')
-        await delay(RECORD_RETRY_MS, undefined, { signal: stopping.signal }).catch(() => {})
+        await delay(RECORD_RETRY_MS, undefined, { signal }).catch(() => {})
       }
     }
   }
 
-  /** Records a failed attempt. When this fails as well, the claim expires. */
-  async function recordFailure(message: ClaimedMail<Row>, error: MailError): Promise<void> {
-    const stopped = stopping.signal.aborted && !error.handedOver
-    if (stopped) return void (await queue.release(message))
-    const waitMs = retryDelayMs(message.attempts, error.kind, random)
-    const reason = error.handedOver ? `${error.message} (the mail may have been delivered)` : error.message
-    await queue.failed(message, new Date(now().getTime() + waitMs), reason)
-  }
-
   /** Logs the outcome of an attempt. Logs an outage once, not once per mail. */
-  function logOutcome(message: ClaimedMail<Row>, error: MailError | undefined): void {
-    const logFields = { [idName]: message.id, kind: error?.kind, reason: error?.message }
+  function logOutcome(id: string, error: MailError | undefined): void {
+    const logFields = { [idName]: id, kind: error?.kind, reason: error?.message }
     if (!error && serverUnavailable) log.info('the mail server accepts mail again')
     if (error && !(serverUnavailable && error.kind === 'away')) log.warn(logFields, 'mail not delivered')
     serverUnavailable = error?.kind === 'away'
   }
 
-  async function send(message: ClaimedMail<Row>, onDelivered: () => void): Promise<MailOutcome> {
-    const renewTimer = setInterval(() => {
-      queue.renew(message).catch((cause) => log.warn({ err: cause }, 'a mail claim could not be renewed'))
-    }, queue.renewEveryMs)
+  /** Records a failed attempt. Returns what makes the job run again. */
+  async function recordFailure(row: MailRow, error: MailError, signal: AbortSignal): Promise<RetryAt> {
+    if (signal.aborted && !error.handedOver)
+      return new RetryAt(now(), 'The process ended before the mail was sent.')
+    const at = new Date(now().getTime() + retryDelayMs(row.attempts, error.kind, random))
+    const reason = error.handedOver ? `${error.message} (the mail may have been delivered)` : error.message
+    await store.failed(row.id, at, reason)
+    return new RetryAt(at, reason)
+  }
+
+  return async ({ data: { id }, previous, signal }: Attempt<MailJob>): Promise<void> => {
+    const row = (await store.begin(id, previous === 'abandoned')) as
+      | (Selectable<Tables[T]> & MailRow)
+      | undefined
+    if (!row) return
+    const mail = await compose(row)
+    if (!mail) return void (await store.drop(id))
     try {
-      const mail = await compose(message)
-      if (!mail) {
-        await queue.drop(message)
-        return 'dropped'
-      }
-      await mailer.send(mail, stopping.signal)
-      onDelivered()
-      logOutcome(message, undefined)
-      await recordDelivery(message)
-      return 'delivered'
+      await mailer.send(mail, signal)
     } catch (cause) {
       if (!(cause instanceof MailError)) throw cause
-      logOutcome(message, cause)
-      await recordFailure(message, cause).catch((err) => {
-        log.warn({ err, [idName]: message.id }, 'a failed delivery could not be recorded')
-      })
-      return cause.kind === 'away' ? 'away' : 'failed'
-    } finally {
-      clearInterval(renewTimer)
+      logOutcome(id, cause)
+      throw await recordFailure(row, cause, signal)
     }
-  }
-
-  /** Sends one claimed mail and records the outcome. Calls `onDelivered` as soon as the server responds 250. */
-  function attempt(message: ClaimedMail<Row>, onDelivered: () => void = () => {}): Promise<MailOutcome> {
-    const work = send(message, onDelivered).finally(() => inFlight.delete(work))
-    inFlight.add(work)
-    return work
-  }
-
-  return {
-    attempt,
-
-    /** Returns false once the process is stopping. */
-    isOpen: () => !stopping.signal.aborted,
-
-    /** Sends the due mails with limited concurrency. Stops early when the server is unreachable. */
-    async runDue(): Promise<void> {
-      await queue.freeAbandoned()
-      let [remaining, away] = [MAILS_PER_RUN, false]
-      const lane = async () => {
-        while (remaining-- > 0 && !away && !stopping.signal.aborted) {
-          const message = await queue.takeDue()
-          if (!message) return
-          if ((await attempt(message)) === 'away') away = true
-        }
-      }
-      const results = await Promise.allSettled(Array.from({ length: lanes }, lane))
-      for (const result of results) if (result.status === 'rejected') throw result.reason
-    },
-
-    /** Finishes the running deliveries within a few seconds and starts no others. Safe to call twice. */
-    async close(): Promise<void> {
-      stopping.abort()
-      while (inFlight.size > 0) await Promise.allSettled(inFlight)
-    },
+    onDelivered?.(id)
+    logOutcome(id, undefined)
+    await recordDelivery(id, signal)
   }
 }

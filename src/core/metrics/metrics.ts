@@ -5,6 +5,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
  * seconds.
  */
 const HTTP_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** Jobs take from milliseconds, for a database change, to minutes, for an export. */
+const JOB_SECONDS = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300]
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT'])
 
 type Read = () => number | undefined | Promise<number | undefined>
@@ -73,10 +75,23 @@ export function createMetrics() {
     help: 'Exceptions of socket handlers, timers and subscribers',
     labelNames: ['role', 'handler'],
   })
+  const jobAttempts = new Counter({
+    registers,
+    name: 'wheelhouse_job_attempts_total',
+    help: 'Finished attempts of jobs, by outcome',
+    labelNames: ['queue', 'outcome'],
+  })
+  const jobDurations = new Histogram({
+    registers,
+    name: 'wheelhouse_job_attempt_duration_seconds',
+    help: 'Duration of an attempt of a job',
+    labelNames: ['queue'],
+    buckets: JOB_SECONDS,
+  })
   const runs = new Counter({
     registers,
     name: 'wheelhouse_job_runs_total',
-    help: 'Runs of worker jobs',
+    help: 'Runs of the periodic tasks of the worker',
     labelNames: ['job', 'outcome'],
   })
   const runDuration = new Gauge({
@@ -114,8 +129,14 @@ export function createMetrics() {
     /** Counts a call of an MCP tool. */
     toolCalled: (tool: string, outcome: 'done' | 'refused'): void => toolCalls.inc({ tool, outcome }),
 
-    /** Counts a run of a worker job. */
-    job(name: string, run: { ok: boolean; ms: number }): void {
+    /** Counts a finished attempt of a job. */
+    jobAttempt(queue: string, attempt: { outcome: string; ms: number }): void {
+      jobAttempts.inc({ queue, outcome: attempt.outcome })
+      jobDurations.observe({ queue }, attempt.ms / 1000)
+    },
+
+    /** Counts a run of a periodic task. */
+    periodicTask(name: string, run: { ok: boolean; ms: number }): void {
       runs.inc({ job: name, outcome: run.ok ? 'success' : 'failure' })
       runDuration.set({ job: name }, run.ms / 1000)
       if (run.ok) lastSuccess.set({ job: name }, Date.now() / 1000)

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { z } from 'zod'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
+import type { Attempt, Queue } from '../../core/jobs/queue.ts'
 import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
 import { countedSince, type DigestInput, decide, GIVE_UP_MS } from './digest-policy.ts'
+import { NOTIFICATION_MAILS, URGENT_PRIORITY } from './mail.service.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
 
-/** Maximum number of users that one run processes. */
-const USERS_PER_RUN = 500
 /** Maximum number of notifications in a mail. The mail only counts older ones. */
 const MAX_LISTED = 20
 /** Maximum number of older notifications that are counted. */
@@ -17,40 +18,48 @@ const RECENT_MAILS_LIMIT = 50
 const RETENTION_MS = 24 * 3_600_000
 const REMOVED_PER_RUN = 5_000
 
+const DigestJob = z.strictObject({ userId: z.uuid() })
+type DigestJob = z.infer<typeof DigestJob>
+
+/** The queue of decisions whether to mail a user's unread notifications. */
+export const NOTIFICATION_DIGESTS: Queue<DigestJob> = {
+  name: 'notification-digests',
+  description: 'Decides whether to mail the unread notifications of a user',
+  data: DigestJob,
+  order: 'any',
+  concurrency: 4,
+  pollMs: 1_000,
+  retry: { limit: 'unlimited', delaySeconds: 5, maxDelaySeconds: 300 },
+  expireSeconds: 60,
+  heartbeatSeconds: 20,
+  keepCompletedSeconds: 600,
+}
+
 interface Digest {
   readonly user_id: string
   readonly from_seq: number
 }
 
 /**
- * Writes mails for unread notifications. The worker that deletes a user's row of `notification_digests` writes
- * their mail in the same transaction. Several workers can run at once, and no mail is written twice.
+ * Writes mails for unread notifications. The job that deletes a user's row of `notification_digests` writes their mail in
+ * the same transaction, so no mail is written twice.
  */
 export function createDigests(deps: { transact: Transact; now: () => Date }) {
   const { transact, now } = deps
 
-  /** Processes the user whose digest has been due longest. Returns false when no digest is due. */
-  const processNext = () =>
-    transact(async (tx) => {
-      const at = now()
-      const digest = await lockDueDigest(tx, at)
-      if (!digest) return false
-      const input = await loadDigestInput(tx, digest, at)
-      const decision = decide(at, input)
-      if (decision.kind === 'later') {
-        await postpone(tx, digest, decision.at)
-        return true
-      }
-      await tx.db.deleteFrom('notification_digests').where('user_id', '=', digest.user_id).execute()
-      if (decision.kind === 'mail') await writeMail(tx, digest, input, decision.urgent, at)
-      return true
-    })
-
   return {
-    /** Processes all due digests, up to the limit of one run. */
-    async run(): Promise<void> {
-      for (let processed = 0; processed < USERS_PER_RUN; processed++) if (!(await processNext())) return
-    },
+    /** Decides about the digest of a user. Without a due digest it does nothing: another job exists for a later time. */
+    decide: ({ data: { userId } }: Attempt<DigestJob>): Promise<void> =>
+      transact(async (tx) => {
+        const at = now()
+        const digest = await lockDueDigest(tx, userId, at)
+        if (!digest) return
+        const input = await loadDigestInput(tx, digest, at)
+        const decision = decide(at, input)
+        if (decision.kind === 'later') return await postpone(tx, digest, decision.at)
+        await tx.db.deleteFrom('notification_digests').where('user_id', '=', userId).execute()
+        if (decision.kind === 'mail') await writeMail(tx, digest, input, decision.urgent, at)
+      }),
 
     /** Deletes mails that were delivered more than a day ago. */
     removeDelivered: () =>
@@ -69,20 +78,25 @@ export function createDigests(deps: { transact: Transact; now: () => Date }) {
       }),
   }
 }
-/** Locks the digest that has been due longest. Skips rows that other transactions have locked. */
-const lockDueDigest = (tx: Tx, at: Date): Promise<Digest | undefined> =>
+
+/** Locks a user's digest if it is due. */
+const lockDueDigest = (tx: Tx, userId: string, at: Date): Promise<Digest | undefined> =>
   tx.db
     .selectFrom('notification_digests')
     .select(['user_id', 'from_seq'])
+    .where('user_id', '=', userId)
     .where('due_at', '<=', at)
-    .orderBy('due_at')
-    .limit(1)
     .forUpdate()
-    .skipLocked()
     .executeTakeFirst()
 
-const postpone = (tx: Tx, { user_id }: Digest, dueAt: Date) =>
-  tx.db.updateTable('notification_digests').set({ due_at: dueAt }).where('user_id', '=', user_id).execute()
+async function postpone(tx: Tx, { user_id: userId }: Digest, dueAt: Date): Promise<void> {
+  await tx.db
+    .updateTable('notification_digests')
+    .set({ due_at: dueAt })
+    .where('user_id', '=', userId)
+    .execute()
+  tx.enqueue({ queue: NOTIFICATION_DIGESTS, data: { userId }, startAt: dueAt })
+}
 
 async function loadDigestInput(tx: Tx, { user_id, from_seq }: Digest, at: Date): Promise<DigestInput> {
   const recipient = await tx.db
@@ -121,10 +135,11 @@ async function loadDigestInput(tx: Tx, { user_id, from_seq }: Digest, at: Date):
 
 async function writeMail(tx: Tx, { user_id }: Digest, { pending }: DigestInput, urgent: boolean, at: Date) {
   const listedSeqs = pending.slice(0, MAX_LISTED).map(({ seq }) => seq)
+  const id = randomUUID()
   await tx.db
     .insertInto('notification_mails')
     .values({
-      id: randomUUID(),
+      id,
       user_id,
       seqs: listedSeqs.toReversed(),
       more: pending.length - listedSeqs.length,
@@ -133,4 +148,5 @@ async function writeMail(tx: Tx, { user_id }: Digest, { pending }: DigestInput, 
       next_attempt_at: at,
     })
     .execute()
+  tx.enqueue({ queue: NOTIFICATION_MAILS, data: { id }, priority: urgent ? URGENT_PRIORITY : 0 })
 }

@@ -1,29 +1,32 @@
-import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
-import type { Db, Tables } from '../../core/database/tables.ts'
-import type { Log } from '../../core/log.ts'
-import { createMailDelivery } from '../../core/mail/mail-delivery.ts'
-import { createMailQueue } from '../../core/mail/mail-queue.ts'
+import { type Selectable, sql } from 'kysely'
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Tables } from '../../core/database/tables.ts'
+import type { Queue } from '../../core/jobs/queue.ts'
+import { createMailDelivery, type MailJob, mailQueue } from '../../core/mail/mail-delivery.ts'
 import type { Mail, Mailer } from '../../core/mail/mailer.ts'
 import { GIVE_UP_MS } from './digest-policy.ts'
 import { notificationMail } from './notification-mail.ts'
 import { hasAddress, wantsMail } from './preferences.ts'
 import type { Unsubscribing } from './unsubscribe.ts'
 
-/** Parallel deliveries, so that a slow mail server does not delay urgent mails. */
-const LANES = 5
+/** The queue of mails about notifications. Urgent mails have a priority. */
+export const NOTIFICATION_MAILS: Queue<MailJob> = {
+  ...mailQueue,
+  name: 'notification-mails',
+  description: 'Mails the unread notifications of a user',
+}
+export const URGENT_PRIORITY = 10
+
 /** Matches exactly one address. Identity providers do not validate the address claim. */
 const ADDRESS = /^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/
 
 /** Delivers mails about notifications to the mail server. Skips mails that are obsolete. */
-export function createNotificationMails(deps: {
-  db: Db
-  mailer: Mailer
-  unsubscribing: Unsubscribing
-  baseUrl: string
-  now: () => Date
-  log: Log
-}) {
+export function createNotificationMails(
+  deps: Pick<CoreServices, 'db' | 'baseUrl' | 'now' | 'log'> & {
+    mailer: Mailer
+    unsubscribing: Unsubscribing
+  },
+) {
   const { db, mailer, unsubscribing, baseUrl, now, log } = deps
 
   /** Returns undefined if the mail is obsolete: all read, mail turned off, no verified address, or too old. */
@@ -53,11 +56,11 @@ export function createNotificationMails(deps: {
   }
 
   return createMailDelivery({
-    queue: createMailQueue({ db, now, table: 'notification_mails', urgentFirst: true }),
+    db,
+    table: 'notification_mails',
     mailer,
     compose,
     idName: 'notificationMailId',
-    lanes: LANES,
     now,
     log,
   })

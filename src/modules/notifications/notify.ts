@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { compiled } from '../../core/database/compiled.ts'
 import type { NewNotification } from '../../core/events/new-notification.ts'
 import type { WriteNotifications } from '../../core/events/transactor.ts'
+import { NOTIFICATION_DIGESTS } from './digest.service.ts'
 import { mailDueAt } from './digest-policy.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
 
@@ -48,7 +49,8 @@ const insertNext = compiled<Values>()((db, param) =>
           conflict.column('user_id').doUpdateSet({
             due_at: sql<Date>`least(notification_digests.due_at, excluded.due_at)`,
           }),
-        ),
+        )
+        .returning('due_at'),
     )
     .insertInto('notifications')
     .columns(['user_id', 'seq', 'type', 'data', 'created_at', 'by_mail'])
@@ -63,7 +65,11 @@ const insertNext = compiled<Values>()((db, param) =>
         ])
         .select('by_mail'),
     )
-    .returning((eb) => ['seq', eb.selectFrom('counted').select('push').as('push')]),
+    .returning((eb) => [
+      'seq',
+      eb.selectFrom('counted').select('push').as('push'),
+      eb.selectFrom('queued').select('due_at').as('digest_due_at'),
+    ]),
 )
 
 /**
@@ -75,6 +81,10 @@ export const writeNotifications: WriteNotifications = async (tx, at, notificatio
     const values = { userId, type, data, at, mail: !causedByUser, mailDueAt: mailDueAt(type, at) }
     const [written] = await insertNext(tx.db, values)
     if (!written) throw new Error('The user to notify does not exist')
+    // A later time means that the digest was due earlier already, and has a job.
+    const dueAt = written.digest_due_at
+    if (dueAt && dueAt.getTime() === values.mailDueAt.getTime())
+      tx.enqueue({ queue: NOTIFICATION_DIGESTS, data: { userId }, startAt: dueAt })
     // A user who turned push off can still have webhooks and event streams.
     tx.record(written.push ? 'notification' : 'notification.quiet', {
       user_id: userId,

@@ -40,7 +40,7 @@ export async function bookInvoice(tx: Tx, stripeInvoice: StripeInvoice, at: Date
   if (status === 'PAID' || status === 'VOID') {
     await tx.db
       .updateTable('invoice_collections')
-      .set({ try_at: null, failure: null })
+      .set({ failure: null })
       .where('invoice_id', '=', known.id)
       .execute()
     await postSettlement(tx, known, status === 'PAID' ? receivedCents(stripeInvoice) : undefined, at)

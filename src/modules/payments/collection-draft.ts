@@ -1,7 +1,7 @@
 import type { Db } from '../../core/database/tables.ts'
 import { CURRENCY } from '../billing/index.ts'
-import type { CollectionRow } from './collection-claim.ts'
 import { linesOf, type NewLine } from './collection-lines.ts'
+import type { CollectionRow } from './collection-queue.ts'
 import type { Customers } from './customer.service.ts'
 import { requireText, type StripeClient } from './stripe-client.ts'
 

@@ -6,13 +6,6 @@ import type { TablesOf } from '../../core/database/tables.ts'
 export const InvoiceCollection = defineEntity({
   name: 'InvoiceCollection',
   tableName: 'invoice_collections',
-  indexes: [
-    {
-      name: 'invoice_collections_due',
-      expression:
-        'create index "invoice_collections_due" on "invoice_collections" ("try_at") where "try_at" is not null',
-    },
-  ],
   uniques: [{ name: 'invoice_collections_stripe_id', properties: ['stripeId'] }],
   properties: {
     invoice: () => referenceTo('Invoice').primary().deleteRule('restrict'),
@@ -22,8 +15,6 @@ export const InvoiceCollection = defineEntity({
     stripeId: p.text().nullable(),
     /** Number of attempts since the last successful step. */
     attempts: p.integer().default(0),
-    /** When a worker next processes or refreshes it; null if it is paid or voided. */
-    tryAt: p.datetime(3).nullable(),
     /** Why the last attempt failed; null if it succeeded. */
     failure: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),

@@ -1,31 +1,40 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
+import type { Transact } from '../../core/events/transactor.ts'
+import { type Attempt, RetryAt } from '../../core/jobs/queue.ts'
 import type { Log } from '../../core/log.ts'
 import { bookInvoice, EXPAND, type StripeInvoice } from './collection-booking.ts'
-import { type CollectionRow, claimNext, enqueueOpenInvoices } from './collection-claim.ts'
 import type { Drafts } from './collection-draft.ts'
+import {
+  beginCollection,
+  type CollectionJob,
+  type CollectionRow,
+  INVOICE_COLLECTIONS,
+} from './collection-queue.ts'
 import { isCachedResponse, isMissing, type StripeClient } from './stripe-client.ts'
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 /** Interval for reading an invoice from Stripe, because events can be lost. */
 const REFRESH_INTERVAL_MS = 6 * 3_600_000
-/** Maximum number of invoices that one run of the worker processes. */
-const INVOICES_PER_RUN = 100
+/** Delay after a failed step. It doubles with each failure, up to an hour. */
+const RETRY_MS = 60_000
+const MAX_RETRY_MS = 3_600_000
 
 /**
- * Collects the invoices of the monthly close through Stripe. A worker claims an invoice by advancing its `try_at`. After
- * a crash, the next worker continues from the state in the database and at Stripe.
+ * Collects the invoices of the monthly close through Stripe. After a crash, the next attempt continues from the state in the
+ * database and at Stripe.
  */
 export function createCollections(deps: {
   stripe: StripeClient
   drafts: Drafts
   stripeSync: StripeSync
   db: Db
+  transact: Transact
   now: () => Date
   log: Log
 }) {
-  const { stripe, drafts, stripeSync, db, now, log } = deps
+  const { stripe, drafts, stripeSync, db, transact, now, log } = deps
 
   const refreshFromStripe = (providerId: string, event?: StripeEventRef): Promise<StripeInvoice> =>
     stripeSync.refreshFromStripe<StripeInvoice>(
@@ -64,6 +73,7 @@ export function createCollections(deps: {
       .where('stripe_id', '=', draftId)
       .execute()
 
+  /** Takes the next steps of a collection. */
   async function advance(invoice: CollectionRow): Promise<void> {
     const providerId = invoice.stripe_id ?? (await saveDraftId(invoice, await drafts.open(invoice)))
     try {
@@ -73,28 +83,41 @@ export function createCollections(deps: {
       throw cause
     }
     await refreshFromStripe(providerId)
-    await db
-      .updateTable('invoice_collections')
-      .set({ attempts: 0, failure: null, try_at: new Date(now().getTime() + REFRESH_INTERVAL_MS) })
-      .where('invoice_id', '=', invoice.id)
-      .where('try_at', 'is not', null)
-      .execute()
   }
 
-  async function attempt(invoice: CollectionRow): Promise<void> {
-    try {
-      await advance(invoice)
-    } catch (cause) {
-      if (isDatabaseUnreachable(cause)) throw cause
-      if (isCachedResponse(cause)) await rotateRequestKey(invoice)
-      log.warn({ err: cause, invoiceId: invoice.id }, 'collecting an invoice failed, will retry')
-      const failure = (cause instanceof Error ? cause.message : String(cause)).slice(0, 500)
-      await db
+  /** Completes the job. Enqueues the next one in the same transaction, unless the invoice is paid or voided. */
+  const completeStep = (attempt: Attempt<CollectionJob>): Promise<void> =>
+    transact(async (tx) => {
+      const { invoiceId } = attempt.data
+      await tx.db
         .updateTable('invoice_collections')
-        .set({ failure })
-        .where('invoice_id', '=', invoice.id)
+        .set({ attempts: 0, failure: null })
+        .where('invoice_id', '=', invoiceId)
         .execute()
-    }
+      const { status } = await tx.db
+        .selectFrom('invoices')
+        .select('status')
+        .where('id', '=', invoiceId)
+        .executeTakeFirstOrThrow()
+      if (status !== 'PAID' && status !== 'VOID') {
+        const startAt = new Date(now().getTime() + REFRESH_INTERVAL_MS)
+        tx.enqueue({ queue: INVOICE_COLLECTIONS, data: { invoiceId }, startAt })
+      }
+      await attempt.complete(tx)
+    })
+
+  /** Stores why a step failed. Returns what makes the job run again. */
+  async function recordFailure(invoice: CollectionRow, cause: unknown): Promise<RetryAt> {
+    if (isCachedResponse(cause)) await rotateRequestKey(invoice)
+    log.warn({ err: cause, invoiceId: invoice.id }, 'collecting an invoice failed, will retry')
+    const failure = (cause instanceof Error ? cause.message : String(cause)).slice(0, 500)
+    await db
+      .updateTable('invoice_collections')
+      .set({ failure })
+      .where('invoice_id', '=', invoice.id)
+      .execute()
+    const delayMs = Math.min(RETRY_MS * 2 ** Math.min(invoice.attempts - 1, 6), MAX_RETRY_MS)
+    return new RetryAt(new Date(now().getTime() + delayMs), failure)
   }
 
   return {
@@ -103,14 +126,16 @@ export function createCollections(deps: {
       await refreshFromStripe(providerId, event)
     },
 
-    /** Processes due invoices, up to the limit of one run. @throws if the database is unreachable */
-    async runDue(): Promise<void> {
-      await enqueueOpenInvoices(db, now(), INVOICES_PER_RUN)
-      for (let attempted = 0; attempted < INVOICES_PER_RUN; attempted++) {
-        const invoice = await claimNext(db, now())
-        if (!invoice) return
-        await attempt(invoice)
+    /** Runs the job of an invoice. @throws RetryAt if a step fails; the error of the database if it is unreachable */
+    async runJob(attempt: Attempt<CollectionJob>): Promise<void> {
+      const invoice = await beginCollection(db, attempt.data.invoiceId)
+      if (!invoice) return
+      try {
+        await advance(invoice)
+      } catch (cause) {
+        throw isDatabaseUnreachable(cause) ? cause : await recordFailure(invoice, cause)
       }
+      await completeStep(attempt)
     },
   }
 }

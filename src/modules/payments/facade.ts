@@ -1,17 +1,22 @@
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
+import { cronQueue } from '../../core/jobs/cron-queue.ts'
+import type { Jobs } from '../../core/jobs/jobs.ts'
 import type { Log } from '../../core/log.ts'
 import type { Users } from '../identity/index.ts'
 import { createCollections } from './collection.service.ts'
 import { createDrafts } from './collection-draft.ts'
+import { enqueueOpenInvoices, INVOICE_COLLECTIONS, OPEN_INVOICES } from './collection-queue.ts'
 import { type ClientProfileReader, createCustomers } from './customer.service.ts'
 import { createPayouts } from './payout.service.ts'
-import { createPayoutTransfers } from './payout-transfers.ts'
+import { createPayoutTransfers, PAYOUTS } from './payout-transfers.ts'
 import { createRecipients, type OperatorProfileReader } from './recipient.service.ts'
 import { createStripeAccounts } from './stripe-accounts.ts'
 import { createStripeClient, type StripeClient } from './stripe-client.ts'
 import { createStripeSync } from './stripe-sync.ts'
 import { createStripeWebhook, type StripeWebhookOptions } from './stripe-webhook.service.ts'
+
+const STRIPE_EVENT_CLEAN_UP = cronQueue('stripe-event-clean-up', '17 * * * *', 'Removes old Stripe events')
 
 /** Creates the payment services. Returns undefined if no Stripe key is configured; the rest of the platform works without. */
 export function createPayments(deps: {
@@ -21,6 +26,7 @@ export function createPayments(deps: {
   operatorProfiles: OperatorProfileReader
   db: Db
   transact: Transact
+  jobs: Jobs
   now: () => Date
   log: Log
   metrics: StripeWebhookOptions['metrics']
@@ -28,7 +34,7 @@ export function createPayments(deps: {
   /** The Stripe client. Default: created from the settings. */
   paymentProvider?: StripeClient
 }) {
-  const { settings } = deps
+  const { settings, jobs } = deps
   if (!settings) return undefined
   const stripe = deps.paymentProvider ?? createStripeClient(settings)
   const accounts = createStripeAccounts(deps)
@@ -38,12 +44,14 @@ export function createPayments(deps: {
   const customers = createCustomers({ ...deps, stripe, accounts, stripeSync })
   const drafts = createDrafts({ ...deps, stripe, customers })
   const collections = createCollections({ ...deps, stripe, drafts, stripeSync })
+  jobs.register(PAYOUTS, transfers.runJob)
+  jobs.register(INVOICE_COLLECTIONS, collections.runJob)
+  jobs.register(OPEN_INVOICES, () => enqueueOpenInvoices(deps.transact, deps.now))
+  jobs.register(STRIPE_EVENT_CLEAN_UP, stripeSync.removeExpired)
   return {
     customers,
     recipients,
     stripeSync,
-    payoutTransfers: transfers,
-    collections,
     payouts: createPayouts({ ...deps, recipients, transfers }),
     webhook: createStripeWebhook({
       ...deps,

@@ -27,7 +27,6 @@ export async function settlePayout(
           .updateTable('payouts')
           .set({
             status: outcome.status,
-            try_at: null,
             settled_at: at,
             ...(outcome.status === 'PAID'
               ? { transfer_id: outcome.transferId }

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
 import type Stripe from 'stripe'
+import { z } from 'zod'
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
+import { type Attempt, type Queue, RetryAt } from '../../core/jobs/queue.ts'
 import type { Log } from '../../core/log.ts'
 import { CURRENCY } from '../billing/index.ts'
 import {
@@ -17,14 +18,28 @@ import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 /** A process that requests a transfer must settle it within this time. Then a worker retries. */
 export const ATTEMPT_MS = 60_000
 const MAX_RETRY_MS = 3_600_000
-/** Maximum number of payouts that one run of the worker processes. */
-const PAYOUTS_PER_RUN = 50
+
+const PayoutJob = z.strictObject({ payoutId: z.uuid() })
+type PayoutJob = z.infer<typeof PayoutJob>
+
+/** The queue of payouts whose outcome is unknown. It retries without a limit: the amount is neither paid nor available. */
+export const PAYOUTS: Queue<PayoutJob> = {
+  name: 'payouts',
+  description: 'Requests the transfer of a payout until its outcome is known',
+  data: PayoutJob,
+  order: 'any',
+  concurrency: 2,
+  pollMs: 5_000,
+  retry: { limit: 'unlimited', delaySeconds: 60, maxDelaySeconds: 3_600 },
+  expireSeconds: 600,
+  heartbeatSeconds: 30,
+  keepCompletedSeconds: 86_400,
+}
 
 /**
  * Requests the Stripe transfers of payouts, each exactly once.
  *
- * A process claims a payout by advancing its `try_at`. From the second attempt on, it first searches Stripe for the
- * transfer, because an idempotency key may have expired.
+ * From the second attempt on, a process first searches Stripe for the transfer, because an idempotency key may have expired.
  */
 export function createPayoutTransfers(deps: {
   stripe: StripeClient
@@ -35,6 +50,16 @@ export function createPayoutTransfers(deps: {
   log: Log
 }) {
   const { stripe, stripeSync, db, transact, now, log } = deps
+
+  /** Counts an attempt. Returns undefined when the payout is settled. */
+  const beginAttempt = (id: string): Promise<PayoutRow | undefined> =>
+    db
+      .updateTable('payouts')
+      .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
+      .where('id', '=', id)
+      .where('status', '=', 'PENDING')
+      .returningAll()
+      .executeTakeFirst()
 
   async function find({ id }: PayoutRow): Promise<Stripe.Transfer | undefined> {
     const { data } = await stripe.transfers.list({ transfer_group: id, limit: 1 })
@@ -97,40 +122,15 @@ export function createPayoutTransfers(deps: {
       )
     },
 
-    /** Processes due payouts, up to the limit of one run. @throws if the database is unreachable */
-    async runDue(): Promise<void> {
-      for (let attempted = 0; attempted < PAYOUTS_PER_RUN; attempted++) {
-        const payout = await claim(db, now())
-        if (!payout) return
-        await settle(payout, await transfer(payout))
-      }
+    /** Runs the job of a payout. @throws RetryAt if the outcome of the transfer is unknown */
+    async runJob({ data: { payoutId } }: Attempt<PayoutJob>): Promise<void> {
+      const payout = await beginAttempt(payoutId)
+      if (!payout) return
+      const { status } = await settle(payout, await transfer(payout))
+      if (status !== 'PENDING') return
+      const delayMs = Math.min(ATTEMPT_MS * 2 ** Math.min(payout.attempts - 1, 6), MAX_RETRY_MS)
+      throw new RetryAt(new Date(now().getTime() + delayMs), 'The outcome of the transfer is unknown.')
     },
   }
 }
 export type PayoutTransfers = ReturnType<typeof createPayoutTransfers>
-
-/** Claims the payout that has been due longest. Concurrent workers claim different payouts. */
-async function claim(db: Db, at: Date): Promise<PayoutRow | undefined> {
-  return await db
-    .with('due', (cte) =>
-      cte
-        .selectFrom('payouts')
-        .select('id')
-        .where('status', '=', 'PENDING')
-        .where('try_at', '<=', at)
-        .orderBy('try_at')
-        .limit(1)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .updateTable('payouts')
-    .from('due')
-    .set({
-      attempts: sql`payouts.attempts + 1`,
-      // The delay doubles with each attempt without a response, up to an hour.
-      try_at: sql`${at}::timestamptz + least(${ATTEMPT_MS} * 2 ^ least(payouts.attempts, 6), ${MAX_RETRY_MS}) * interval '1 millisecond'`,
-    })
-    .whereRef('payouts.id', '=', 'due.id')
-    .returningAll('payouts')
-    .executeTakeFirst()
-}

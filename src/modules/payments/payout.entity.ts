@@ -13,19 +13,12 @@ export type PayoutStatus = z.infer<typeof PayoutStatus>
 export const Payout = defineEntity({
   name: 'Payout',
   tableName: 'payouts',
-  indexes: [
-    { name: 'payouts_by_operator', properties: ['operator', 'createdAt'] },
-    {
-      name: 'payouts_due',
-      expression: `create index "payouts_due" on "payouts" ("try_at") where "status" = 'PENDING'`,
-    },
-  ],
+  indexes: [{ name: 'payouts_by_operator', properties: ['operator', 'createdAt'] }],
   uniques: [{ name: 'payouts_transfer_id', properties: ['transferId'] }],
   checks: [
     { name: 'payouts_amount', expression: '"amount_cents" > 0' },
     { name: 'payouts_reversed', expression: '"reversed_cents" between 0 and "amount_cents"' },
     { name: 'payouts_settled', expression: `("status" = 'PENDING') = ("settled_at" is null)` },
-    { name: 'payouts_due_while_pending', expression: `("status" = 'PENDING') = ("try_at" is not null)` },
     { name: 'payouts_paid', expression: `"status" <> 'PAID' or "transfer_id" is not null` },
   ],
   properties: {
@@ -38,8 +31,6 @@ export const Payout = defineEntity({
     status: p.enum(PayoutStatus.options).default('PENDING'),
     /** Number of attempts to request the transfer. */
     attempts: p.integer().default(0),
-    /** When a worker next requests the transfer. */
-    tryAt: p.datetime(3).nullable(),
     transferId: p.text().nullable(),
     /** The amount that Stripe reversed later. */
     reversedCents: p.bigint('number').default(0),

@@ -6,7 +6,7 @@ import { conflict } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { availableForPayout, balance, CURRENCY, pendingEarnings, post } from '../billing/index.ts'
 import type { PayoutRow } from './payout-booking.ts'
-import { ATTEMPT_MS, type PayoutTransfers } from './payout-transfers.ts'
+import { ATTEMPT_MS, PAYOUTS, type PayoutTransfers } from './payout-transfers.ts'
 import type { Recipients } from './recipient.service.ts'
 
 /** Minimum amount of a payout. */
@@ -67,11 +67,12 @@ export function createPayouts(deps: {
         destination: to,
         status: 'PENDING',
         attempts: 1,
-        try_at: new Date(at.getTime() + ATTEMPT_MS),
         created_at: at,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
+    // This process requests the transfer at once. The job does it if this process cannot settle the payout.
+    tx.enqueue({ queue: PAYOUTS, data: { payoutId: id }, startAt: new Date(at.getTime() + ATTEMPT_MS) })
     await post(tx, {
       kind: 'payout_reserved',
       at,

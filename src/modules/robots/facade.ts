@@ -1,5 +1,6 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
+import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import { createBatteryJob } from './battery.worker.ts'
 import { robotEndpoints } from './robot.routes.ts'
 import { createRobots } from './robot.service.ts'
@@ -12,27 +13,33 @@ import { robotModelEndpoints } from './robot-model.routes.ts'
 import { createRobotTokens } from './robot-token.ts'
 import { createRobotWatch } from './robot-watch.ts'
 
+const ROBOT_LOG_CLEAN_UP = cronQueue('robot-log-clean-up', '* * * * *', 'Removes old robot log lines')
+
 /** Creates the services of robots: registration, tokens, status feeds, logs and battery reports. */
-export const createRobotServices = (
+export function createRobotServices(
   core: CoreServices,
   options: {
     readonly settings: { readonly robotsRequireCertification: boolean; readonly robotLogDays: number }
     readonly cancelScheduled: Parameters<typeof createRobots>[0]['cancelScheduled']
     readonly certifications: Parameters<typeof createRobotWatch>[0]['certifications']
   },
-) => ({
-  robots: createRobots({
-    ...core,
-    cancelScheduled: options.cancelScheduled,
-    requireCertification: options.settings.robotsRequireCertification,
-  }),
-  robotTokens: createRobotTokens(core.secrets),
-  robotWatch: createRobotWatch({ ...core, certifications: options.certifications }),
-  robotLogs: createRobotLogs(core),
-  robotLogStore: createRobotLogStore(core),
-  robotLogJobs: createRobotLogJobs({ ...core, keptDays: options.settings.robotLogDays }),
-  batteryJob: createBatteryJob(core),
-})
+) {
+  const robotLogJobs = createRobotLogJobs({ ...core, keptDays: options.settings.robotLogDays })
+  core.jobs.register(ROBOT_LOG_CLEAN_UP, robotLogJobs.clean)
+  return {
+    robots: createRobots({
+      ...core,
+      cancelScheduled: options.cancelScheduled,
+      requireCertification: options.settings.robotsRequireCertification,
+    }),
+    robotTokens: createRobotTokens(core.secrets),
+    robotWatch: createRobotWatch({ ...core, certifications: options.certifications }),
+    robotLogs: createRobotLogs(core),
+    robotLogStore: createRobotLogStore(core),
+    robotLogJobs,
+    batteryJob: createBatteryJob(core),
+  }
+}
 export type RobotServices = ReturnType<typeof createRobotServices>
 
 /** Returns the routes of robots, of their logs and of the robot models. */

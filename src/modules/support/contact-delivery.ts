@@ -1,23 +1,30 @@
-import type { Log } from '../../core/log.ts'
-import { createMailDelivery } from '../../core/mail/mail-delivery.ts'
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Queue } from '../../core/jobs/queue.ts'
+import { createMailDelivery, type MailJob, mailQueue } from '../../core/mail/mail-delivery.ts'
 import type { Mailer } from '../../core/mail/mailer.ts'
 import { contactMail } from './contact-mail.ts'
-import type { ContactQueue } from './contact-queue.ts'
 
-/** Creates the delivery of contact messages by mail. It retries without a limit. */
-export function createContactDelivery(deps: {
-  contactQueue: ContactQueue
-  mailer: Mailer
-  contactTo: string
-  now: () => Date
-  log: Log
-}) {
-  const { contactQueue, mailer, contactTo } = deps
+/** The queue of contact messages to mail. Retries without a limit. */
+export const CONTACT_MAILS: Queue<MailJob> = {
+  ...mailQueue,
+  name: 'contact-mails',
+  description: 'Mails a message of the contact form',
+  runsInApi: true,
+}
+
+/** Creates the handler that delivers a contact message by mail. */
+export function createContactDelivery(
+  deps: Pick<CoreServices, 'db' | 'now' | 'log'> & {
+    mailer: Mailer
+    contactTo: string
+    onDelivered: (id: string) => void
+  },
+) {
+  const { mailer, contactTo } = deps
   return createMailDelivery({
     ...deps,
-    queue: contactQueue,
+    table: 'contact_messages',
     idName: 'contactMessageId',
     compose: async (message) => contactMail(message, contactTo, mailer.domain),
   })
 }
-export type ContactDelivery = ReturnType<typeof createContactDelivery>

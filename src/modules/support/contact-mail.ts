@@ -1,6 +1,7 @@
+import type { Selectable } from 'kysely'
+import type { Tables } from '../../core/database/tables.ts'
 import { needsSmtpUtf8 } from '../../core/http/email-address.ts'
 import type { Mail } from '../../core/mail/mailer.ts'
-import type { ContactRow } from './contact-queue.ts'
 
 /** Matches the reply of a mail server that rejects a whole message. */
 const SMTP_REJECTION = /\b5\d\d[ -]/
@@ -10,7 +11,11 @@ const SMTP_REJECTION = /\b5\d\d[ -]/
  * non-ASCII characters is sent unchanged (RFC 6532). A server that rejects such a mail receives it without that header;
  * the text contains the address in any case.
  */
-export function contactMail(message: ContactRow, to: string, domain: string): Mail {
+export function contactMail(
+  message: Selectable<Tables['contact_messages']>,
+  to: string,
+  domain: string,
+): Mail {
   const { id, name, email, category, subject, last_error } = message
   const withoutReplyTo = needsSmtpUtf8(email) && SMTP_REJECTION.test(last_error ?? '')
   return {

@@ -3,21 +3,11 @@ import type { TablesOf } from '../../core/database/tables.ts'
 import { deliveryColumns } from '../../core/mail/mail-columns.ts'
 import { ContactCategory } from './contact.schema.ts'
 
-/** A message of the contact form and the state of its delivery by mail. The rows are the queue. */
+/** A message of the contact form and the state of its delivery by mail. */
 export const ContactMessage = defineEntity({
   name: 'ContactMessage',
   tableName: 'contact_messages',
   indexes: [
-    {
-      name: 'contact_messages_due',
-      expression:
-        'create index "contact_messages_due" on "contact_messages" ("next_attempt_at") where "delivered_at" is null',
-    },
-    {
-      name: 'contact_messages_claimed',
-      expression:
-        'create index "contact_messages_claimed" on "contact_messages" ("claimed_until") where "claimed_until" is not null',
-    },
     {
       name: 'contact_messages_newest',
       expression:
@@ -28,10 +18,6 @@ export const ContactMessage = defineEntity({
       expression:
         'create index "contact_messages_undelivered" on "contact_messages" ("created_at" desc, "id" desc) where "delivered_at" is null',
     },
-  ],
-  checks: [
-    { name: 'contact_messages_claim', expression: '("claim" is null) = ("claimed_until" is null)' },
-    { name: 'contact_messages_delivered', expression: '"delivered_at" is null or "claim" is null' },
   ],
   properties: {
     id: p.uuid().primary(),

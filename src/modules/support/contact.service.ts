@@ -1,92 +1,81 @@
-import pTimeout from 'p-timeout'
-import { isClaimed } from '../../core/mail/mail-queue.ts'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CoreServices } from '../../core/core-services.ts'
 import type { SendContact } from './contact.schema.ts'
-import type { ContactDelivery } from './contact-delivery.ts'
-import type { ClaimedContact, ContactQueue } from './contact-queue.ts'
+import { CONTACT_MAILS } from './contact-delivery.ts'
 
-/** Longest time that a response waits for the mail server. The attempt itself continues. */
-const ATTEMPT_LIMIT_MS = 3_000
-/** Most messages that requests send at a time. Others wait up to the limit, then for the worker. */
-const CONCURRENT_ATTEMPTS = 5
-/** Most requests that wait for a slot. */
-const QUEUE_LIMIT = 100
+/** Longest time that a response waits for the mail server. The delivery itself continues. */
+const WAIT_LIMIT_MS = 3_000
+/** How often a response looks whether another process has delivered its message. */
+const POLL_MS = 200
+/** Most responses that wait at a time. Others are sent at once. */
+const MAX_WAITING = 100
 
-/** Creates the service of the contact form. It stores a message, then attempts one delivery while the sender waits. */
-export function createContact(deps: {
-  contactQueue: ContactQueue
-  /** Undefined without a mail server: messages stay in the database. */
-  delivery: ContactDelivery | undefined
-  report: (cause: unknown) => void
-  attemptLimitMs?: number
-}) {
-  const { contactQueue, delivery, report, attemptLimitMs = ATTEMPT_LIMIT_MS } = deps
-  const slots = createTimedSemaphore(CONCURRENT_ATTEMPTS)
+/** Creates the service of the contact form. It stores a message; a job delivers it, for which the response waits a moment. */
+export function createContact(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
+    /** Whether a mail server is configured. Without one, messages stay in the database. */
+    canMail: boolean
+    waitLimitMs?: number
+  },
+) {
+  const { db, transact, now, report, canMail, waitLimitMs = WAIT_LIMIT_MS } = deps
+  /** Ends the wait of a response whose message this process has delivered. */
+  const waiting = new Map<string, () => void>()
 
-  /** Returns whether the mail server accepted the message within the limit. Never fails: the message is stored. */
-  async function deliverNow(message: ClaimedContact, attempt: ContactDelivery['attempt']): Promise<boolean> {
-    const deadline = performance.now() + attemptLimitMs
-    if (!(await slots.acquire(attemptLimitMs))) {
-      await contactQueue.release(message)
-      return false
-    }
-    let delivered = false
-    const work = attempt(message, () => {
-      delivered = true
+  const store = (id: string, input: SendContact): Promise<void> =>
+    transact(async (tx) => {
+      const at = now()
+      await tx.db
+        .insertInto('contact_messages')
+        .values({ id, ...input, created_at: at, next_attempt_at: at })
+        .execute()
+      tx.enqueue({ queue: CONTACT_MAILS, data: { id } })
     })
-      .catch(report)
-      .finally(slots.release)
-    // p-timeout refuses a limit of 0 or less.
-    const milliseconds = Math.max(1, deadline - performance.now())
-    await pTimeout(work, { milliseconds }).catch(() => {})
-    return delivered
+
+  /** Returns whether a process has delivered the message, or has failed to; undefined while it is neither. */
+  async function storedOutcome(id: string): Promise<boolean | undefined> {
+    const row = await db
+      .selectFrom('contact_messages')
+      .select(['delivered_at', 'last_error'])
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (row?.delivered_at) return true
+    return !row || row.last_error !== null ? false : undefined
+  }
+
+  /** Returns whether the message was delivered within the limit. */
+  async function awaitDelivery(id: string, deliveredHere: AbortSignal): Promise<boolean> {
+    const deadlineMs = performance.now() + waitLimitMs
+    while (performance.now() < deadlineMs) {
+      await delay(POLL_MS, undefined, { signal: deliveredHere }).catch(() => {})
+      if (deliveredHere.aborted) return true
+      const outcome = await storedOutcome(id).catch(report)
+      if (typeof outcome === 'boolean') return outcome
+    }
+    return deliveredHere.aborted
   }
 
   return {
+    /** Reports that the mail server has accepted a message from this process. */
+    delivered: (id: string): void => waiting.get(id)?.(),
+
     /**
-     * Stores a message and returns whether it was delivered immediately. Otherwise the worker retries the delivery.
+     * Stores a message and returns whether it was delivered immediately. Otherwise the delivery is retried.
      * @throws when it cannot be stored.
      */
     async submit(input: SendContact): Promise<{ id: string; delivered: boolean }> {
-      const open = delivery?.isOpen() ? delivery : undefined
-      const message = await contactQueue.store(input, open !== undefined)
-      if (!open || !isClaimed(message)) return { id: message.id, delivered: false }
-      const delivered = await deliverNow(message, open.attempt).catch((cause) => {
-        report(cause)
-        return false
-      })
-      return { id: message.id, delivered }
+      const id = randomUUID()
+      const deliveredHere = new AbortController()
+      const waits = canMail && waiting.size < MAX_WAITING
+      if (waits) waiting.set(id, () => deliveredHere.abort())
+      try {
+        await store(id, input)
+        return { id, delivered: waits && (await awaitDelivery(id, deliveredHere.signal)) }
+      } finally {
+        waiting.delete(id)
+      }
     },
   }
 }
 export type Contact = ReturnType<typeof createContact>
-
-/** Creates a semaphore that serves callers in order and with a timeout. */
-function createTimedSemaphore(count: number) {
-  let free = count
-  const waiting = new Set<() => void>()
-
-  return {
-    /** Resolves to true with a slot, or to false when no slot was free in time. */
-    async acquire(limitMs: number): Promise<boolean> {
-      if (free > 0) {
-        free--
-        return true
-      }
-      if (waiting.size >= QUEUE_LIMIT) return false
-      const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.add(resolve)
-      return await pTimeout(promise, { milliseconds: limitMs }).then(
-        () => true,
-        () => !waiting.delete(resolve), // a slot may have become free in the same moment
-      )
-    },
-    release() {
-      const [next] = waiting
-      if (!next) free++
-      else {
-        waiting.delete(next)
-        next()
-      }
-    },
-  }
-}

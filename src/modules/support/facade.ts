@@ -3,8 +3,7 @@ import type { Endpoint } from '../../core/http/endpoint.ts'
 import type { Mailer } from '../../core/mail/mailer.ts'
 import { contactEndpoints } from './contact.routes.ts'
 import { createContact } from './contact.service.ts'
-import { createContactDelivery } from './contact-delivery.ts'
-import { createContactQueue } from './contact-queue.ts'
+import { CONTACT_MAILS, createContactDelivery } from './contact-delivery.ts'
 import { inboxEndpoints } from './inbox.routes.ts'
 import { robotRequestEndpoints } from './robot-request.routes.ts'
 
@@ -13,9 +12,10 @@ export function createSupport(
   core: CoreServices,
   mail: { readonly mailer: Mailer; readonly contactTo: string } | undefined,
 ) {
-  const contactQueue = createContactQueue(core)
-  const contactDelivery = mail && createContactDelivery({ ...core, contactQueue, ...mail })
-  return { contact: createContact({ ...core, contactQueue, delivery: contactDelivery }), contactDelivery }
+  const contact = createContact({ ...core, canMail: mail !== undefined })
+  const deliver = mail && createContactDelivery({ ...core, ...mail, onDelivered: contact.delivered })
+  core.jobs.register(CONTACT_MAILS, deliver)
+  return { contact }
 }
 export type Support = ReturnType<typeof createSupport>
 

@@ -1,7 +1,7 @@
 import { TEST_EVENT_TYPE } from '@wheelhouse/protocol'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import type { DeliveryJob } from './delivery-claims.ts'
-import type { Attempt } from './delivery-request.ts'
+import type { StartedDelivery } from './delivery-attempts.ts'
+import type { DeliveryOutcome } from './delivery-request.ts'
 import { FAILING_LIMIT_MS, pauseMs, retryDelayMs } from './delivery-schedule.ts'
 import { disable } from './webhook.service.ts'
 import type { WebhookRow } from './webhook.view.ts'
@@ -14,7 +14,7 @@ const addMs = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 export function createAttemptRecorder(deps: { transact: Transact; now: () => Date; random?: () => number }) {
   const { transact, now, random = Math.random } = deps
 
-  const columns = (attempt: Attempt) => ({
+  const columns = (attempt: DeliveryOutcome) => ({
     duration_ms: attempt.durationMs,
     response_status: attempt.status ?? null,
     response_excerpt: attempt.excerpt ?? null,
@@ -22,7 +22,7 @@ export function createAttemptRecorder(deps: { transact: Transact; now: () => Dat
   })
 
   /** Records a success, even if the claim was lost or the delivery was settled in between. */
-  const recordSuccess = ({ webhook, delivery }: DeliveryJob, attempt: Attempt) =>
+  const recordSuccess = ({ webhook, delivery }: StartedDelivery, attempt: DeliveryOutcome) =>
     transact(async ({ db }) => {
       const at = now()
       await db
@@ -38,13 +38,13 @@ export function createAttemptRecorder(deps: { transact: Transact; now: () => Dat
     })
 
   /** Returns when to retry, or undefined after the last attempt. A test event is not retried. */
-  function nextAttempt({ delivery }: DeliveryJob, attempt: Attempt, at: Date): Date | undefined {
+  function nextAttempt({ delivery }: StartedDelivery, attempt: DeliveryOutcome, at: Date): Date | undefined {
     if (delivery.type === TEST_EVENT_TYPE) return undefined
     const delayMs = retryDelayMs(delivery.attempts, attempt.retryAfterMs, random)
     return delayMs === undefined ? undefined : addMs(at, delayMs)
   }
 
-  const recordFailure = (job: DeliveryJob, attempt: Attempt) =>
+  const recordFailure = (job: StartedDelivery, attempt: DeliveryOutcome) =>
     transact(async (tx) => {
       const at = now()
       const webhook = await tx.db
@@ -82,7 +82,7 @@ export function createAttemptRecorder(deps: { transact: Transact; now: () => Dat
       }
     })
 
-  return (job: DeliveryJob, attempt: Attempt): Promise<void> =>
+  return (job: StartedDelivery, attempt: DeliveryOutcome): Promise<void> =>
     attempt.outcome === 'delivered' ? recordSuccess(job, attempt) : recordFailure(job, attempt)
 }
 export type RecordAttempt = ReturnType<typeof createAttemptRecorder>

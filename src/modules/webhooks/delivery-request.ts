@@ -10,7 +10,7 @@ const MAX_READ_BYTES = 16 * 1024
 const MAX_EXCERPT_LENGTH = 1_024
 
 /** The result of an attempt. */
-export interface Attempt {
+export interface DeliveryOutcome {
   /**
    * `delivered`: a 2xx response. `rejected`: another response. `unreachable`: no response. `refused`: the platform does
    * not allow the target. `stopped`: the process stopped during the attempt.
@@ -51,9 +51,9 @@ export function createRequester({ targets, limitMs = LIMIT_MS, ca, now }: Reques
       url: string,
       message: { headers: Record<string, string>; body: string },
       stop: AbortSignal,
-    ): Promise<Attempt> {
+    ): Promise<DeliveryOutcome> {
       const startedAt = performance.now()
-      const done = (attempt: Omit<Attempt, 'durationMs'>): Attempt => ({
+      const done = (attempt: Omit<DeliveryOutcome, 'durationMs'>): DeliveryOutcome => ({
         ...attempt,
         durationMs: Math.round(performance.now() - startedAt),
       })

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { markDue } from './delivery-queue.ts'
 import { filterMatchesSql } from './event-filter-sql.ts'
 import type { DeliveryStatus } from './webhook.entity.ts'
 import { lockWebhook } from './webhook.service.ts'
@@ -61,7 +62,7 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    await markDue(tx, webhook.id, at)
+    await markDue(tx, sql`${webhook.id}::uuid`, at)
     return row
   }
 
@@ -160,16 +161,9 @@ export function createDeliveries(deps: { db: Db; transact: Transact; now: () => 
               where d.webhook_id = ${webhookId} and d.event_id = e.id and d.status in ('PENDING', 'DELIVERED'))
           order by e.seq limit ${REPLAY_LIMIT}
           returning number`.execute(tx.db)
-        if (rows.length > 0) await markDue(tx, webhookId, at)
+        if (rows.length > 0) await markDue(tx, sql`${webhookId}::uuid`, at)
         return { replayed: rows.length, more: rows.length === REPLAY_LIMIT }
       }),
   }
 }
 export type Deliveries = ReturnType<typeof createDeliveries>
-
-const markDue = (tx: Tx, webhookId: string, at: Date) =>
-  tx.db
-    .updateTable('webhooks')
-    .set({ due_at: sql<Date>`least(due_at, ${at}::timestamptz)` })
-    .where('id', '=', webhookId)
-    .execute()

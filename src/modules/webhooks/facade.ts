@@ -1,12 +1,9 @@
-import type { Db } from '../../core/database/tables.ts'
-import type { Bus } from '../../core/events/bus.ts'
-import type { Transact } from '../../core/events/transactor.ts'
-import type { Log } from '../../core/log.ts'
-import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { Secrets } from '../../core/secrets.ts'
+import type { CoreServices } from '../../core/core-services.ts'
+import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import { createAttemptRecorder } from './attempt-recorder.ts'
 import { createDeliveries } from './delivery.service.ts'
-import { createDeliveryClaims } from './delivery-claims.ts'
+import { createDeliveryAttempts } from './delivery-attempts.ts'
+import { createTurnEnd, WEBHOOK_DELIVERIES } from './delivery-queue.ts'
 import { createRequester } from './delivery-request.ts'
 import { createWebhookSender } from './delivery-sender.ts'
 import { createEventStreams } from './event-stream.service.ts'
@@ -18,15 +15,14 @@ import { createTargets, type Resolve } from './target.ts'
 import { createAddressPolicy } from './target-address.ts'
 import { createWebhooks } from './webhook.service.ts'
 
-export interface WebhookServicesOptions {
-  readonly db: Db
-  readonly transact: Transact
-  readonly bus: Bus
-  readonly secrets: Secrets
-  readonly log: Log
-  readonly metrics: Metrics
-  readonly now: () => Date
-  readonly report: (cause: unknown) => void
+const EVENT_CLEAN_UP = cronQueue('event-clean-up', '* * * * *', 'Removes old events and webhook deliveries')
+const DELIVERY_LIMITS = cronQueue(
+  'delivery-limits',
+  '*/10 * * * *',
+  'Applies the limits on the number of events and deliveries',
+)
+
+export interface WebhookServicesOptions extends CoreServices {
   /** Networks that are not public and that webhooks may reach nevertheless. */
   readonly allowedNetworks: readonly string[]
   readonly resolve?: Resolve
@@ -40,19 +36,25 @@ export function createWebhookServices(deps: WebhookServicesOptions) {
   })
   const longPolling = createLongPolling(deps)
   registerFanOutMetrics(deps.metrics, { ...deps, longPolling })
+  deps.jobs.register(
+    WEBHOOK_DELIVERIES,
+    createWebhookSender({
+      ...deps,
+      attempts: createDeliveryAttempts(deps),
+      endTurn: createTurnEnd(deps),
+      requester: createRequester({ ...deps, targets }),
+      record: createAttemptRecorder(deps),
+      observe: deps.metrics.webhookAttempt,
+    }),
+  )
+  const retention = createOutboundRetention(deps)
+  deps.jobs.register(EVENT_CLEAN_UP, retention.removeOld)
+  deps.jobs.register(DELIVERY_LIMITS, retention.removeSurplus)
   return {
     eventStreams: createEventStreams(deps),
     longPolling,
     webhooks: createWebhooks({ ...deps, targets }),
     deliveries: createDeliveries(deps),
     fanOut: createFanOut(deps),
-    webhookSender: createWebhookSender({
-      ...deps,
-      claims: createDeliveryClaims(deps),
-      requester: createRequester({ ...deps, targets }),
-      record: createAttemptRecorder(deps),
-      observe: deps.metrics.webhookAttempt,
-    }),
-    retention: createOutboundRetention(deps),
   }
 }

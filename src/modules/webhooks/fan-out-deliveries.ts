@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../core/events/transactor.ts'
+import { markDue } from './delivery-queue.ts'
 import { filterMatchesSql } from './event-filter-sql.ts'
 
 /** The newly stored events of a user: all with a higher number than `before`. */
@@ -24,7 +25,7 @@ export async function addDeliveries(tx: Tx, stored: readonly StoredRange[], at: 
     .execute()
   if (webhooks.length === 0) return
   const ids = webhooks.map(({ id }) => id)
-  await sql`
+  const { rows: added } = await sql<{ webhook_id: string }>`
     with added as (
       insert into webhook_deliveries
         (id, webhook_id, event_id, seq, type, data, occurred_at, created_at, next_attempt_at)
@@ -36,6 +37,8 @@ export async function addDeliveries(tx: Tx, stored: readonly StoredRange[], at: 
       order by e.seq
       returning webhook_id
     )
-    update webhooks set due_at = least(due_at, ${at}::timestamptz)
-    where id in (select webhook_id from added)`.execute(tx.db)
+    select distinct webhook_id from added`.execute(tx.db)
+  if (added.length === 0) return
+  const due = added.map(({ webhook_id }) => webhook_id)
+  await markDue(tx, sql`select unnest(${due}::uuid[])`, at)
 }

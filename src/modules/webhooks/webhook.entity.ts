@@ -22,7 +22,6 @@ export const Webhook = defineEntity({
     { name: 'webhooks_disabled', expression: '"enabled" = ("disabled_reason" is null)' },
     { name: 'webhooks_disabled_at', expression: '"enabled" = ("disabled_at" is null)' },
     { name: 'webhooks_disabled_rests', expression: '"enabled" or "due_at" is null' },
-    { name: 'webhooks_claim', expression: '("claim" is null) = ("claimed_until" is null)' },
     { name: 'webhooks_old_secret', expression: '("old_secret" is null) = ("old_secret_until" is null)' },
   ],
   properties: {
@@ -50,9 +49,6 @@ export const Webhook = defineEntity({
     dueAt: p.datetime(3).nullable(),
     /** No attempt starts before this time, after a failure or a Retry-After. */
     pausedUntil: p.datetime(3).nullable(),
-    /** The exclusive right to deliver until `claimedUntil`, by the database's clock. */
-    claim: p.uuid().nullable(),
-    claimedUntil: p.datetime(3).nullable(),
   },
 })
 export type Webhook = InferEntity<typeof Webhook>

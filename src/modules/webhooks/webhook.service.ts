@@ -5,6 +5,7 @@ import type { Db } from '../../core/database/tables.ts'
 import { badRequest, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Secrets } from '../../core/secrets.ts'
+import { scheduleTurn } from './delivery-queue.ts'
 import { TargetRefused, type Targets } from './target.ts'
 import type { DisabledReason } from './webhook.entity.ts'
 import type { CreateWebhook, UpdateWebhook } from './webhook.schema.ts'
@@ -111,7 +112,7 @@ export function createWebhooks(deps: {
       return await transact(async (tx) => {
         const before = await lockWebhook(tx, userId, id)
         if (enabled === false) await disable(tx, before, 'user', now())
-        return await tx.db
+        const changed = await tx.db
           .updateTable('webhooks')
           .set({
             ...fields,
@@ -128,6 +129,8 @@ export function createWebhooks(deps: {
           .where('user_id', '=', userId)
           .returningAll()
           .executeTakeFirstOrThrow()
+        if (changed.enabled) await scheduleTurn(tx, id, now()) // its pause may have ended
+        return changed
       })
     },
 

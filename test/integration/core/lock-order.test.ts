@@ -7,6 +7,7 @@ import { createDigests } from '../../../src/modules/notifications/digest.service
 import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { createSilentGateway } from '../../support/world/billing.ts'
+import { attemptOf } from '../../support/world/jobs.ts'
 import { start } from '../../support/world/session-fixtures.ts'
 import type { Reply, TestUser } from '../../support/world/test-user.ts'
 import { createWorld } from '../../support/world/world.ts'
@@ -179,7 +180,8 @@ test('all locking operations, concurrently and repeatedly: none deadlocks and no
   storms.push(storm(retention.removeOld), storm(retention.removeSurplus))
   // The digest worker processes notifications as due while other requests add more.
   const digests = createDigests({ transact, now: () => new Date(Date.now() + MINUTE_MS) })
-  storms.push(storm(digests.run), storm(digests.run))
+  const decide = () => Promise.all([ada, bob].map(({ id }) => digests.decide(attemptOf({ userId: id }))))
+  storms.push(storm(decide), storm(decide))
   await Promise.all(storms)
 
   const unexpected = replies.filter(({ status }) => ![200, 201, 202, 409].includes(status))

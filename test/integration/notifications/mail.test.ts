@@ -1,9 +1,12 @@
 import { NotificationType } from '@wheelhouse/protocol'
 import { describe, expect, test, vi } from 'vitest'
+import { NOTIFICATION_DIGESTS } from '../../../src/modules/notifications/digest.service.ts'
+import { NOTIFICATION_MAILS } from '../../../src/modules/notifications/mail.service.ts'
 import { renderNotification } from '../../../src/modules/notifications/mail-texts.ts'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { type ReceivedMail, startMailServer } from '../../support/network/smtp.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { runningJobs } from '../../support/world/jobs.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type WorldOptions } from '../../support/world/world.ts'
 
@@ -60,8 +63,7 @@ async function createFixture(options: WorldOptions = {}) {
     },
     /** Runs the worker once, in addition to its scheduled runs. */
     async run() {
-      await world.platform.notifications.mail!.digests.run()
-      await world.platform.notifications.mail!.mails.runDue()
+      await world.runJobs(NOTIFICATION_DIGESTS, NOTIFICATION_MAILS)
     },
     prefer: (user: TestUser, preferences: object) =>
       user.post('/api/auth/profile', { notification_preferences: preferences }),
@@ -72,10 +74,11 @@ async function createFixture(options: WorldOptions = {}) {
       vi.waitFor(async () => {
         const mail = await db
           .selectFrom('notification_mails')
-          .select(['attempts', 'claim', 'delivered_at'])
+          .select(['attempts', 'delivered_at'])
           .where('user_id', '=', user.id)
           .executeTakeFirst()
-        expect(mail).toEqual({ attempts: count, claim: null, delivered_at: null })
+        expect(mail).toEqual({ attempts: count, delivered_at: null })
+        expect(await runningJobs(world.database.url, NOTIFICATION_MAILS.name)).toBe(0)
       }, BUSY_MS),
     /** Returns the numbers of a user's pending digests and mails. */
     async left(user: TestUser) {
@@ -465,7 +468,7 @@ describe.concurrent('an outage', () => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     try {
-      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url } })
+      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url }, database })
       const operator = await fixture.world.operator()
       await fixture.decide(operator)
       proxy.cut()
@@ -496,8 +499,8 @@ test('three concurrent workers mail each notification once', {
   await Promise.all([
     fixture.run(),
     ...workers.map(async ({ platform }) => {
-      await platform.notifications.mail!.digests.run()
-      await platform.notifications.mail!.mails.runDue()
+      await platform.core.jobs.runDue(NOTIFICATION_DIGESTS)
+      await platform.core.jobs.runDue(NOTIFICATION_MAILS)
     }),
   ])
   const notified = (user: TestUser) =>

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
+import { enqueueOpenInvoices, INVOICE_COLLECTIONS } from '../../../src/modules/payments/collection-queue.ts'
 import { createInvoiceFixture } from '../../support/stripe/invoice-fixture.ts'
 import type { StripeFault } from '../../support/stripe/server.ts'
 import { HOUR_MS, MINUTE_MS } from '../../support/world/billing.ts'
@@ -353,7 +354,8 @@ test('without a Stripe key a closed month stays pending; with a key it is collec
   expect(await fixture.list()).toMatchObject([{ status: 'OPEN', total_cents: 200, hosted_url: null }])
 
   const { platform } = await fixture.world.addNode('api', fixture.stripe.env)
-  await platform.payments?.collections.runDue()
+  await enqueueOpenInvoices(platform.core.transact, fixture.now)
+  await platform.core.jobs.runDue(INVOICE_COLLECTIONS)
   expect(fixture.stripeInvoice()).toMatchObject({ amount_due: 200, status: 'open' })
   expect(await fixture.list()).toMatchObject([
     { status: 'OPEN', hosted_url: fixture.stripeInvoice().hosted_invoice_url },

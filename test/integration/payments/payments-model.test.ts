@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { AppError } from '../../../src/core/errors/errors.ts'
+import type { Jobs } from '../../../src/core/jobs/jobs.ts'
 import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
+import { enqueueOpenInvoices, INVOICE_COLLECTIONS } from '../../../src/modules/payments/collection-queue.ts'
 import type { Payments } from '../../../src/modules/payments/facade.ts'
+import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
 import { inProcess } from '../../support/stripe/crash-injection.ts'
 import { signatureOf, snapshotEvent } from '../../support/stripe/events.ts'
 import { auditMoney, auditSettledMoney, type Pair } from '../../support/stripe/money-audit.ts'
@@ -111,13 +114,13 @@ async function createScenario() {
   const events: object[] = []
   const seen = new Map<string, string>()
 
-  const runInProcess = <T>(steps: number, work: (payments: Payments) => Promise<T>) =>
+  const runInProcess = <T>(steps: number, work: (payments: Payments, jobs: Jobs) => Promise<T>) =>
     inProcess({ world, stripe, now, steps }, work)
 
   /** Runs an operation with an outcome. An AppError is an expected rejection; any other error fails the test. */
   async function runUnder(
     { steps, fault, method, at }: Outcome,
-    work: (payments: Payments) => Promise<unknown>,
+    work: (payments: Payments, jobs: Jobs) => Promise<unknown>,
   ) {
     let asked = 0
     if (fault) stripe.planFor(fault, (request) => request.method === method && ++asked > at, 2)
@@ -147,9 +150,11 @@ async function createScenario() {
     const raw = JSON.stringify(event)
     return payments.webhook.receive(raw, signatureOf(raw, { atMs: clockMs }))
   }
-  const work = async (payments: Payments) => {
-    await payments.payoutTransfers.runDue()
-    await payments.collections.runDue()
+  const work = async (_payments: Payments, jobs: Jobs) => {
+    await jobs.recoverAbandoned()
+    await jobs.runDue(PAYOUTS)
+    await enqueueOpenInvoices(world.platform.core.transact, now)
+    await jobs.runDue(INVOICE_COLLECTIONS)
     await world.platform.billing.earningsRelease.runDue()
   }
   await runInProcess(1_000, (payments) => payments.recipients.onboard(operator.id))

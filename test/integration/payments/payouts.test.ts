@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { balance, post } from '../../../src/modules/billing/ledger.ts'
+import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
 import { type StripeFault, startStripe } from '../../support/stripe/server.ts'
 import { createWorld } from '../../support/world/world.ts'
 
@@ -12,8 +13,7 @@ async function createFixture(earnedCents: number) {
   const stripe = await startStripe()
   let aheadMs = 0
   const world = await createWorld({ env: stripe.env, now: () => new Date(Date.now() + aheadMs) })
-  const { core, payments } = world.platform
-  const { db, transact } = core
+  const { db, transact } = world.platform.core
   const operator = await world.operator()
   await operator.post('/api/operator/profile', { country: 'DE' })
   await operator.post('/api/payments/connect')
@@ -36,7 +36,7 @@ async function createFixture(earnedCents: number) {
       aheadMs += ms
     },
     /** Runs the worker once. */
-    run: () => payments!.payoutTransfers.runDue(),
+    run: () => world.runJobs(PAYOUTS),
     /** Returns the operator's ledger balances and the amount that Stripe has transferred. */
     async books() {
       return {
@@ -221,9 +221,9 @@ describe.concurrent('Stripe', () => {
           destination: fixture.accountId,
           status: 'PENDING',
           attempts: 1,
-          try_at: new Date(),
         })
         .execute()
+      tx.enqueue({ queue: PAYOUTS, data: { payoutId: id } })
       await post(tx, {
         kind: 'payout_reserved',
         at: new Date(),

@@ -1,6 +1,7 @@
 import Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { balance, post } from '../../../src/modules/billing/ledger.ts'
+import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
 import { ask } from '../../support/network/http-request.ts'
 import { snapshotEvent, thinEvent, WEBHOOK_SECRET } from '../../support/stripe/events.ts'
 import { type FakeStripe, type StripeFault, startStripe } from '../../support/stripe/server.ts'
@@ -379,7 +380,7 @@ describe('Stripe', () => {
       stripe.recover()
       aheadMs += 2 * HOUR_MS
       stripe.forgetKeys()
-      await world.platform.payments!.payoutTransfers.runDue()
+      await world.runJobs(PAYOUTS)
       const overview = (await operator.get(`${PAYMENTS}/payout`)).body
       expect(overview).toMatchObject({ pendingCents: 0, payouts: [{ id: body.id, status: 'PAID' }] })
       const paidOnce = { payable: 0, reserved: 0, transferred: [EARNED_CENTS] }

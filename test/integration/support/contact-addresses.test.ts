@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { CONTACT_MAILS } from '../../../src/modules/support/contact-delivery.ts'
 import { type MailServer, startMailServer } from '../../support/network/smtp.ts'
+import { query } from '../../support/processes/processes.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const valid = {
@@ -97,13 +99,9 @@ describe('the address of a contact message accepts any script', () => {
     const { body } = await send({ email: 'jörg@exämple.de' })
     expect(body).toMatchObject({ stored: true, delivered: false })
     mail.is('takes')
-    await world.platform.core.db
-      .updateTable('contact_messages')
-      .set({ next_attempt_at: new Date(0) })
-      .where('id', '=', body.id)
-      .execute()
+    await query(world.database.url, 'update pgboss.job set start_after = now()')
     await vi.waitFor(async () => {
-      await world.platform.support.contactDelivery?.runDue()
+      await world.runJobs(CONTACT_MAILS)
       expect(mail.taken).toHaveLength(1)
     }, 10_000)
     expect(mail.taken[0]?.headers).not.toMatch(/^reply-to:/im)

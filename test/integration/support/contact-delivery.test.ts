@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
 import { describe, expect, test, vi } from 'vitest'
 import { retryDelayMs } from '../../../src/core/mail/backoff.ts'
 import { createMailer } from '../../../src/core/mail/mailer.ts'
-import { createContactDelivery } from '../../../src/modules/support/contact-delivery.ts'
-import { createContactQueue } from '../../../src/modules/support/contact-queue.ts'
+import { CONTACT_MAILS } from '../../../src/modules/support/contact-delivery.ts'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { type MailServer, startMailServer } from '../../support/network/smtp.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query } from '../../support/processes/processes.ts'
+import { abandonJobs, runningJobs } from '../../support/world/jobs.ts'
 import { createWorld, type World, type WorldOptions } from '../../support/world/world.ts'
 
 const MINUTE_MS = 60_000
@@ -44,7 +42,10 @@ async function createFixture(options: WorldOptions = {}) {
       return list.find((item: { id: string }) => item.id === id)
     },
     /** Runs the worker once. */
-    run: () => world.platform.support.contactDelivery!.runDue(),
+    async run() {
+      await world.syncJobClock()
+      await world.platform.core.jobs.runDue(CONTACT_MAILS)
+    },
     async [Symbol.asyncDispose]() {
       mail.release()
       await mail.stop() // ends open connections
@@ -245,7 +246,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: the message is
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     try {
-      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url } })
+      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url }, database })
       const { mail, send, world } = fixture
       proxy.cut()
       const reply = await send()
@@ -265,7 +266,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: the message is
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     try {
-      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url } })
+      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url }, database })
       const { mail, send, later, run, world } = fixture
       mail.is('waits')
       const sending = send()
@@ -273,10 +274,11 @@ describe.concurrent('POST /api/contact while mail is unavailable: the message is
       proxy.cut()
       mail.release()
       expect(await sending).toMatchObject({ status: 201, body: { stored: true, delivered: true } })
-      // The claim expires during the outage, and the next attempt becomes due.
-      await query(database.url, `update contact_messages set claimed_until = now() + interval '100 ms'`)
+      // During the outage the job counts as abandoned, and its next attempt becomes due.
       later(HOUR_MS)
+      await abandonJobs(database.url)
       proxy.restore()
+      await vi.waitFor(() => world.platform.core.jobs.recoverAbandoned(), BUSY_MS)
       const state = () =>
         query(database.url, 'select delivered_at is not null as delivered from contact_messages')
       await vi.waitFor(async () => expect(await state()).toEqual([{ delivered: true }]), BUSY_MS)
@@ -338,23 +340,16 @@ describe.concurrent('concurrent messages', () => {
     await mail.stop()
     const ids: string[] = []
     for (let n = 0; n < 30; n++) ids.push((await send(`n${n}`)).body.id)
-    await vi.waitFor(async () => expect(await claims(world)).toBe(0), BUSY_MS)
+    await vi.waitFor(async () => expect(await running(world)).toBe(0), BUSY_MS)
     await mail.start()
     later(HOUR_MS)
-    await Promise.all([run(), ...others.map((node) => node.platform.support.contactDelivery!.runDue())])
+    await Promise.all([run(), ...others.map((node) => node.platform.core.jobs.runDue(CONTACT_MAILS))])
     await arrives(mail, ...ids)
     expect(mail.seen).toHaveLength(30)
   })
 })
 
-const claims = async (world: World) => {
-  const rows = await world.platform.core.db
-    .selectFrom('contact_messages')
-    .select('id')
-    .where('claim', 'is not', null)
-    .execute()
-  return rows.length
-}
+const running = (world: World) => runningJobs(world.database.url, CONTACT_MAILS.name)
 
 describe.concurrent('process starts and stops', () => {
   test('messages without a mail server stay pending until a process with a mail server delivers them', async () => {
@@ -362,7 +357,6 @@ describe.concurrent('process starts and stops', () => {
     await using world = await createWorld({ bus: 'redis' })
     const [first, second] = [await contact(world, 'one'), await contact(world, 'two')]
     for (const reply of [first, second]) expect(reply).toMatchObject(stored)
-    expect(world.platform.support.contactDelivery).toBeUndefined()
 
     await world.addNode('worker', mail.env)
     await arrives(mail, first.body.id, second.body.id)
@@ -412,67 +406,60 @@ describe.concurrent('process starts and stops', () => {
     const startedAt = performance.now()
     await worker.stop()
     expect(performance.now() - startedAt).toBeLessThan(8_000)
-    expect(await claims(world)).toBe(0)
+    expect(await running(world)).toBe(0)
     mail.is('takes')
     await world.addNode('worker', mail.env)
     await arrives(mail, reply.body.id)
   })
 
-  test('another process takes over from a killed process after the claim expires', async () => {
-    await using fixture = await createFixture()
-    const { mail, world, now, later, run } = fixture
-    const id = randomUUID()
-    const row = { ...input, id, attempts: 1, next_attempt_at: now(), claim: randomUUID() }
-    await world.platform.core.db
-      .insertInto('contact_messages')
-      .values({ ...row, claimed_until: new Date(Date.now() + HOUR_MS) })
-      .execute()
-    await run()
-    expect(mail.connections()).toBe(0)
+  test('another process takes over from a killed process after its heartbeats stop', async () => {
+    await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
+    const { mail, world, later } = fixture
+    const reply = await contact(world, 'x')
+    const { id } = reply.body
+    // A process takes the job and ends without a result.
+    await query(
+      world.database.url,
+      `update pgboss.job set state = 'active', started_on = pgboss.job_now(), heartbeat_on = pgboss.job_now()
+       where name = '${CONTACT_MAILS.name}'`,
+    )
+    const worker = await world.addNode('worker', mail.env)
+    await worker.platform.core.jobs.recoverAbandoned()
+    await worker.platform.core.jobs.runDue(CONTACT_MAILS)
+    expect(mail.connections(), 'its heartbeats are recent').toBe(0)
 
-    await world.platform.core.db
-      .updateTable('contact_messages')
-      .set({ claimed_until: new Date(Date.now() - 1) })
-      .where('id', '=', id)
-      .execute()
-    await run()
-    expect(mail.connections()).toBe(0) // the holder of the claim may still be alive
-    expect(await fixture.message(id)).toMatchObject({
-      last_error: expect.stringContaining('may have been delivered'),
-    })
-    later(11_000)
+    later(MINUTE_MS)
+    await world.syncJobClock()
+    await worker.platform.core.jobs.recoverAbandoned()
+    await worker.platform.core.jobs.runDue(CONTACT_MAILS)
+    expect(mail.connections(), 'the process may still be alive').toBe(0)
+    later(MINUTE_MS)
     await arrives(mail, id)
+    await vi.waitFor(
+      async () => expect(await fixture.message(id)).toMatchObject({ delivered: true, attempts: 1 }),
+      BUSY_MS,
+    )
   })
 
-  test('a claim lasts while its holder is alive, even with a slow server', async () => {
-    await using fixture = await createFixture({ env: { SMTP_URL: '' } })
-    const { mail, world, now, later } = fixture
-    const {
-      core: { db, transact },
-    } = world.platform
-    const deliveries = Array.from({ length: 2 }, () =>
-      createContactDelivery({
-        contactQueue: createContactQueue({ db, transact, now, leaseMs: 400 }),
-        mailer: createMailer({ url: mail.url, from: { name: '', address: 'hub@wheelhouse.test' } }),
-        contactTo: 'support@wheelhouse.test',
-        now,
-        log: pino({ level: 'silent' }),
-      }),
-    )
+  test('a job lasts while its process is alive, even with a slow server', async () => {
+    await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
+    const { mail, world } = fixture
+    const workers = [await world.addNode('worker', mail.env), await world.addNode('worker', mail.env)]
     const { id } = (await contact(world, 'x')).body
     mail.is('waits')
-    const first = deliveries[0]!.runDue()
     await vi.waitFor(() => expect(mail.held()).toBe(1), BUSY_MS)
-    const heldSince = performance.now()
-    while (performance.now() - heldSince < 1_500) {
-      later(MINUTE_MS) // another worker would take over an expired claim immediately
-      await deliveries[1]!.runDue()
+    for (let round = 0; round < 5; round++) {
+      for (const { platform } of workers) {
+        await platform.core.jobs.recoverAbandoned()
+        await platform.core.jobs.runDue(CONTACT_MAILS)
+      }
     }
     expect(mail.seen).toHaveLength(1)
     mail.release()
-    await first
-    expect(await fixture.message(id)).toMatchObject({ delivered: true, attempts: 1 })
-    await Promise.all(deliveries.map((item) => item.close()))
+    await vi.waitFor(
+      async () => expect(await fixture.message(id)).toMatchObject({ delivered: true, attempts: 1 }),
+      BUSY_MS,
+    )
   })
 })
 

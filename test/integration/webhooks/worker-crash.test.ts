@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { ok, silence, startReceiver, verify } from '../../support/network/webhook-receiver.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
+import { abandonJobs } from '../../support/world/jobs.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -46,16 +47,11 @@ async function createWebhook(owner: TestUser, url: string) {
   const { body } = await owner.post('/api/webhooks', { url, types: ['robot.status'] })
   return { secret: body.secret as string, path: `/api/webhooks/${body.id}` }
 }
-/** Expires all claims, so that the test does not wait for the lease of a crashed worker. */
-const expireClaims = () =>
-  world.platform.core.db
-    .updateTable('webhooks')
-    .set({ claimed_until: new Date(0) })
-    .where('claim', 'is not', null)
-    .execute()
+/** Makes the jobs of a crashed worker look abandoned, so that the test does not wait for their heartbeats to time out. */
+const expireClaims = () => abandonJobs(world.database.url)
 
 test('no delivery is lost if a worker is killed before, between or during deliveries: another worker sends them with the same ids', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const owner = await world.client()
   await using receiver = await startReceiver(silence)
@@ -72,13 +68,13 @@ test('no delivery is lost if a worker is killed before, between or during delive
   await expireClaims()
 
   await using second = await startWorker()
-  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(20), 10_000)
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(20), 30_000)
   await second.end('SIGKILL')
   await expireClaims()
 
   await using _third = await startWorker()
   const seen = () => new Set(receiver.ids())
-  await vi.waitFor(() => expect(seen().size).toBe(120), 20_000)
+  await vi.waitFor(() => expect(seen().size).toBe(120), 40_000)
   const stream = (await owner.get('/api/events?limit=500')).body.events as { id: string }[]
   expect([...seen()]).toEqual(stream.map(({ id }) => id))
   expect(receiver.ids()[1], 'the delivery that the first worker was sending when it was killed').toBe(
@@ -92,7 +88,7 @@ test('no delivery is lost if a worker is killed before, between or during delive
 })
 
 test('two workers share deliveries: none is sent twice, and each receiver gets one request at a time', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   await using _worker = await startWorker()
   await using _secondWorker = await startWorker()

@@ -5,6 +5,9 @@ import { writeNotifications } from '../../../src/modules/notifications/notify.ts
 
 type Orm = Awaited<ReturnType<typeof connectOrm>>
 
+/** These tests start no workers: their transactions create no jobs. */
+const noJobs = { insert: async () => {}, announce: () => {} }
+
 /** Returns transactions over an ORM that a test has opened, as the composition root makes them. */
 export const testTransactor = (orm: Orm, bus: Bus = createMemoryBus(() => {})): Transact =>
   createTransactor({
@@ -12,4 +15,5 @@ export const testTransactor = (orm: Orm, bus: Bus = createMemoryBus(() => {})): 
     bus,
     forkEntityManager: () => orm.em.fork(),
     writeNotifications,
+    jobs: noJobs,
   })

@@ -1,4 +1,5 @@
 import type { KyselyPlugin } from 'kysely'
+import { createJobs, type Jobs } from '../../../src/core/jobs/jobs.ts'
 import { createPayments, type Payments } from '../../../src/modules/payments/facade.ts'
 import { createStripeClient } from '../../../src/modules/payments/stripe-client.ts'
 import type { World } from '../world/world.ts'
@@ -21,6 +22,11 @@ class Life {
     })
   }
 
+  /** Whether the process has ended. Its timers may still run. */
+  get isOver(): boolean {
+    return this.left < 0
+  }
+
   /** Counts a step. Settles unless it was the last one. */
   async goOn<T>(result: T): Promise<T> {
     this.left--
@@ -30,8 +36,27 @@ class Life {
   }
 }
 
+/** The jobs of a process that ends after a number of steps. Its heartbeats end with it. */
+function crashableJobs({ platform }: World, now: () => Date, life: Life): Jobs {
+  const pool = async () => {
+    const real = await platform.core.pool()
+    const query = async (text: string, values: unknown[]) => {
+      if (life.isOver) return await new Promise<never>(() => {})
+      return await life.goOn(await real.query(text, values))
+    }
+    return Object.assign(Object.create(real), { query })
+  }
+  return createJobs({ ...platform.core, pool, now, observe: () => {}, supervise: false })
+}
+
 /** Payments in a process that ends after a number of steps. */
-function crashablePayments(world: World, stripe: FakeStripe, now: () => Date, life: Life): Payments {
+function crashablePayments(
+  world: World,
+  stripe: FakeStripe,
+  now: () => Date,
+  life: Life,
+  jobs: Jobs,
+): Payments {
   const { platform } = world
   const settings = {
     secretKey: stripe.env.STRIPE_SECRET_KEY,
@@ -49,6 +74,7 @@ function crashablePayments(world: World, stripe: FakeStripe, now: () => Date, li
     ...platform.operators,
     settings,
     now,
+    jobs,
     db: platform.core.db.withPlugin(plugin),
     transact: async (work, ...rest) => await life.goOn(await platform.core.transact(work, ...rest)),
     paymentProvider: crashable(createStripeClient(settings), life),
@@ -93,8 +119,11 @@ function crashableResult(
 /** Runs work in a simulated process; returns `died` when it ended before the work was done. */
 export async function inProcess<T>(
   parts: { world: World; stripe: FakeStripe; now: () => Date; steps: number },
-  work: (payments: Payments) => Promise<T>,
+  work: (payments: Payments, jobs: Jobs) => Promise<T>,
 ): Promise<T | 'died'> {
-  const life = new Life(parts.steps)
-  return await Promise.race([work(crashablePayments(parts.world, parts.stripe, parts.now, life)), life.ended])
+  const { world, stripe, now, steps } = parts
+  const life = new Life(steps)
+  const jobs = crashableJobs(world, now, life)
+  const payments = crashablePayments(world, stripe, now, life, jobs)
+  return await Promise.race([work(payments, jobs), life.ended])
 }

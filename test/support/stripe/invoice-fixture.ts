@@ -1,5 +1,6 @@
 import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
 import { balance } from '../../../src/modules/billing/ledger.ts'
+import { enqueueOpenInvoices, INVOICE_COLLECTIONS } from '../../../src/modules/payments/collection-queue.ts'
 import { actors, createSilentGateway, MINUTE_MS } from '../world/billing.ts'
 import { performAction, start } from '../world/session-fixtures.ts'
 import { createWorld } from '../world/world.ts'
@@ -49,7 +50,10 @@ export async function createInvoiceFixture({ keyless = false } = {}) {
       await close.run()
     },
     /** One run of a worker. */
-    run: () => world.platform.payments!.collections.runDue(),
+    async run() {
+      await enqueueOpenInvoices(world.platform.core.transact, now)
+      await world.runJobs(INVOICE_COLLECTIONS)
+    },
     list: async () => (await owner.get('/api/client/invoices')).body.invoices,
     /** Returns the only invoice at the provider. */
     stripeInvoice() {

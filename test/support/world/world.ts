@@ -6,9 +6,11 @@ import { pino } from 'pino'
 import { expect } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
 import { type RunningPlatform, startRoles } from '../../../src/app/roles.ts'
-import { createTestDatabase } from '../database/database.ts'
+import type { Queue } from '../../../src/core/jobs/queue.ts'
+import { createTestDatabase, type TestDatabase } from '../database/database.ts'
 import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
 import { serviceUrl } from '../runner/service-url.ts'
+import { startJobClock } from './job-clock.ts'
 import { createTestUser, type TestUser } from './test-user.ts'
 import { waitFor } from './wait.ts'
 
@@ -18,6 +20,8 @@ export interface WorldOptions {
   /** Environment of the first node; overrides the defaults of tests. */
   readonly env?: Record<string, string>
   readonly now?: () => Date
+  /** The database, for a test that sets DATABASE_URL to a proxy of it. Default: a new one. */
+  readonly database?: TestDatabase
   /** Called before every guarded handler of the first node; the handler throws the same error. */
   readonly beforeHandler?: (handler: string) => void
 }
@@ -35,7 +39,8 @@ const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', 
  * open connections, unpublished events, errors in the log.
  */
 export async function createWorld(options: WorldOptions = {}) {
-  const database = await createTestDatabase()
+  const database = options.database ?? (await createTestDatabase())
+  const jobClock = options.now && (await startJobClock(database.url, options.now))
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-test-'))
   const errors: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) })
@@ -62,7 +67,11 @@ export async function createWorld(options: WorldOptions = {}) {
   }
   const nodes: RunningPlatform[] = []
   const start = async (env: Record<string, string>, beforeHandler?: (handler: string) => void) => {
-    const node = await startRoles(loadConfig({ ...common, ...env }), log, { now, beforeHandler })
+    const node = await startRoles(loadConfig({ ...common, ...env }), log, {
+      now,
+      beforeHandler,
+      superviseJobs: !jobClock,
+    })
     nodes.push(node)
     return node
   }
@@ -131,6 +140,18 @@ export async function createWorld(options: WorldOptions = {}) {
       return link
     },
 
+    /** Sets the clock of the jobs to the clock of the test. It follows by itself after a moment. */
+    syncJobClock: async () => await jobClock?.sync(),
+
+    /** Runs the due jobs of these queues, and waits for them and for those that the worker runs. */
+    async runJobs(...queues: Queue[]): Promise<void> {
+      await jobClock?.sync()
+      for (const queue of queues) {
+        await platform.core.jobs.runDue(queue)
+        await platform.core.jobs.idle(queue)
+      }
+    },
+
     /** Settles when all events have left the outbox. */
     drained: () =>
       waitFor(async () => {
@@ -143,10 +164,12 @@ export async function createWorld(options: WorldOptions = {}) {
       try {
         await world.drained()
         for (const node of nodes.toReversed()) await node.stop()
+        await jobClock?.close()
         await nothingLeft(database.url)
         expect(errors, 'errors in the log').toEqual([])
       } finally {
         for (const node of nodes) await node.stop()
+        await jobClock?.close()
         await database.drop()
         await rm(dataDir, { recursive: true, force: true })
       }

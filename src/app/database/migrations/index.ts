@@ -25,6 +25,7 @@ import { Migration0024PeopleFields } from './0024-people-fields.ts'
 import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 import { Migration0026RobotHold } from './0026-robot-hold.ts'
 import { Migration0027Vocabulary } from './0027-vocabulary.ts'
+import { Migration0028Jobs } from './0028-jobs.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -55,4 +56,5 @@ export const migrations = [
   { name: '0025_ticket_limits', class: Migration0025TicketLimits },
   { name: '0026_robot_hold', class: Migration0026RobotHold },
   { name: '0027_vocabulary', class: Migration0027Vocabulary },
+  { name: '0028_jobs', class: Migration0028Jobs },
 ]

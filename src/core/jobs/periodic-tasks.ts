@@ -1,39 +1,39 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 
-export interface Job {
+export interface PeriodicTask {
   readonly name: string
   readonly everyMs: number
   readonly run: () => Promise<void>
 }
 
-export interface Worker {
+export interface PeriodicTasks {
   /** Settles when the current runs have finished. */
   close(): Promise<void>
 }
 
 /**
- * Runs jobs repeatedly, each at its own interval. Jobs find their work in the database and claim it with conditional
- * updates, so several workers may run at the same time and any of them may crash.
+ * Runs tasks repeatedly, each at its own interval of seconds or less, which is too often for a cron expression. Tasks take
+ * what is due with conditional updates, so several workers may run them at the same time and any of them may crash.
  */
-export function startWorker(
-  jobs: readonly Job[],
+export function startPeriodicTasks(
+  tasks: readonly PeriodicTask[],
   log: Log,
-  observe: (job: string, run: { ok: boolean; ms: number }) => void = () => {},
-): Worker {
+  observe: (task: string, run: { ok: boolean; ms: number }) => void = () => {},
+): PeriodicTasks {
   const abortController = new AbortController()
-  const loops = jobs.map(async ({ name, everyMs, run }) => {
+  const loops = tasks.map(async ({ name, everyMs, run }) => {
     let failing = false
     while (!abortController.signal.aborted) {
       const startedAt = performance.now()
       try {
         await run()
         observe(name, { ok: true, ms: performance.now() - startedAt })
-        if (failing) log.info({ job: name }, 'job recovered')
+        if (failing) log.info({ task: name }, 'periodic task recovered')
         failing = false
       } catch (cause) {
         observe(name, { ok: false, ms: performance.now() - startedAt })
-        if (!failing) log.warn({ err: cause, job: name }, 'job failed, retrying')
+        if (!failing) log.warn({ err: cause, task: name }, 'periodic task failed, retrying')
         failing = true
       }
       await delay(everyMs, undefined, { signal: abortController.signal }).catch(() => {})

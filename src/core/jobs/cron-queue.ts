@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import type { Queue } from './queue.ts'
+
+const NoData = z.looseObject({})
+type NoData = z.infer<typeof NoData>
+
+/**
+ * Defines a queue whose jobs a cron expression creates, in UTC. Its work is idempotent and takes what is due, so a job that
+ * is missed or runs twice does no harm.
+ */
+export const cronQueue = (name: string, cron: string, description: string): Queue<NoData> => ({
+  name,
+  description,
+  cron,
+  data: NoData,
+  order: 'any',
+  concurrency: 1,
+  pollMs: 5_000,
+  retry: { limit: 3, delaySeconds: 5, maxDelaySeconds: 60 },
+  expireSeconds: 600,
+  heartbeatSeconds: 30,
+  keepCompletedSeconds: 3_600,
+})

@@ -1,0 +1,99 @@
+import type { JobWithMetadata } from 'pg-boss'
+import { inTransaction } from './boss.ts'
+import { storeProgress } from './job-progress.ts'
+import type { JobOutcome, JobRunnerOptions } from './job-runner.ts'
+import { ClaimLostError, RetryAt } from './queue.ts'
+
+/** Heartbeats per heartbeat timeout. */
+const BEATS_PER_TIMEOUT = 3
+const MAX_ERROR_LENGTH = 1_000
+
+/** Runs one attempt of a job and records its outcome. Never rejects. */
+export async function runAttempt(
+  deps: JobRunnerOptions & { job: JobWithMetadata; stop: AbortSignal },
+): Promise<void> {
+  const { queue, job, log, observe } = deps
+  const startedMs = performance.now()
+  let outcome: JobOutcome = 'completed'
+  try {
+    await runHandler(deps)
+  } catch (cause) {
+    outcome = cause instanceof ClaimLostError ? 'lost' : 'failed'
+    const fields = { err: cause, queue: queue.name, jobId: job.id, attempt: job.retryCount + 1 }
+    if (outcome === 'failed' && !(cause instanceof RetryAt)) log.warn(fields, 'a job failed')
+    if (outcome === 'failed')
+      await recordFailure(deps, cause).catch((err) => {
+        // The job misses its heartbeats and runs again.
+        log.warn({ ...fields, err }, 'the failure of a job could not be recorded')
+      })
+  }
+  observe(queue.name, { outcome, ms: performance.now() - startedMs })
+}
+
+async function runHandler(deps: Parameters<typeof runAttempt>[0]): Promise<void> {
+  const { engine, queue, handler, job, db, stop } = deps
+  const boss = await engine()
+  const claim = new AbortController()
+  const abort = () => claim.abort(new Error('The process stops'))
+  stop.addEventListener('abort', abort, { once: true })
+  if (stop.aborted) abort()
+  const attempt = { id: job.id, retryCount: job.retryCount }
+  let completed = false
+  const heartbeat = setInterval(
+    () => {
+      // A heartbeat that fails says nothing about the claim.
+      boss.touch(queue.name, [attempt]).then(
+        (response) => affectedBy(response) === 0 && !completed && claim.abort(claimLost()),
+        () => {},
+      )
+    },
+    (queue.heartbeatSeconds * 1_000) / BEATS_PER_TIMEOUT,
+  )
+  try {
+    await handler({
+      id: job.id,
+      data: queue.data.parse(job.data),
+      number: job.retryCount + 1,
+      previous: previousOutcome(job),
+      signal: claim.signal,
+      complete: async (tx) => {
+        const response = await boss.complete(queue.name, [attempt], null, { db: inTransaction(tx.db) })
+        if (affectedBy(response) === 0) throw claimLost()
+        completed = true
+      },
+      progress: (done, total) => storeProgress(db, { jobId: job.id, done, total }),
+    })
+    if (completed) return
+    if (affectedBy(await boss.complete(queue.name, [attempt])) === 0) throw claimLost()
+  } finally {
+    stop.removeEventListener('abort', abort)
+    clearInterval(heartbeat)
+  }
+}
+
+/** Fails the attempt. The job runs again at the handler's choice, at once when the process stops, or after the queue's delay. */
+async function recordFailure(deps: Parameters<typeof runAttempt>[0], cause: unknown): Promise<void> {
+  const { engine, queue, job, db, stop, now } = deps
+  const boss = await engine()
+  const message = (cause instanceof Error ? cause.message : String(cause)).slice(0, MAX_ERROR_LENGTH)
+  const retryAt = cause instanceof RetryAt ? cause.at : stop.aborted ? now() : undefined
+  await db.transaction().execute(async (trx) => {
+    const within = { db: inTransaction(trx) }
+    await boss.fail(queue.name, [{ id: job.id, retryCount: job.retryCount }], { message }, within)
+    if (retryAt) await boss.update(queue.name, undefined, { id: job.id, startAfter: retryAt, ...within })
+  })
+}
+
+const claimLost = () => new ClaimLostError('Another process runs the job by now, or it was cancelled')
+
+/** Returns how many jobs a command changed. The types of pg-boss leave the field out. */
+const affectedBy = (response: object): unknown => Reflect.get(response, 'affected')
+
+/** The outputs that pg-boss stores when it takes a job from a process: no heartbeat, or the time limit of the attempt. */
+const ABANDONED = new Set(['job heartbeat timeout', 'job timed out'])
+
+function previousOutcome({ retryCount, output }: JobWithMetadata): 'failed' | 'abandoned' | undefined {
+  if (retryCount === 0) return undefined
+  const { value } = (output ?? {}) as { value?: { message?: string } }
+  return value?.message !== undefined && ABANDONED.has(value.message) ? 'abandoned' : 'failed'
+}

@@ -1,0 +1,125 @@
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import type { JobWithMetadata, PgBoss } from 'pg-boss'
+import type { Db } from '../database/tables.ts'
+import type { Log } from '../log.ts'
+import { runAttempt } from './job-attempt.ts'
+import type { JobHandler, Queue } from './queue.ts'
+
+/** Counts a finished attempt. */
+export type JobObserver = (queue: string, attempt: { outcome: JobOutcome; ms: number }) => void
+/** `lost` means that the claim was lost: the job was cancelled, or another process runs it by now. */
+export type JobOutcome = 'completed' | 'failed' | 'lost'
+
+/** Pause after a failed fetch. */
+const FETCH_RETRY_MS = 1_000
+
+export interface JobRunnerOptions {
+  readonly engine: () => Promise<PgBoss>
+  readonly queue: Queue
+  readonly handler: JobHandler<object>
+  readonly db: Db
+  readonly log: Log
+  readonly now: () => Date
+  readonly observe: JobObserver
+}
+
+/**
+ * Creates the runner of a queue in this process. It has one poll per queue instead of pg-boss's one per worker, fetches
+ * as many jobs as it has free slots, and refills a slot as soon as it is free (docs/decisions/2026-11-22-jobs.md).
+ */
+export function createJobRunner(deps: JobRunnerOptions) {
+  const { engine, queue, log } = deps
+  const running = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
+  /** Aborts the running attempts. */
+  const aborting = new AbortController()
+  let polling: Promise<void> | undefined
+  let wakeUp = new AbortController()
+  let failing = false
+  /** Fetches under way. */
+  let fetching = 0
+
+  function start(job: JobWithMetadata): Promise<void> {
+    const work = runAttempt({ ...deps, job, stop: aborting.signal }).finally(() => {
+      running.delete(job.id)
+      if (running.size === queue.concurrency - 1) wake() // jobs may have waited for a slot
+    })
+    running.set(job.id, work)
+    return work
+  }
+
+  /** Fetches due jobs into the free slots. Returns the number of started attempts, and their end. */
+  async function fetchJobs(free: number): Promise<{ started: number; ended: Promise<unknown> }> {
+    const { groupConcurrency } = queue
+    const limits = { batchSize: free, ...(groupConcurrency !== undefined && { groupConcurrency }) }
+    fetching++
+    try {
+      const jobs = await (await engine()).fetch<object>(queue.name, { ...limits, includeMetadata: true })
+      return { started: jobs.length, ended: Promise.all(jobs.map(start)) }
+    } finally {
+      fetching--
+    }
+  }
+
+  const freeSlots = () => queue.concurrency - running.size
+
+  async function poll(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      wakeUp = new AbortController()
+      const free = freeSlots()
+      let pauseMs = queue.pollMs
+      try {
+        const { started } = free > 0 ? await fetchJobs(free) : { started: 0 }
+        if (free > 0 && started === free) continue // more may be due; without a free slot, the next turn waits
+        if (failing) log.info({ queue: queue.name }, 'jobs can be fetched again')
+        failing = false
+      } catch (cause) {
+        if (!failing) log.warn({ err: cause, queue: queue.name }, 'jobs could not be fetched, will retry')
+        failing = true
+        pauseMs = FETCH_RETRY_MS
+      }
+      await delay(pauseMs, undefined, { signal: wakeUp.signal }).catch(() => {})
+    }
+  }
+
+  function wake(): void {
+    wakeUp.abort()
+  }
+
+  return {
+    start: () => {
+      polling ??= poll()
+    },
+
+    /** Looks for due jobs at once. */
+    wake,
+
+    /** Runs the due jobs and waits for those that it started. */
+    async runDue(): Promise<void> {
+      for (;;) {
+        const { started, ended } = await fetchJobs(Math.max(1, freeSlots()))
+        if (started === 0) return
+        await ended
+      }
+    },
+
+    /** Waits until no attempt is running or about to start. */
+    async idle(): Promise<void> {
+      while (fetching > 0 || running.size > 0) {
+        await Promise.allSettled(running.values())
+        await setImmediate()
+      }
+    },
+
+    /** Stops to fetch, waits for running attempts, and aborts them after `graceMs`. */
+    async close(graceMs: number): Promise<void> {
+      stopping.abort()
+      wake()
+      await polling
+      const timer = setTimeout(() => aborting.abort(), graceMs)
+      while (running.size > 0) await Promise.allSettled(running.values())
+      clearTimeout(timer)
+    },
+  }
+}
+export type JobRunner = ReturnType<typeof createJobRunner>
