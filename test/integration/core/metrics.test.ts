@@ -113,10 +113,10 @@ describe('all roles in one process', () => {
     expect(await read('wheelhouse_outbox_lag_seconds')).toBe(0)
   })
 
-  test('worker jobs are counted, with their last success', async () => {
+  test('periodic tasks are counted, with their last success', async () => {
     await vi.waitFor(async () => {
       const found = await samples(world.baseUrl)
-      for (const job of ['presence sweep', 'scheduled starts', 'idempotency clean-up']) {
+      for (const job of ['presence sweep', 'scheduled starts', 'outbound events']) {
         expect(found.get(`wheelhouse_job_runs_total{job="${job}",outcome="success"}`), job).toBeGreaterThan(0)
         expect(found.get(`wheelhouse_job_last_duration_seconds{job="${job}"}`)).toBeGreaterThan(0)
         const success = found.get(`wheelhouse_job_last_success_timestamp_seconds{job="${job}"}`) ?? 0
