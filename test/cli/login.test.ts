@@ -267,7 +267,7 @@ describe.concurrent('the stored file', () => {
     expect((await cli(user, ['whoami', '-s', world.baseUrl, '--json'])).json.server).toBe(world.baseUrl)
     expect((await cli(user, ['profiles', 'use', 'default'])).code).toBe(0)
     expect((await cli(user, ['whoami', '--json'])).json.profile).toBe('default')
-    expect((await cli(user, ['profiles', 'use', 'nobody'])).code).toBe(4)
+    expect((await cli(user, ['profiles', 'use', 'unknown'])).code).toBe(4)
     expect((await cli(user, ['whoami', '-p', 'default', '-s', other.url])).code).toBe(2)
     expect(other.credentials).toEqual(['Bearer svc_live_other'])
   })

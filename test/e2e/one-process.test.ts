@@ -165,7 +165,7 @@ describe('an impossible start ends with code 1 and a reason', () => {
     await unused[Symbol.asyncDispose]()
     await using app = startWheelhouse({
       ...freePorts,
-      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/nothing`,
+      DATABASE_URL: `postgres://unknown@127.0.0.1:${port}/nothing`,
       DATA_DIR: dataDir,
     })
     expect(await app.exited).toEqual({ code: 1, signal: null })

@@ -215,7 +215,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       const message = { session_id, body: 'x', client_message_id: 'm' }
       const invalid: [name: string, payload: unknown, error: RegExp][] = [
         ['session:watch', {}, /session_id/],
-        ['session:watch', { session_id: 'nobody' }, /session_id/],
+        ['session:watch', { session_id: 'no-uuid' }, /session_id/],
         ['session:watch', { session_id, after: -1 }, /after/],
         ['session:watch', { session_id, after: 1.5 }, /after/],
         ['session:watch', { session_id, after: '1' }, /after/],

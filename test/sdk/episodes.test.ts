@@ -78,7 +78,7 @@ describe('the episode outbox', () => {
     const promise = outbox.send({ ...given, type: 'heartbeat', extra: 'x'.repeat(100_000) } as EpisodeReport)
     expect(fixture.sent).toEqual([{ type: 'episode', ...given }])
     expect(Episode.safeParse(JSON.parse(JSON.stringify(fixture.sent[0]))).success).toBe(true)
-    outbox.acknowledged('somebody else')
+    outbox.acknowledged('another episode')
     expect(await outcomes([promise])).toMatchObject({ pending: 1 })
     outbox.acknowledged(given.episode_id)
     expect(await outcomes([promise])).toMatchObject({ fulfilled: 1 })

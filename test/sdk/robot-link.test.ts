@@ -239,11 +239,11 @@ test('telemetry is dropped, not queued, while the gateway does not read', async 
   }
   expect(dropped).toBeGreaterThan(1_000)
   expect(mostBuffered).toBeLessThan(100_000 + 61_000)
-  expect(link.stopped('still told')).toBe(true)
+  expect(link.stopped('sent under pressure')).toBe(true)
   gateway.newest.resume()
   await vi.waitFor(() => expect(link.telemetry('again')).toBe(true), 10_000)
   await vi.waitFor(() => expect(gateway.frames.some((frame) => frame.data === 'again')).toBe(true), 10_000)
-  expect(gateway.frames.some((frame) => frame.reason === 'still told')).toBe(true)
+  expect(gateway.frames.some((frame) => frame.reason === 'sent under pressure')).toBe(true)
 })
 
 test('a frame over the protocol limit is dropped by the link and does not close the connection', async () => {

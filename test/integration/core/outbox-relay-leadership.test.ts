@@ -19,13 +19,13 @@ const WAIT_OPTIONS = { timeout: 15_000, interval: 10 }
 /** Starts a relay that records the numbers of the events that it publishes. */
 function relayOver(databaseUrl: string, parts: Partial<OutboxRelayOptions> = {}) {
   const publishedIds: number[] = []
-  let deposed = 0
+  let leadershipLosses = 0
   const relay: OutboxRelay = startOutboxRelay({
     databaseUrl,
     log,
     bus: createMemoryBus(() => {}),
     onLeadershipLost: () => {
-      deposed++
+      leadershipLosses++
     },
     ...parts,
     publish: (event) => {
@@ -36,8 +36,8 @@ function relayOver(databaseUrl: string, parts: Partial<OutboxRelayOptions> = {})
   return {
     publishedIds,
     relay,
-    get deposed() {
-      return deposed
+    get leadershipLosses() {
+      return leadershipLosses
     },
     [Symbol.asyncDispose]: () => relay.close(),
   }
@@ -90,7 +90,7 @@ test.concurrent('a leader that the network has cut off is replaced, and steps ba
     await isDrained(url)
 
     proxy.restore()
-    await vi.waitFor(() => expect(first.deposed).toBe(1), WAIT_OPTIONS)
+    await vi.waitFor(() => expect(first.leadershipLosses).toBe(1), WAIT_OPTIONS)
     // It is a candidate again, and becomes leader when the other stops.
     await second.relay.close()
     await write(url, upTo(5, 41))
@@ -118,7 +118,7 @@ test.concurrent('a leader that is busy or waits for a slow database is not repla
     await isDrained(url)
 
     expect(await blocker(url)).toBe(leader)
-    expect([first.publishedIds, second.publishedIds, first.deposed]).toEqual([upTo(20), [], 0])
+    expect([first.publishedIds, second.publishedIds, first.leadershipLosses]).toEqual([upTo(20), [], 0])
   }))
 
 test.concurrent('loads at most one batch at a time, by number and by size', () =>
@@ -161,7 +161,7 @@ test('a leader that was frozen in the middle of a batch publishes no more of it'
     })
     await other.serving()
     await write(url, upTo(20))
-    await vi.waitFor(() => expect(first.deposed).toBe(1), WAIT_OPTIONS)
+    await vi.waitFor(() => expect(first.leadershipLosses).toBe(1), WAIT_OPTIONS)
     expect(first.publishedIds).toEqual([1, 2, 3])
     await isDrained(url)
     await other.line((text) => text.includes('relaying the outbox'))

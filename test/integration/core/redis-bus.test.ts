@@ -112,8 +112,8 @@ test('a stop waits for a reconnecting Redis, other hints do not', async () => {
   bus.publish('robot.stop', stopOf('robot'))
   proxy.restore()
   await vi.waitFor(() => expect(received.stops).toEqual([stopOf('robot')]), waitOptions)
-  bus.publish('credential.revoked', { apiKeyId: 'told' })
-  await vi.waitFor(() => expect(received.revoked).toEqual(['told']), waitOptions)
+  bus.publish('credential.revoked', { apiKeyId: 'received' })
+  await vi.waitFor(() => expect(received.revoked).toEqual(['received']), waitOptions)
 })
 
 test('at most ten thousand stops wait for an unresponsive Redis', async () => {

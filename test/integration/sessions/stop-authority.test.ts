@@ -134,7 +134,7 @@ describe('a stop that the owner or an admin requested', () => {
 
   test('may be cleared by the operator when the current setting of the robot allows it', async () => {
     const fixture = await openSessionFixture(world)
-    expect(await set(fixture, 'nobody')).toMatchObject({ status: 400 })
+    expect(await set(fixture, 'unknown')).toMatchObject({ status: 400 })
     expect(await set(fixture, 'anyone')).toMatchObject({ status: 200, body: { stop_clear: 'anyone' } })
     await stop(fixture, fixture.client)
     expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({

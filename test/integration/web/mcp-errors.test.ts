@@ -12,7 +12,7 @@ const callers = [
   'operator key',
   'other client',
   'admin',
-  'nobody',
+  'user without a role',
 ] as const
 type CallerName = (typeof callers)[number]
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   tokens.set('client', client.token).set('client key', (await client.key()).key)
   tokens.set('operator', operator.token).set('operator key', (await operator.key()).key)
   tokens.set('other client', (await world.client()).token).set('admin', (await world.admin()).token)
-  tokens.set('nobody', (await world.newUser()).token)
+  tokens.set('user without a role', (await world.newUser()).token)
   for (const name of callers) clients.set(name, await connectMcp(world.baseUrl, tokenOf(name)))
   robot = await world.robot(client)
   await storeEpisode((await world.connect(robot)).beat())
@@ -219,6 +219,6 @@ describe('tools/list', () => {
     for (const tool of ['start_session', 'get_schedule', 'get_overview']) expect(owned).not.toContain(tool)
     for (const tool of ['list_robots', 'rate_session', 'get_overview']) expect(driven).not.toContain(tool)
     expect(of('admin')).toEqual(expect.arrayContaining(['get_overview', 'stop_robot', 'start_session']))
-    expect(of('nobody')).not.toContain('start_session')
+    expect(of('user without a role')).not.toContain('start_session')
   })
 })

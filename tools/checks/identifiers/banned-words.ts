@@ -28,6 +28,7 @@ const replacements: Readonly<Record<string, string>> = {
   'watcher watchers outsider outsiders': 'observer',
   rights: 'permissions',
   'hear hears heard': 'received',
+  deposed: 'leadership lost',
 }
 
 /** Pairs of words that are banned together only. */

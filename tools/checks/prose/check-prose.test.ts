@@ -38,6 +38,14 @@ describe('banned terms', () => {
   })
 })
 
+test('comments of the example of the settings are read, its settings are not', () => {
+  const inSettings = (text: string) =>
+    checkProse(Repository.of({ '.env.example': text })).map(({ line, rule }) => [line, rule])
+  expect(inSettings('A=1\n\n# The limit,\n# told to robots.\nB=2\n')).toEqual([[4, 'banned-term']])
+  expect(inSettings('# Whoever reads it.')).toContainEqual([1, 'relative-clause'])
+  expect(inSettings('# --- The news ---\n# NAME=nobody\nTOLD=1\n')).toEqual([])
+})
+
 describe('relative clauses', () => {
   test('at the beginning of a sentence are refused', () => {
     expect(inCode('// What is refused is counted.')).toEqual([[1, 'relative-clause']])

@@ -2,7 +2,7 @@ import type { Finding } from '../finding.ts'
 import type { Repository } from '../source/repository.ts'
 import { bannedTerms } from './banned-terms.ts'
 import { weakDocComments } from './doc-comments.ts'
-import { comments, messages, type Passage, paragraphs } from './passages.ts'
+import { comments, messages, type Passage, paragraphs, settingsComments } from './passages.ts'
 import { relativeClause } from './relative-clauses.ts'
 
 /** Texts of others, history, and the tables of this check. */
@@ -14,10 +14,12 @@ const EXEMPT = [
   'tools/checks/prose/',
   'tools/checks/identifiers/',
 ]
+/** A comment before each setting. */
+const SETTINGS = '.env.example'
 /** Written by `npm run cli:docs` from texts that are checked in the code. */
 const GENERATED = ['docs/cli.md']
 
-/** Checks comments, messages and documents: banned terms, relative clauses, verbs in doc comments. */
+/** Checks comments, messages, documents and the example of the settings: banned terms, relative clauses, verbs in doc comments. */
 export function checkProse(repository: Repository): Finding[] {
   const isChecked = (path: string) => ![...EXEMPT, ...GENERATED].some((prefix) => path.startsWith(prefix))
   const code = repository
@@ -35,7 +37,12 @@ export function checkProse(repository: Repository): Finding[] {
   const documents = repository.paths
     .filter((path) => path.endsWith('.md') && isChecked(path))
     .flatMap((path) => paragraphs(repository.text(path)).flatMap((passage) => checkPassage(path, passage)))
-  return [...code, ...documents]
+  const settings = repository.paths
+    .filter((path) => path === SETTINGS)
+    .flatMap((path) =>
+      settingsComments(repository.text(path)).flatMap((passage) => checkPassage(path, passage)),
+    )
+  return [...code, ...documents, ...settings]
 }
 
 function checkPassage(file: string, { line, text }: Passage): Finding[] {

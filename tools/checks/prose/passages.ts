@@ -88,6 +88,23 @@ export function paragraphs(text: string): Passage[] {
   return passages
 }
 
+/** Returns the comments of a file of settings. Settings that are commented out, and headings, are left out. */
+export function settingsComments(text: string): Passage[] {
+  const passages: Passage[] = []
+  let current: { line: number; rows: string[] } | undefined
+  for (const [index, row] of [...text.split('\n'), ''].entries()) {
+    const comment = /^# (?!---|[A-Z_]+=)(.*)/.exec(row)?.[1]
+    if (comment !== undefined) {
+      current ??= { line: index + 1, rows: [] }
+      current.rows.push(comment)
+      continue
+    }
+    if (current) passages.push({ line: current.line, text: current.rows.join('\n') })
+    current = undefined
+  }
+  return passages
+}
+
 /** Removes marks, code spans and addresses from a line of Markdown. */
 const plain = (row: string) =>
   row
