@@ -1,4 +1,5 @@
-import { type Piece, renderPieces, type StyledText, styled, truncate, widthOf } from './text.ts'
+import Table from 'cli-table3'
+import { type Piece, renderPieces, styled, truncate, widthOf } from './text.ts'
 
 export interface Column<T> {
   readonly title: string
@@ -10,6 +11,13 @@ export interface Column<T> {
 
 const GAP = 2
 const MIN_COLUMN_WIDTH = 6
+const tops = ['top', 'top-left', 'top-mid', 'top-right']
+const bottoms = ['bottom', 'bottom-left', 'bottom-mid', 'bottom-right']
+/** No borders: only a gap between the columns. */
+const chars = {
+  ...Object.fromEntries([...tops, ...bottoms, 'left', 'right'].map((border) => [border, ''])),
+  middle: ' '.repeat(GAP),
+}
 
 /** Returns the lines of a table, at most as wide as the terminal. With `columns` undefined, nothing is cut. */
 export function table<T>(
@@ -17,22 +25,24 @@ export function table<T>(
   rows: readonly T[],
   screen: { readonly columns: number | undefined; readonly coloured: boolean },
 ): string[] {
-  const titles: StyledText[] = shape.map(({ title }) => styled('dim', title))
-  const cells = rows.map((row) => shape.map(({ value }): Piece => value(row) ?? '-'))
-  const all: Piece[][] = [titles, ...cells]
+  const titles = shape.map(({ title }): Piece => styled('dim', title))
+  const all = [titles, ...rows.map((row) => shape.map(({ value }): Piece => value(row) ?? '-'))]
   const naturalWidths = shape.map((_, index) => Math.max(...all.map((line) => widthOf(line[index] as Piece))))
-  const widths =
+  const colWidths =
     screen.columns === undefined ? naturalWidths : shrinkColumns(shape, naturalWidths, screen.columns)
+  const colAligns = shape.map(({ right }) => (right ? 'right' : 'left'))
+  // Draws each line as a table, because the time for one table grows with the square of its rows.
   return all.map((line) => {
-    const pieces = line.flatMap((cell, index): Piece[] => {
-      const width = widths[index] as number
-      const piece = truncate(cell, width)
-      const space = ' '.repeat(Math.max(0, width - widthOf(piece)))
-      const gap = index === 0 ? '' : ' '.repeat(GAP)
-      if (shape[index]?.right) return [gap, space, piece]
-      return index === line.length - 1 ? [gap, piece] : [gap, piece, space]
+    const drawn = new Table({
+      chars,
+      style: { 'padding-left': 0, 'padding-right': 0, border: [] },
+      colWidths: [...colWidths],
+      colAligns,
     })
-    return renderPieces(pieces, screen.coloured).trimEnd()
+    // Cuts the texts first, because cli-table3 cuts emoji in two and does not end every style.
+    const cells = line.map((cell, index) => truncate(cell, colWidths[index] as number))
+    drawn.push(cells.map((cell) => renderPieces([cell], screen.coloured)))
+    return drawn.toString().trimEnd()
   })
 }
 
