@@ -1,9 +1,10 @@
+import type { Writable } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { type Column, table } from './table.ts'
 import { type Piece, renderPieces, styled, widthOf } from './text.ts'
 
 /** An output stream: a terminal, a pipe or a file. */
-export type Stream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
+export type Stream = Writable & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
 
 export interface OutputOptions {
   readonly stdout: Stream

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import { addAbortSignal } from 'node:stream'
 import { Failure } from './failure.ts'
 import type { Output } from './output.ts'
@@ -6,41 +5,32 @@ import type { Terminal } from './terminal.ts'
 import { escapeText } from './text.ts'
 
 const SECRET_LIMIT = 8_192
+const CTRL_D = '\x04'
+const DEFAULT_COLUMNS = 80
 
 export type TerminalPrompts = ReturnType<typeof createTerminalPrompts>
 
 /** Creates prompts for the user at the terminal. They use standard error, because standard output is for results. */
 export function createTerminalPrompts({ stdin, stderr, signal }: Terminal, out: Output, yes: boolean) {
-  /** Reads typed text without echoing it. */
-  const readHidden = () =>
-    new Promise<string>((resolve, reject) => {
-      let typed = ''
-      const end = (finish: () => void) => {
-        stdin.off('data', onKeys)
-        signal.removeEventListener('abort', abort)
-        stdin.setRawMode(false)
-        stdin.pause()
-        stderr.write('\n')
-        finish()
-      }
-      const abort = () => end(() => reject(signal.reason))
-      const onKeys = (keys: string) => {
-        for (const key of keys) {
-          if (key === '\r' || key === '\n') return end(() => resolve(typed))
-          // In raw mode the terminal sends Ctrl-C as a key.
-          if (key === '\x03') process.kill(process.pid, 'SIGINT')
-          else if (key === '\x04')
-            return end(() => reject(new Failure('interrupted', 'The input ended before Enter.')))
-          else if (key === '\x7f' || key === '\b') typed = typed.slice(0, -1)
-          else if (typed.length < SECRET_LIMIT) typed += key
-        }
-      }
-      signal.addEventListener('abort', abort, { once: true })
-      stdin.setEncoding('utf8')
-      stdin.setRawMode(true)
-      stdin.on('data', onKeys)
-      stdin.resume()
+  /** Returns the text that the user typed before Enter. @throws Failure for Ctrl-C, Ctrl-D and Escape */
+  async function ask(question: string, kind: 'text' | 'password'): Promise<string> {
+    // Loaded here, because most commands ask nothing.
+    const prompts = await import('@clack/prompts')
+    prompts.updateSettings({ aliases: { [CTRL_D]: 'cancel' } })
+    // The library would show one character per line.
+    if (stderr.columns === 0) stderr.columns = DEFAULT_COLUMNS
+    const typed = await prompts[kind]({
+      message: escapeText(question),
+      mask: '',
+      withGuide: false,
+      input: stdin,
+      output: stderr,
+      signal,
     })
+    if (!prompts.isCancel(typed)) return typed
+    signal.throwIfAborted()
+    throw new Failure('interrupted', 'Interrupted.')
+  }
 
   const readPiped = async () => {
     let text = ''
@@ -58,8 +48,7 @@ export function createTerminalPrompts({ stdin, stderr, signal }: Terminal, out: 
     present: interactive,
     /** Reads a secret: typed without echo, or from standard input without a terminal. */
     async secret(question: string): Promise<string> {
-      if (interactive) stderr.write(`${escapeText(question)}: `)
-      const text = (await (interactive ? readHidden() : readPiped())).trim()
+      const text = (await (interactive ? ask(`${question}: `, 'password') : readPiped())).trim()
       if (text === '') throw new Failure('usage', `${question} was empty.`)
       return text
     },
@@ -71,15 +60,9 @@ export function createTerminalPrompts({ stdin, stderr, signal }: Terminal, out: 
       if (yes) return
       if (!interactive || out.json)
         throw new Failure('usage', `${question} This needs a terminal to confirm. Add --yes to continue.`)
-      const lines = createInterface({ input: stdin, output: stderr })
-      // In raw mode the terminal sends Ctrl-C as a key.
-      lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-      try {
-        const answer = await lines.question(`${escapeText(question)} [y/N] `, { signal })
-        if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('interrupted', 'Nothing was changed.')
-      } finally {
-        lines.close()
-      }
+      // A text, because the library's own confirmation would accept a single key without Enter.
+      const answer = await ask(`${question} [y/N]`, 'text')
+      if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('interrupted', 'Nothing was changed.')
     },
   }
 }

@@ -104,7 +104,8 @@ describe.concurrent('signing in', () => {
     terminal.type(CTRL_C)
     const { code } = await terminal.ended
     expect(code).toBe(130)
-    const [, rest] = terminal.shown().split(shown)
+    // A prompt is drawn again when it ends.
+    const rest = terminal.shown().split(shown).at(-1)
     expect(rest).toMatch(/^[\s^C.]*wheelhouse: Interrupted\.\s+RESTORED\s*$/)
     await expect(stat(pathOf(user))).rejects.toThrow('ENOENT')
   })
@@ -208,12 +209,23 @@ describe.concurrent('an API key', () => {
     expect(screen.shown()).not.toContain(key.slice(0, 20))
   })
 
-  test('prompt ends with Ctrl-C', async () => {
+  test.each([
+    ['Ctrl-C', CTRL_C],
+    ['Ctrl-D', '\x04'],
+    ['Escape', '\x1b'],
+  ])('prompt ends with %s', async (_, key) => {
     const screen = openTerminal(await createCliUser(), ['login', world.baseUrl, '--api-key'])
     await screen.shows('API key: ')
-    screen.type(`svc_live_half${CTRL_C}`)
+    screen.type(`svc_live_half${key}`)
     expect((await screen.ended).code).toBe(130)
     expect(screen.shown()).not.toContain('svc_live_half')
+  })
+
+  test('prompt is readable in a terminal of unknown width', async () => {
+    const screen = openTerminal(await createCliUser(), ['login', world.baseUrl, '--api-key'], { columns: 0 })
+    await screen.shows('API key: ')
+    screen.type(CTRL_C)
+    expect((await screen.ended).code).toBe(130)
   })
 
   test('that the platform refuses is not stored', async () => {
