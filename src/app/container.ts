@@ -152,6 +152,10 @@ function createCore(
   const isWorker = config.roles.includes('worker')
   const jobs = createJobs({
     ...deps,
+    hints: {
+      publish: (queues) => deps.bus.publish('jobs.created', { queues }),
+      subscribe: (listener) => deps.bus.subscribe('jobs.created', ({ queues }) => listener(queues)),
+    },
     observe: metrics.jobAttempt,
     supervise: isWorker && (deps.superviseJobs ?? true),
   })

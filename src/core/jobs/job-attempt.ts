@@ -1,8 +1,8 @@
 import type { JobWithMetadata } from 'pg-boss'
 import { inTransaction } from './boss.ts'
 import { storeProgress } from './job-progress.ts'
-import type { JobOutcome, JobRunnerOptions } from './job-runner.ts'
 import { ClaimLostError, RetryAt } from './queue.ts'
+import type { JobOutcome, JobRunnerOptions } from './runner-options.ts'
 
 /** Heartbeats per heartbeat timeout. */
 const BEATS_PER_TIMEOUT = 3
@@ -80,9 +80,14 @@ async function recordFailure(deps: Parameters<typeof runAttempt>[0], cause: unkn
   await db.transaction().execute(async (trx) => {
     const within = { db: inTransaction(trx) }
     await boss.fail(queue.name, [{ id: job.id, retryCount: job.retryCount }], { message }, within)
-    if (retryAt) await boss.update(queue.name, undefined, { id: job.id, startAfter: retryAt, ...within })
+    if (isLastAttempt(deps)) await boss.deleteJob(queue.name, job.id, within)
+    else if (retryAt) await boss.update(queue.name, undefined, { id: job.id, startAfter: retryAt, ...within })
   })
 }
+
+/** Returns whether a failure moves the job to the dead letters. The original would hold back the jobs of its key. */
+const isLastAttempt = ({ queue, job }: Parameters<typeof runAttempt>[0]): boolean =>
+  queue.retry.limit !== 'unlimited' && job.retryCount >= queue.retry.limit
 
 const claimLost = () => new ClaimLostError('Another process runs the job by now, or it was cancelled')
 

@@ -1,31 +1,14 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
-import type { JobWithMetadata, PgBoss } from 'pg-boss'
-import type { Db } from '../database/tables.ts'
-import type { Log } from '../log.ts'
+import type { JobWithMetadata } from 'pg-boss'
 import { runAttempt } from './job-attempt.ts'
-import type { JobHandler, Queue } from './queue.ts'
-
-/** Counts a finished attempt. */
-export type JobObserver = (queue: string, attempt: { outcome: JobOutcome; ms: number }) => void
-/** `lost` means that the claim was lost: the job was cancelled, or another process runs it by now. */
-export type JobOutcome = 'completed' | 'failed' | 'lost'
+import type { JobRunnerOptions } from './runner-options.ts'
 
 /** Pause after a failed fetch. */
 const FETCH_RETRY_MS = 1_000
 
-export interface JobRunnerOptions {
-  readonly engine: () => Promise<PgBoss>
-  readonly queue: Queue
-  readonly handler: JobHandler<object>
-  readonly db: Db
-  readonly log: Log
-  readonly now: () => Date
-  readonly observe: JobObserver
-}
-
 /**
- * Creates the runner of a queue in this process. It has one poll per queue instead of pg-boss's one per worker, fetches
- * as many jobs as it has free slots, and refills a slot as soon as it is free (docs/decisions/2026-11-22-jobs.md).
+ * Creates the runner of a queue in this process. It has one poll per queue instead of pg-boss's one per worker, fetches a
+ * job for each free slot, and refills a slot after its job has ended (docs/decisions/2026-11-22-jobs.md).
  */
 export function createJobRunner(deps: JobRunnerOptions) {
   const { engine, queue, log } = deps

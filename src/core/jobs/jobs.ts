@@ -2,12 +2,12 @@ import type { Transaction } from 'kysely'
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import type { Db, Tables } from '../database/tables.ts'
-import type { Bus } from '../events/bus.ts'
 import type { Log } from '../log.ts'
 import { createBoss, inTransaction } from './boss.ts'
-import { createJobRunner, type JobObserver, type JobRunner } from './job-runner.ts'
+import { createJobRunner, type JobRunner } from './job-runner.ts'
 import type { JobHandler, NewJob, Queue } from './queue.ts'
 import { ensureQueues, ensureSchedules } from './queue-settings.ts'
+import type { JobObserver } from './runner-options.ts'
 
 /** Time that running jobs have to finish when the process stops. */
 const STOP_GRACE_MS = 2_000
@@ -15,12 +15,19 @@ const STOP_GRACE_MS = 2_000
 export interface JobsOptions {
   readonly db: Db
   readonly pool: () => Promise<Pool>
-  readonly bus: Bus
+  /** Informs processes that queues have new jobs. A lost hint costs time, never a job. */
+  readonly hints: JobHints
   readonly log: Log
   readonly now: () => Date
   readonly observe: JobObserver
   /** Whether this process looks for abandoned jobs and creates the scheduled ones. */
   readonly supervise: boolean
+}
+
+export interface JobHints {
+  publish(queues: string[]): void
+  /** Returns the function that unsubscribes. */
+  subscribe(listener: (queues: readonly string[]) => void): () => void
 }
 
 interface RegisteredQueue {
@@ -33,7 +40,7 @@ interface RegisteredQueue {
  * creates them in the database, `start` runs those of the process's roles.
  */
 export function createJobs(deps: JobsOptions) {
-  const { bus, supervise } = deps
+  const { hints, supervise } = deps
   const boss = createBoss(deps)
   const registered = new Map<string, RegisteredQueue>()
   const runners = new Map<string, JobRunner>()
@@ -101,7 +108,7 @@ export function createJobs(deps: JobsOptions) {
     announce(jobs: readonly NewJob[]): void {
       const due = jobs.filter(({ startAt }) => !startAt || startAt <= deps.now())
       const queues = [...new Set(due.map(({ queue }) => queue.name))]
-      if (queues.length > 0) bus.publish('jobs.created', { queues })
+      if (queues.length > 0) hints.publish(queues)
     },
 
     /** Starts to run the queues that have a handler here and that `runs` selects. */
@@ -109,7 +116,7 @@ export function createJobs(deps: JobsOptions) {
       for (const { queue, handler } of registered.values()) {
         if (handler && runs(queue)) runnerOf(queue.name).start()
       }
-      unsubscribe = bus.subscribe('jobs.created', ({ queues }) => {
+      unsubscribe = hints.subscribe((queues) => {
         for (const name of queues) runners.get(name)?.wake()
       })
     },

@@ -2,7 +2,7 @@ import type { PgBoss, QueueOptions } from 'pg-boss'
 import type { Queue } from './queue.ts'
 
 /** The queue that receives jobs whose retries are exhausted. Admins retry or discard them. */
-export const DEAD_LETTERS = 'dead-letters'
+const DEAD_LETTERS = 'dead-letters'
 
 const DAY_SECONDS = 86_400
 /** PostgreSQL's largest integer. */
@@ -12,11 +12,10 @@ const KEEP_WAITING_SECONDS = 3_650 * DAY_SECONDS
 const KEEP_DEAD_LETTERS_SECONDS = 30 * DAY_SECONDS
 
 /** Returns pg-boss's policy for the order of a queue. */
-export const policyOf = ({ order }: Pick<Queue, 'order'>) =>
-  order === 'perKey' ? 'key_strict_fifo' : 'standard'
+const policyOf = ({ order }: Pick<Queue, 'order'>) => (order === 'perKey' ? 'key_strict_fifo' : 'standard')
 
 /** Returns pg-boss's settings of a queue. */
-export function settingsOf(queue: Queue): QueueOptions & { deadLetter?: string } {
+function settingsOf(queue: Queue): QueueOptions & { deadLetter?: string } {
   const { retry } = queue
   return {
     retryLimit: retry.limit === 'unlimited' ? UNLIMITED_RETRIES : retry.limit,

@@ -1,8 +1,9 @@
+import type { Transaction } from 'kysely'
 import type { z } from 'zod'
-import type { Tx } from '../events/transactor.ts'
+import type { Tables } from '../database/tables.ts'
 
 /** Retries of a job whose handler failed. The delay doubles with each attempt, with jitter. */
-export interface RetryPolicy {
+interface RetryPolicy {
   /** The number of retries, after which the job goes to the dead letters; `unlimited` for work that must not end. */
   readonly limit: number | 'unlimited'
   readonly delaySeconds: number
@@ -12,13 +13,13 @@ export interface RetryPolicy {
 /** A named queue of jobs, and how its jobs run. */
 export interface Queue<Data extends object = object> {
   readonly name: string
-  /** What the jobs do, in one line, for admins. */
+  /** The purpose of its jobs in one line, for admins. */
   readonly description: string
   /** Validates the data of a job before it runs. Data refers to rows by id; it holds no secrets. */
   readonly data: z.ZodType<Data>
   /**
-   * With `perKey`, jobs of one key run one at a time and in the order of their creation, in all processes together. Every
-   * job then needs a key.
+   * With `perKey`, jobs of one key run one at a time and in the order of the transactions that created them, in all processes
+   * together. Every job then needs a key.
    */
   readonly order: 'any' | 'perKey'
   /** The number of jobs that one process runs at a time. */
@@ -54,7 +55,7 @@ export interface Attempt<Data extends object = object> {
    * Completes the job in the caller's transaction, so that its result and its completion are one commit.
    * @throws ClaimLostError when another process runs the job by now, or an admin cancelled it
    */
-  complete(tx: Tx): Promise<void>
+  complete(tx: { readonly db: Transaction<Tables> }): Promise<void>
   /** Stores the progress of a long job. `total` is an estimate. */
   progress(done: number, total: number): Promise<void>
 }

@@ -1,3 +1,3 @@
-export { createPayments, type Payments } from './facade.ts'
+export { createPayments } from './facade.ts'
 export { onboardingPage } from './onboarding-page.ts'
 export { paymentEndpoints } from './payment.routes.ts'

@@ -1,8 +1,296 @@
-import { expect, test } from 'vitest'
-import { createWorld } from '../../support/world/world.ts'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { ClaimLostError, RetryAt } from '../../../src/core/jobs/queue.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
+import { query } from '../../support/processes/processes.ts'
+import { createEngine, testQueue } from '../../support/world/job-engine.ts'
+import { abandonJobs } from '../../support/world/jobs.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
-test('smoke', async () => {
-  await using world = await createWorld()
-  const rows = await world.platform.core.db.selectFrom('users').select('id').execute()
-  expect(rows).toEqual([])
+let database: TestDatabase
+beforeEach(async () => {
+  await database?.drop()
+  database = await createTestDatabase()
+})
+afterAll(() => database?.drop())
+
+const queue = testQueue()
+const allJobs = () =>
+  query(
+    database.url,
+    `select name, state, data ->> 'name' as item, retry_count, output, source_output from pgboss.job
+     where name in ('test-items', 'dead-letters') order by created_on, item`,
+  )
+const makeDue = () => query(database.url, `update pgboss.job set start_after = now() where state < 'active'`)
+
+describe('a job', () => {
+  test('exists only if the transaction that creates it commits', async () => {
+    const ran: string[] = []
+    await using engine = await createEngine(database, queue, async ({ data }) => void ran.push(data.name))
+    await expect(
+      engine.transact(async (tx) => {
+        tx.enqueue({ queue, data: { name: 'lost' } })
+        throw new Error('rolled back')
+      }),
+    ).rejects.toThrow('rolled back')
+    await engine.enqueue({ name: 'kept' })
+    await engine.jobs.runDue(queue)
+    expect(ran).toEqual(['kept'])
+  })
+
+  test('starts at its time, and before jobs of a lower priority', async () => {
+    const ran: string[] = []
+    const one = testQueue({ concurrency: 1 })
+    await using engine = await createEngine(database, one, async ({ data }) => void ran.push(data.name))
+    await engine.enqueue({ name: 'later', startAt: new Date(Date.now() + 3_600_000) }, { name: 'ordinary' })
+    await engine.enqueue({ name: 'urgent', priority: 10 })
+    await engine.jobs.runDue(one)
+    expect(ran).toEqual(['urgent', 'ordinary'])
+    await makeDue()
+    await engine.jobs.runDue(one)
+    expect(ran).toEqual(['urgent', 'ordinary', 'later'])
+  })
+
+  test('runs again after failures, and becomes a dead letter with its error after the last one', async () => {
+    const attempts: unknown[] = []
+    await using engine = await createEngine(database, queue, async ({ number, previous }) => {
+      attempts.push([number, previous])
+      throw new Error(`failure ${number}`)
+    })
+    await engine.enqueue({ name: 'x' })
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await makeDue()
+      await engine.jobs.runDue(queue)
+    }
+    expect(attempts).toEqual([
+      [1, undefined],
+      [2, 'failed'],
+      [3, 'failed'],
+    ])
+    const letter = {
+      name: 'dead-letters',
+      state: 'created',
+      item: 'x',
+      source_output: { message: 'failure 3' },
+    }
+    expect(await allJobs()).toMatchObject([letter])
+  })
+
+  test('runs again at the time that its handler chooses', async () => {
+    const at = new Date(Date.now() + 7_200_000)
+    await using engine = await createEngine(database, queue, async () => {
+      throw new RetryAt(at, 'ask again in two hours')
+    })
+    await engine.enqueue({ name: 'x' })
+    await engine.jobs.runDue(queue)
+    const rows = await query(
+      database.url,
+      `select state, start_after, output from pgboss.job where name = 'test-items'`,
+    )
+    expect(rows).toEqual([{ state: 'retry', start_after: at, output: { message: 'ask again in two hours' } }])
+  })
+
+  test('with data that its queue does not allow fails, and others run', async () => {
+    const ran: string[] = []
+    await using engine = await createEngine(database, queue, async ({ data }) => void ran.push(data.name))
+    await engine.enqueue({ name: 'bad' }, { name: 'good' })
+    await query(database.url, `update pgboss.job set data = '{"name": 5}' where data ->> 'name' = 'bad'`)
+    await engine.jobs.runDue(queue)
+    expect(ran).toEqual(['good'])
+    expect(engine.outcomes.toSorted()).toEqual(['completed', 'failed'])
+  })
+
+  test('stores its progress', async () => {
+    await using engine = await createEngine(database, queue, async ({ progress }) => {
+      await progress(1, 10)
+      await progress(4, 10)
+    })
+    await engine.enqueue({ name: 'x' })
+    await engine.jobs.runDue(queue)
+    expect(await query(database.url, 'select done::int, total::int from job_progress')).toEqual([
+      { done: 4, total: 10 },
+    ])
+  })
+})
+
+describe('several processes', () => {
+  test('run each job once', async () => {
+    const ran: string[] = []
+    const handler = async ({ data }: { data: { name: string } }) => void ran.push(data.name)
+    await using first = await createEngine(database, queue, handler)
+    await using second = await createEngine(database, queue, handler)
+    const names = Array.from({ length: 100 }, (_, n) => `n${n}`)
+    await first.enqueue(...names.map((name) => ({ name })))
+    for (const { start } of [first, second]) start()
+    await waitFor(() => expect(ran).toHaveLength(100))
+    expect(ran.toSorted()).toEqual(names.toSorted())
+  })
+
+  test('run the jobs of a key one at a time and in order, while other keys go on', async () => {
+    const ordered = testQueue({ order: 'perKey' })
+    const running = new Set<string>()
+    const ran: string[] = []
+    const handler = async ({ data: { name } }: { data: { name: string } }) => {
+      const key = name.slice(0, 1)
+      expect(running.has(key), `two jobs of ${key} at the same time`).toBe(false)
+      running.add(key)
+      await new Promise(setImmediate)
+      ran.push(name)
+      running.delete(key)
+    }
+    await using first = await createEngine(database, ordered, handler)
+    await using second = await createEngine(database, ordered, handler)
+    for (let n = 0; n < 10; n++) await first.enqueue({ name: `a${n}`, key: 'a' }, { name: `b${n}`, key: 'b' })
+    for (const { start } of [first, second]) start()
+    await waitFor(() => expect(ran).toHaveLength(20))
+    for (const key of ['a', 'b'])
+      expect(ran.filter((name) => name.startsWith(key))).toEqual(
+        Array.from({ length: 10 }, (_, n) => `${key}${n}`),
+      )
+    await waitFor(() => expect([...first.outcomes, ...second.outcomes]).toEqual(Array(20).fill('completed')))
+  })
+
+  test('go on with the next job of a key after one has become a dead letter', async () => {
+    const ordered = testQueue({ order: 'perKey', retry: { limit: 0, delaySeconds: 1, maxDelaySeconds: 1 } })
+    const ran: string[] = []
+    await using engine = await createEngine(database, ordered, async ({ data }) => {
+      ran.push(data.name)
+      if (data.name === 'first') throw new Error('broken')
+    })
+    await engine.enqueue({ name: 'first', key: 'k' })
+    await engine.enqueue({ name: 'second', key: 'k' })
+    await engine.jobs.runDue(ordered)
+    expect(ran).toEqual(['first', 'second'])
+  })
+
+  test('limit the jobs of a group', async () => {
+    const limited = testQueue({ groupConcurrency: 1, concurrency: 4 })
+    const release = Promise.withResolvers<void>()
+    const started: string[] = []
+    await using engine = await createEngine(database, limited, async ({ data }) => {
+      started.push(data.name)
+      await release.promise
+    })
+    await engine.enqueue(
+      { name: 'slow 1', group: 'slow' },
+      { name: 'slow 2', group: 'slow' },
+      { name: 'free' },
+    )
+    engine.start()
+    await waitFor(() => expect(started).toHaveLength(2))
+    expect(started.toSorted()).toEqual(['free', expect.stringContaining('slow')])
+    await engine.enqueue({ name: 'another' })
+    await waitFor(() => expect(started).toContain('another'))
+    expect(started, 'the second job of the group still waits').toHaveLength(3)
+    release.resolve()
+    await waitFor(() => expect(started).toHaveLength(4))
+  })
+
+  test('take over a job whose process ended, and know that it may have had effects', async () => {
+    const previous: unknown[] = []
+    const hangs = Promise.withResolvers<void>()
+    await using dead = await createEngine(database, queue, () => hangs.promise)
+    await using alive = await createEngine(
+      database,
+      queue,
+      async (attempt) => void previous.push(attempt.previous),
+    )
+    await dead.enqueue({ name: 'x' })
+    const hanging = dead.jobs.runDue(queue)
+    await waitFor(async () => expect(await allJobs()).toMatchObject([{ state: 'active' }]))
+    await alive.jobs.recoverAbandoned()
+    await makeDue()
+    await alive.jobs.runDue(queue)
+    expect(previous, 'its heartbeats are recent').toEqual([])
+
+    await abandonJobs(database.url)
+    await alive.jobs.recoverAbandoned()
+    await makeDue()
+    await alive.jobs.runDue(queue)
+    expect(previous).toEqual(['abandoned'])
+    hangs.resolve()
+    await hanging
+    expect(dead.outcomes, 'its result does not count any more').toEqual(['lost'])
+    expect(await allJobs()).toMatchObject([{ state: 'completed' }])
+  })
+
+  test('of which one stops: its running job is due for the others at once', async () => {
+    const ran: string[] = []
+    await using stopping = await createEngine(database, queue, async ({ signal }) => {
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    })
+    await using other = await createEngine(database, queue, async ({ data }) => void ran.push(data.name))
+    await stopping.enqueue({ name: 'x' })
+    stopping.start()
+    await waitFor(async () => expect(await allJobs()).toMatchObject([{ state: 'active' }]))
+    await stopping.jobs.drain()
+    await other.jobs.runDue(queue)
+    expect(ran).toEqual(['x'])
+  })
+})
+
+describe('a result and the completion of its job', () => {
+  test('are one transaction', async () => {
+    const tokens: string[] = []
+    await using engine = await createEngine(database, queue, (attempt) =>
+      engine.transact(async (tx) => {
+        tx.enqueue({
+          queue,
+          data: { name: `after ${attempt.data.name}` },
+          startAt: new Date(Date.now() + 60_000),
+        })
+        tokens.push(attempt.data.name)
+        await attempt.complete(tx)
+        if (tokens.length === 1) throw new Error('the commit fails')
+      }),
+    )
+    await engine.enqueue({ name: 'x' })
+    await engine.jobs.runDue(queue)
+    expect(await allJobs()).toMatchObject([{ item: 'x', state: 'retry' }])
+    await makeDue()
+    await engine.jobs.runDue(queue)
+    expect(await allJobs()).toMatchObject([
+      { item: 'x', state: 'completed' },
+      { item: 'after x', state: 'created' },
+    ])
+  })
+
+  test('are both discarded when the job was cancelled in between', async () => {
+    let failure: unknown
+    await using engine = await createEngine(database, queue, async (attempt) => {
+      await (await engine.jobs.engine()).cancel(queue.name, attempt.id)
+      await engine
+        .transact(async (tx) => {
+          tx.enqueue({ queue, data: { name: 'must not exist' } })
+          await attempt.complete(tx)
+        })
+        .catch((cause) => {
+          failure = cause
+          throw cause
+        })
+    })
+    await engine.enqueue({ name: 'x' })
+    await engine.jobs.runDue(queue)
+    expect(failure).toBeInstanceOf(ClaimLostError)
+    expect(engine.outcomes).toEqual(['lost'])
+    expect(await allJobs()).toMatchObject([{ item: 'x', state: 'cancelled' }])
+  })
+})
+
+test('a worker sets the schedules of cron queues, and changes them with the queue', async () => {
+  const schedules = () => query(database.url, 'select name, cron, timezone from pgboss.schedule')
+  const hourly = testQueue({ cron: '7 * * * *' })
+  {
+    await using _worker = await createEngine(database, hourly, async () => {}, { supervise: true })
+    expect(await schedules()).toEqual([{ name: 'test-items', cron: '7 * * * *', timezone: 'UTC' }])
+  }
+  {
+    await using _worker = await createEngine(database, testQueue({ cron: '8 * * * *' }), async () => {}, {
+      supervise: true,
+    })
+    expect(await schedules()).toEqual([{ name: 'test-items', cron: '8 * * * *', timezone: 'UTC' }])
+  }
+  await using _worker = await createEngine(database, testQueue({ name: 'others' }), async () => {}, {
+    supervise: true,
+  })
+  expect(await schedules()).toEqual([])
 })

@@ -36,7 +36,7 @@ class Life {
   }
 }
 
-/** The jobs of a process that ends after a number of steps. Its heartbeats end with it. */
+/** Creates the jobs of a process that ends after a number of steps. Its heartbeats end with it. */
 function crashableJobs({ platform }: World, now: () => Date, life: Life): Jobs {
   const pool = async () => {
     const real = await platform.core.pool()
@@ -46,7 +46,8 @@ function crashableJobs({ platform }: World, now: () => Date, life: Life): Jobs {
     }
     return Object.assign(Object.create(real), { query })
   }
-  return createJobs({ ...platform.core, pool, now, observe: () => {}, supervise: false })
+  const hints = { publish: () => {}, subscribe: () => () => {} }
+  return createJobs({ ...platform.core, pool, now, hints, observe: () => {}, supervise: false })
 }
 
 /** Payments in a process that ends after a number of steps. */
