@@ -9,7 +9,8 @@ const HOOKS = '/api/webhooks'
 
 let world: World
 beforeAll(async () => {
-  world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
+  // Robots are silent; only a closed connection makes them OFFLINE.
+  world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true', HEARTBEAT_TIMEOUT_MS: '600000' } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
