@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../../packages/sdk/hub-client.ts'
 import type { UnreadUpdate } from '../../../packages/sdk/unread-count.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const NOTIFICATIONS = '/api/notifications'
@@ -267,11 +268,11 @@ describe('read state', () => {
       expect(seen).toEqual([{ unread: 2 }])
       const { body } = await operator.post('/api/operator/certifications', { robot_type: 'counted' })
       await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
-      await vi.waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }), 10_000)
+      await waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }))
       await operator.post(`${NOTIFICATIONS}/2/read`)
-      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }), 10_000)
+      await waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }))
       await readUpTo(operator, '3')
-      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 0, read: { up_to: '3' } }), 10_000)
+      await waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 0, read: { up_to: '3' } }))
       expect(seen).toHaveLength(4)
     } finally {
       hub.close()
@@ -313,11 +314,11 @@ describe('push: false', () => {
     await prefer(owner, { push: false })
     const robot = await world.robot(owner)
     ;(await world.connect(robot)).beat()
-    const session = await vi.waitFor(async () => {
+    const session = await waitFor(async () => {
       const started = await operator.post('/api/sessions', { robotId: robot.id })
       expect(started.status).toBe(201)
       return started.body.sessionId as string
-    }, 10_000)
+    })
     const [ownerSocket, operatorSocket] = await Promise.all([owner.hub(), operator.hub()])
     await ownerSocket.send('session:watch', { session_id: session })
     await operator.patch(`/api/sessions/${session}`, { action: 'emergency_stop', reason: 'smoke' })

@@ -1,5 +1,5 @@
 import { NotificationType } from '@wheelhouse/protocol'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NOTIFICATION_DIGESTS } from '../../../src/modules/notifications/digest.service.ts'
 import { NOTIFICATION_MAILS } from '../../../src/modules/notifications/mail.service.ts'
 import { renderNotification } from '../../../src/modules/notifications/mail-texts.ts'
@@ -8,12 +8,11 @@ import { type ReceivedMail, startMailServer } from '../../support/network/smtp.t
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { runningJobs } from '../../support/world/jobs.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type WorldOptions } from '../../support/world/world.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** Timeout for a busy machine. */
-const BUSY_MS = 15_000
 
 /** Creates a platform with a mail server and a clock that the test can advance. */
 async function createFixture(options: WorldOptions = {}) {
@@ -54,11 +53,11 @@ async function createFixture(options: WorldOptions = {}) {
       const robot = await world.robot(owner, { name: 'Warehouse arm' })
       const link = await world.connect(robot)
       link.beat()
-      const id = await vi.waitFor(async () => {
+      const id = await waitFor(async () => {
         const started = await operator.post('/api/sessions', { robotId: robot.id })
         expect(started.status).toBe(201)
         return started.body.sessionId as string
-      }, BUSY_MS)
+      })
       return { owner, operator, robot, link, id, path: `/api/sessions/${id}` }
     },
     /** Runs the worker once, in addition to its scheduled runs. */
@@ -67,11 +66,10 @@ async function createFixture(options: WorldOptions = {}) {
     },
     prefer: (user: TestUser, preferences: object) =>
       user.post('/api/auth/profile', { notification_preferences: preferences }),
-    arrived: (user: TestUser, count: number) =>
-      vi.waitFor(() => expect(to(user)).toHaveLength(count), { timeout: BUSY_MS, interval: 20 }),
+    arrived: (user: TestUser, count: number) => waitFor(() => expect(to(user)).toHaveLength(count)),
     /** Waits until `count` attempts to mail a user have failed. */
     attempted: (user: TestUser, count: number) =>
-      vi.waitFor(async () => {
+      waitFor(async () => {
         const mail = await db
           .selectFrom('notification_mails')
           .select(['attempts', 'delivered_at'])
@@ -79,7 +77,7 @@ async function createFixture(options: WorldOptions = {}) {
           .executeTakeFirst()
         expect(mail).toEqual({ attempts: count, delivered_at: null })
         expect(await runningJobs(world.database.url, NOTIFICATION_MAILS.name)).toBe(0)
-      }, BUSY_MS),
+      }),
     /** Returns the numbers of a user's pending digests and mails. */
     async left(user: TestUser) {
       const [digests, mails] = await Promise.all([
@@ -122,7 +120,7 @@ const header = ({ headers }: ReceivedMail, name: string) =>
 const linkIn = (mail: ReceivedMail) => header(mail, 'List-Unsubscribe')?.slice(1, -1) as string
 const nothingLeft = { digests: 0, mails: 0 }
 const settled = (fixture: Fixture, user: TestUser) =>
-  vi.waitFor(async () => expect(await fixture.left(user)).toEqual(nothingLeft), BUSY_MS)
+  waitFor(async () => expect(await fixture.left(user)).toEqual(nothingLeft))
 
 describe.concurrent('a mail', () => {
   test('contains notifications that stay unread for a minute, with links to the session and to unsubscribe', async () => {
@@ -193,10 +191,10 @@ describe.concurrent('a mail', () => {
     await fixture.prefer(silent, { push: false })
     const [socket] = [await present.hub(), await silent.hub()]
     for (const user of [present, silent]) {
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         const seen = await db.selectFrom('user_presence').selectAll().where('user_id', '=', user.id).execute()
         expect(seen).toHaveLength(1)
-      }, 10_000)
+      })
       await fixture.decide(user)
     }
     fixture.later(MINUTE_MS)
@@ -207,7 +205,7 @@ describe.concurrent('a mail', () => {
     }
     expect(fixture.to(present)).toEqual([])
     socket.close()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       await db
         .updateTable('user_presence')
         .set({ seen_at: new Date(Date.now() - 20_000) })
@@ -216,7 +214,7 @@ describe.concurrent('a mail', () => {
       fixture.later(15 * MINUTE_MS)
       await fixture.run()
       expect(fixture.to(present)).toHaveLength(1)
-    }, BUSY_MS)
+    })
   })
 
   test('is sent at once for an emergency stop and a lost robot, also to connected users, with pending notifications', async () => {
@@ -276,7 +274,7 @@ describe.concurrent('no mail is sent', () => {
     await fixture.prefer(whileLocked, { email: false })
     await fixture.mail.stop()
     fixture.later(MINUTE_MS)
-    await vi.waitFor(async () => expect(await fixture.left(late)).toEqual({ digests: 0, mails: 1 }), BUSY_MS)
+    await waitFor(async () => expect(await fixture.left(late)).toEqual({ digests: 0, mails: 1 }))
     await fixture.prefer(late, { email: false })
     await fixture.mail.start()
     fixture.later(HOUR_MS)
@@ -381,10 +379,7 @@ describe.concurrent('an outage', () => {
     await fixture.mail.stop()
     await fixture.decide(operator)
     fixture.later(MINUTE_MS)
-    await vi.waitFor(
-      async () => expect(await fixture.left(operator)).toEqual({ digests: 0, mails: 1 }),
-      BUSY_MS,
-    )
+    await waitFor(async () => expect(await fixture.left(operator)).toEqual({ digests: 0, mails: 1 }))
     for (let hour = 0; hour < 12; hour++) {
       await fixture.decide(operator)
       fixture.later(HOUR_MS)
@@ -407,10 +402,7 @@ describe.concurrent('an outage', () => {
     await fixture.mail.stop()
     await fixture.decide(operator, 2)
     fixture.later(MINUTE_MS)
-    await vi.waitFor(
-      async () => expect(await fixture.left(operator)).toEqual({ digests: 0, mails: 1 }),
-      BUSY_MS,
-    )
+    await waitFor(async () => expect(await fixture.left(operator)).toEqual({ digests: 0, mails: 1 }))
     await operator.post('/api/notifications/read', { up_to: '2' })
     await fixture.mail.start()
     fixture.later(HOUR_MS)
@@ -449,11 +441,11 @@ describe.concurrent('an outage', () => {
     fixture.mail.is('dies after')
     await fixture.decide(operator, 3)
     fixture.later(MINUTE_MS)
-    await vi.waitFor(() => expect(fixture.mail.seen).toHaveLength(1), BUSY_MS)
-    await vi.waitFor(async () => {
+    await waitFor(() => expect(fixture.mail.seen).toHaveLength(1))
+    await waitFor(async () => {
       const [row] = await fixture.db.selectFrom('notification_mails').select('last_error').execute()
       expect(row?.last_error).toContain('may have been delivered')
-    }, BUSY_MS)
+    })
     fixture.mail.is('takes')
     await operator.post('/api/notifications/2/read')
     fixture.later(MINUTE_MS)
@@ -508,13 +500,10 @@ test('three concurrent workers mail each notification once', {
       .to(user)
       .flatMap((item) => [...textOf(item).matchAll(/type "(type-\d+)"/g)].map(([, type]) => type))
       .toSorted()
-  await vi.waitFor(
-    () => {
-      fixture.later(MINUTE_MS) // a user with an undelivered mail is rechecked after a minute
-      for (const user of users) expect(notified(user)).toHaveLength(3)
-    },
-    { timeout: BUSY_MS, interval: 500 },
-  )
+  await waitFor(() => {
+    fixture.later(MINUTE_MS) // a user with an undelivered mail is rechecked after a minute
+    for (const user of users) expect(notified(user)).toHaveLength(3)
+  })
   for (const user of users) {
     await settled(fixture, user)
     expect(new Set(notified(user)).size, 'mailed twice').toBe(3)

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { enqueueOpenInvoices, INVOICE_COLLECTIONS } from '../../../src/modules/payments/collection-queue.ts'
 import { createInvoiceFixture } from '../../support/stripe/invoice-fixture.ts'
 import type { StripeFault } from '../../support/stripe/server.ts'
 import { HOUR_MS, MINUTE_MS } from '../../support/world/billing.ts'
 import { performAction, start } from '../../support/world/session-fixtures.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
 test('a completed month becomes a Stripe invoice with a line for each session, and is PAID after the Stripe event', async () => {
   await using fixture = await createInvoiceFixture()
@@ -323,10 +324,10 @@ test('carries an amount below the minimum over to the next invoice, and balances
   const stripeInvoice = [...fixture.invoices.all.values()].at(-1)
   expect(stripeInvoice).toMatchObject({ amount_due: 130, status: 'open' })
   fixture.invoices.pay(stripeInvoice?.id ?? '')
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     await fixture.sendEvent('invoice.paid', stripeInvoice?.id ?? '')
     expect((await fixture.list())[0]).toMatchObject({ status: 'PAID', total_cents: 100 })
-  }, 10_000)
+  })
   expect(await fixture.balances()).toEqual({ receivable: 0, balance: 0, cash: 130 })
 })
 

@@ -1,11 +1,12 @@
 import Stripe from 'stripe'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { balance, post } from '../../../src/modules/billing/ledger.ts'
 import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
 import { ask } from '../../support/network/http-request.ts'
 import { snapshotEvent, thinEvent, WEBHOOK_SECRET } from '../../support/stripe/events.ts'
 import { type FakeStripe, type StripeFault, startStripe } from '../../support/stripe/server.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const PAYMENTS = '/api/payments'
@@ -336,7 +337,7 @@ describe('Stripe', () => {
       }
       for (const item of fixture.requests) {
         // A slow request may still be running when the client repeats it.
-        if (fault === SLOW) await vi.waitFor(() => works(item), { timeout: 10_000, interval: 200 })
+        if (fault === SLOW) await waitFor(() => works(item))
         else await works(item)
       }
       expect(await Promise.all(fixture.events.map(deliverEvent))).toEqual(

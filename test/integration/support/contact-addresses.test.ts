@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CONTACT_MAILS } from '../../../src/modules/support/contact-delivery.ts'
 import { type MailServer, startMailServer } from '../../support/network/smtp.ts'
 import { query } from '../../support/processes/processes.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const valid = {
@@ -100,10 +101,10 @@ describe('the address of a contact message accepts any script', () => {
     expect(body).toMatchObject({ stored: true, delivered: false })
     mail.is('takes')
     await query(world.database.url, 'update pgboss.job set start_after = now()')
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       await world.runJobs(CONTACT_MAILS)
       expect(mail.taken).toHaveLength(1)
-    }, 10_000)
+    })
     expect(mail.taken[0]?.headers).not.toMatch(/^reply-to:/im)
     const raw = mail.taken[0]?.body ?? ''
     expect(`${Buffer.from(raw, 'base64')}${raw.replace(/=C3=B6/g, 'ö').replace(/=C3=A4/g, 'ä')}`).toContain(

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type MailServer, startMailServer } from '../../support/network/smtp.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const categories = [
@@ -235,7 +236,7 @@ describe('GET /api/admin/contact-messages', () => {
       next_attempt_at: expect.stringMatching(/Z$/),
     })
     clockMs += 3_600_000
-    await vi.waitFor(async () => expect(await listed('?delivered=false')).toEqual([]), 10_000)
+    await waitFor(async () => expect(await listed('?delivered=false')).toEqual([]))
   })
 
   test.each(['limit=0', 'limit=201', 'limit=x', 'before=7', 'delivered=yes', 'delivered=', 'status=x'])(

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const LIST = '/api/admin/robot-requests'
@@ -102,7 +103,7 @@ test('POST /api/robot-request: answers 503 and stores nothing while the database
       body: { error: expect.any(String) },
     })
     proxy.restore()
-    await vi.waitFor(async () => expect((await send(valid, proxiedWorld.baseUrl)).status).toBe(201), 10_000)
+    await waitFor(async () => expect((await send(valid, proxiedWorld.baseUrl)).status).toBe(201))
     const kept = await proxiedWorld.platform.core.db.selectFrom('robot_requests').select('id').execute()
     expect(kept).toHaveLength(1)
     proxiedWorld.errors.length = 0 // the logged 503 is expected

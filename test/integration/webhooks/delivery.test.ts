@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
 import {
   ok,
@@ -9,6 +9,7 @@ import {
   verify,
 } from '../../support/network/webhook-receiver.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const HOUR_MS = 3_600_000
@@ -46,7 +47,7 @@ const recordEvents = (owner: TestUser, count = 1) =>
   })
 /** Returns the only delivery after `attempts` completed attempts. */
 const waitForAttempts = ({ log }: Webhook, attempts: number) =>
-  vi.waitFor(async () => {
+  waitFor(async () => {
     const [delivery] = await log()
     expect(delivery?.attempts).toBe(attempts)
     // An attempt is complete when the next one is due after its start.
@@ -55,7 +56,7 @@ const waitForAttempts = ({ log }: Webhook, attempts: number) =>
       expect(delivery.duration_ms).not.toBeNull()
     }
     return delivery
-  }, 8_000)
+  })
 
 describe('a receiver that fails', () => {
   test('gets retries with the same id for three days, then the delivery fails', async () => {
@@ -129,9 +130,9 @@ describe('a receiver that fails', () => {
     const owner = await world.client()
     const webhook = await createWebhook(owner, receiver)
     await recordEvents(owner, 3)
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await webhook.read()).toMatchObject({ enabled: false, disabled_reason: 'gone' })
-    }, 5_000)
+    })
     expect(receiver.received).toHaveLength(1)
     expect((await webhook.log()).map((item: { status: string }) => item.status)).toEqual(
       Array(3).fill('FAILED'),
@@ -155,9 +156,9 @@ describe('a receiver that fails', () => {
     await waitForAttempts(webhook, 2)
     expect(await webhook.read()).toMatchObject({ enabled: true })
     aheadMs += 0.2 * DAY_MS
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await webhook.read()).toMatchObject({ enabled: false, disabled_reason: 'failing' })
-    }, 5_000)
+    })
     const notified = (await owner.get('/api/notifications')).body.notifications
     expect(notified).toMatchObject([{ type: 'webhook.disabled', data: { reason: 'failing' } }])
     aheadMs = 0
@@ -173,7 +174,7 @@ test('receivers that never respond do not delay others', async () => {
   )
   const webhooks = await Promise.all(creations)
   await recordEvents(owner, 40)
-  await vi.waitFor(() => expect(quick.received).toHaveLength(40), 8_000)
+  await waitFor(() => expect(quick.received).toHaveLength(40))
   expect(quick.received.map(({ event }) => event.seq)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1))
   expect(quick.mostUnderWay).toBe(1)
   expect(hung.received, 'one request at a time per receiver').toHaveLength(7)
@@ -185,11 +186,11 @@ test('the numbers of logged and pending deliveries are limited', async () => {
   const owner = await world.client()
   const webhook = await createWebhook(owner, receiver)
   await recordEvents(owner, 6)
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(6), 5_000)
+  await waitFor(() => expect(receiver.received).toHaveLength(6))
   receiver.answerWith(status(500))
   await recordEvents(owner, 3)
   const statuses = async () => (await webhook.log()).map((item: { status: string }) => item.status)
-  await vi.waitFor(async () => expect(await statuses()).toHaveLength(9), 5_000)
+  await waitFor(async () => expect(await statuses()).toHaveLength(9))
   const retention = (now: Date) =>
     createOutboundRetention({
       db: world.platform.core.db,

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
 import { openSessionFixture, performAction, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 interface Event {
@@ -29,10 +30,10 @@ const read = async (user: TestUser, query = '') => {
 /** Resolves when the fan-out has no pending events. */
 const fannedOut = async () => {
   await world.drained()
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const left = await world.platform.core.db.selectFrom('outbound_events').select('name').execute()
     expect(left).toEqual([])
-  }, 10_000)
+  })
 }
 const typesOf = async (user: TestUser) => (await read(user, '?limit=500')).events.map(({ type }) => type)
 
@@ -150,10 +151,7 @@ describe('a stream', () => {
     expect(await read(fixture.owner)).toEqual({ events: [], next, more: false })
     expect((await fixture.owner.get(`/api/events?after=${head - 1}`)).status).toBe(410)
     await fixture.operator.post(`${fixture.path}/messages`, { body: '4' })
-    await vi.waitFor(
-      async () => expect((await read(fixture.owner, `?after=${next}`)).events).toHaveLength(1),
-      5_000,
-    )
+    await waitFor(async () => expect((await read(fixture.owner, `?after=${next}`)).events).toHaveLength(1))
     await performAction(fixture.operator, fixture.id, 'end')
   })
 
@@ -168,7 +166,7 @@ describe('a stream', () => {
     }))
     const payload = JSON.stringify({ robots })
     await world.platform.core.db.insertInto('outbox').values({ name: 'robots.status', payload }).execute()
-    await vi.waitFor(async () => expect((await read(owners[1], '?limit=1')).more).toBe(true), 10_000)
+    await waitFor(async () => expect((await read(owners[1], '?limit=1')).more).toBe(true))
     const seen: string[] = []
     for (let after = '0', more = true; more; ) {
       const page = await read(owners[1], `?after=${after}&limit=500`)
@@ -184,7 +182,7 @@ describe('a stream', () => {
     const owner = await world.client()
     const { id, key } = await owner.key()
     const waiting = owner.request('GET', '/api/events?wait=30', undefined, key)
-    await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(1), 10_000)
+    await waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(1))
     await owner.delete(`/api/auth/api-keys/${id}`)
     expect((await waiting).status).toBe(401)
   })
@@ -215,23 +213,20 @@ describe('a waiting request', () => {
         signal: disconnect.signal,
       }).catch(() => undefined)
     const waiting = Array.from({ length: 5 }, ask)
-    await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(5), 10_000)
+    await waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(5))
     const refused = await user.get('/api/events?wait=30')
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '5'])
     expect((await user.get('/api/events')).status, 'a request without wait').toBe(200)
     disconnect.abort()
     await Promise.all(waiting)
-    await vi.waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(0), 10_000)
+    await waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(0))
   })
 
   test('returns when the process stops', async () => {
     const stoppingWorld = await createWorld()
     const user = await stoppingWorld.client()
     const waiting = user.get('/api/events?wait=30')
-    await vi.waitFor(
-      () => expect(stoppingWorld.platform.webhooks.longPolling.waitingRequests).toBe(1),
-      10_000,
-    )
+    await waitFor(() => expect(stoppingWorld.platform.webhooks.longPolling.waitingRequests).toBe(1))
     await stoppingWorld[Symbol.asyncDispose]()
     expect((await waiting).body).toEqual({ events: [], next: '0', more: false })
   })

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Receiver, startReceiver, status, verify } from '../../support/network/webhook-receiver.ts'
 import { performAction, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const HOOKS = '/api/webhooks'
@@ -48,11 +49,11 @@ async function createWebhook(user: TestUser, receiver: Receiver, input: Record<s
 async function sendTestEvent(user: TestUser, path: string) {
   const { status, body } = await user.post(`${path}/test`)
   expect(status, JSON.stringify(body)).toBe(202)
-  return await vi.waitFor(async () => {
+  return await waitFor(async () => {
     const reply = await user.get(`${path}/deliveries/${body.id}`)
     expect(reply.body.status).not.toBe('PENDING')
     return reply.body
-  }, 5_000)
+  })
 }
 
 async function createScenario() {
@@ -70,9 +71,9 @@ describe.concurrent('a webhook', () => {
     const sessionId = await start(operator, robot.id)
     await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Grüße 🤖' })
     await performAction(operator, sessionId, 'end')
-    await vi.waitFor(() => expect(receiver.types()).toContain('notification.session.ended'), 5_000)
+    await waitFor(() => expect(receiver.types()).toContain('notification.session.ended'))
     const stream = (await owner.get('/api/events')).body.events
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(stream.length), 5_000)
+    await waitFor(() => expect(receiver.received).toHaveLength(stream.length))
 
     expect(receiver.received.map((latest) => verify(secret, latest))).toEqual(stream)
     expect(receiver.ids()).toEqual(stream.map(({ id }: { id: string }) => id))
@@ -118,10 +119,9 @@ describe.concurrent('a webhook', () => {
     ;(await world.connect(robot)).beat()
     const sessionId = await start(operator, robot.id)
     await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'hello' })
-    await vi.waitFor(() => expect(narrow.types()).toEqual(['chat.message']), 5_000)
-    await vi.waitFor(
-      () => expect(new Set(wide.types())).toEqual(new Set(['robot.status', 'notification.session.started'])),
-      5_000,
+    await waitFor(() => expect(narrow.types()).toEqual(['chat.message']))
+    await waitFor(() =>
+      expect(new Set(wide.types())).toEqual(new Set(['robot.status', 'notification.session.started'])),
     )
     expect(others.received).toEqual([])
     await performAction(operator, sessionId, 'end')
@@ -240,10 +240,7 @@ describe.concurrent('a webhook', () => {
     const { owner, robot } = await createScenario()
     const { path, log } = await createWebhook(owner, receiver)
     const link = await world.connect(robot)
-    await vi.waitFor(
-      async () => expect(await log()).toMatchObject([{ status: 'PENDING', attempts: 1 }]),
-      5_000,
-    )
+    await waitFor(async () => expect(await log()).toMatchObject([{ status: 'PENDING', attempts: 1 }]))
     const off = await owner.patch(path, { enabled: false })
     expect(off.body).toMatchObject({
       enabled: false,
@@ -253,7 +250,7 @@ describe.concurrent('a webhook', () => {
     expect(await log()).toMatchObject([{ status: 'FAILED', error: expect.stringContaining('disabled') }])
     expect((await owner.post(`${path}/test`)).status).toBe(409)
     await link.close()
-    await vi.waitFor(async () => expect((await owner.get('/api/events')).body.events).toHaveLength(2), 5_000)
+    await waitFor(async () => expect((await owner.get('/api/events')).body.events).toHaveLength(2))
     expect(await log()).toHaveLength(1)
 
     receiver.answerWith(status(204))
@@ -262,20 +259,17 @@ describe.concurrent('a webhook', () => {
       disabled_at: null,
     })
     await world.connect(robot)
-    await vi.waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(3), 5_000)
+    await waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(3))
     expect(receiver.received.map(({ event }) => event.seq)).toEqual([1, 3])
     // Missed events are replayed on request: a single delivery, or all since a time.
     const [, failed] = await log()
     expect((await owner.post(`${path}/deliveries/${failed.id}/replay`)).status).toBe(202)
-    await vi.waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(1), 5_000)
+    await waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(1))
     expect(receiver.ids().at(-1)).toBe(receiver.ids()[0])
-    await vi.waitFor(async () => expect(await log('?status=PENDING')).toEqual([]), 5_000)
+    await waitFor(async () => expect(await log('?status=PENDING')).toEqual([]))
     const replay = await owner.post(`${path}/replay`, { since: '2020-01-01T00:00:00Z' })
     expect(replay).toMatchObject({ status: 202, body: { replayed: 1, more: false } })
-    await vi.waitFor(
-      () => expect(receiver.received.map(({ event }) => event.seq)).toEqual([1, 3, 1, 2]),
-      5_000,
-    )
+    await waitFor(() => expect(receiver.received.map(({ event }) => event.seq)).toEqual([1, 3, 1, 2]))
   })
 
   test('of another user returns 404 on every route', async () => {

@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { ok, silence, startReceiver, verify } from '../../support/network/webhook-receiver.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
 import { abandonJobs } from '../../support/world/jobs.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 /** A platform without workers: the tests start workers as separate processes. */
@@ -62,28 +63,28 @@ test('no delivery is lost if a worker is killed before, between or during delive
   expect((await owner.get('/api/events')).body.events).toEqual([])
 
   await using first = await startWorker()
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000)
+  await waitFor(() => expect(receiver.received).toHaveLength(1))
   await first.end('SIGKILL') // during an attempt
   receiver.answerWith(ok)
   await expireClaims()
 
   await using second = await startWorker()
-  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(20), 30_000)
+  await waitFor(() => expect(receiver.received.length).toBeGreaterThan(20))
   await second.end('SIGKILL')
   await expireClaims()
 
   await using _third = await startWorker()
   const seen = () => new Set(receiver.ids())
-  await vi.waitFor(() => expect(seen().size).toBe(120), 40_000)
+  await waitFor(() => expect(seen().size).toBe(120))
   const stream = (await owner.get('/api/events?limit=500')).body.events as { id: string }[]
   expect([...seen()]).toEqual(stream.map(({ id }) => id))
   expect(receiver.ids()[1], 'the delivery that the first worker was sending when it was killed').toBe(
     receiver.ids()[0],
   )
   for (const item of receiver.received) verify(secret, item)
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     expect((await owner.get(`${path}/deliveries?status=PENDING`)).body.deliveries).toEqual([])
-  }, 5_000)
+  })
   expect(receiver.received.length, 'only interrupted deliveries are repeated').toBeLessThanOrEqual(122)
 })
 
@@ -98,7 +99,7 @@ test('two workers share deliveries: none is sent twice, and each receiver gets o
   for (const { url } of [slow, quick]) await createWebhook(owner, url)
   for (let n = 0; n < 8; n++) await recordEvents(owner, 10)
   for (const receiver of [slow, quick]) {
-    await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(80), 20_000)
+    await waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(80))
     expect(receiver.received.map(({ event }) => event.seq)).toEqual(
       Array.from({ length: 80 }, (_, n) => n + 1),
     )
