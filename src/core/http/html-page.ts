@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import { toAppError } from '../errors/errors.ts'
 
@@ -16,19 +17,47 @@ pre{white-space:pre-wrap;padding:.6rem .8rem;border-radius:.4rem;background:#888
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
-/** Escaped HTML. Only `html` creates it, so plain text is never used as markup. */
-export interface Html {
-  readonly markup: string
+/** HTML that a template rendered. Only `template` creates it, so plain text is never used as markup. */
+export class Html {
+  readonly #markup: string
+  constructor(markup: string) {
+    this.#markup = markup
+  }
+  toString(): string {
+    return this.#markup
+  }
 }
 
-/** Builds HTML, as a template tag. Escapes every inserted value unless it is `Html`. */
-export function html(texts: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html {
-  const inserted = values.map((value) => {
-    if (typeof value === 'string') return escapeHtml(value)
-    return 'markup' in value ? value.markup : value.map((part) => part.markup).join('')
-  })
-  return { markup: texts.map((text, index) => text + (inserted[index] ?? '')).join('') }
+const eta = new Eta({ autoTrim: false })
+const escapeText = eta.config.escapeFunction
+eta.config.escapeFunction = (value) => {
+  if (Array.isArray(value)) return value.map((part) => eta.config.escapeFunction(part)).join('')
+  return value instanceof Html ? value.toString() : escapeText(value ?? '')
 }
+
+/**
+ * Compiles a template of Eta, once. `<%= it.name %>` inserts a value of the data: escaped, unless a template rendered it.
+ * The source must be a constant.
+ */
+export function template<Data extends object = Record<never, never>>(source: string): (data: Data) => Html {
+  const render = eta.compile(source)
+  return (data) => new Html(render.call(eta, data))
+}
+
+const pageTemplate = template<{ title: string; body: Html }>(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title><%= it.title %></title>
+<style>${STYLE}</style></head>
+<body><main><h1><%= it.title %></h1>
+<%= it.body %>
+</main></body></html>
+`)
+
+/** Renders a paragraph that says what went wrong. */
+export const problemText = template<{ text: string | undefined }>('<p class="problem"><%= it.text %></p>')
+
+const signInProblem = template<{ problem: Html }>(`<%= it.problem %>
+<p><a href="/auth/login">Sign in again</a></p>`)
 
 /**
  * Sends a small page that runs no script and loads no resources. A submitted form may redirect to the origins in
@@ -50,14 +79,7 @@ export function sendPage(
       "frame-ancestors 'none'",
     ].join('; '),
   )
-  http.body = html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${page.title}</title>
-<style>${{ markup: STYLE }}</style></head>
-<body><main><h1>${page.title}</h1>
-${page.body}
-</main></body></html>
-`.markup
+  http.body = pageTemplate(page).toString()
 }
 
 /** Shows errors of inner middleware as a page to browsers. Other clients get the usual JSON. */
@@ -70,20 +92,8 @@ export function problemPages(report: (cause: unknown) => void): Middleware {
       const error = toAppError(cause)
       if (error.status >= 500) report(cause)
       http.set(error.headers)
-      const body = html`<p class="problem">${error.message}</p>
-<p><a href="/auth/login">Sign in again</a></p>`
+      const body = signInProblem({ problem: problemText({ text: error.message }) })
       sendPage(http, { status: error.status, title: 'Sign-in failed', body })
     }
   }
-}
-
-function escapeHtml(text: string): string {
-  const entities: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  }
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }

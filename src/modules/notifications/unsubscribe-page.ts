@@ -1,9 +1,16 @@
 import type { Context, Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
-import { html, sendPage } from '../../core/http/html-page.ts'
+import { type Html, problemText, sendPage, template } from '../../core/http/html-page.ts'
 import type { RateLimits } from '../../core/http/rate-limits.ts'
 import type { Unsubscribing } from './unsubscribe.ts'
+
+const questionTemplate = template(`<p>Stop mails about your notifications?</p>
+<form method="post"><button>Unsubscribe</button></form>`)
+const doneTemplate = template(
+  '<p>You will not receive mails about notifications any more. Wheelhouse still lists your notifications.</p>',
+)
+const INVALID = 'This link is not valid. Use the link in the mail unchanged.'
 
 /**
  * Serves `/unsubscribe`, the link in every mail about notifications. Only POST changes a preference: a mail program
@@ -18,25 +25,12 @@ export function unsubscribePage(deps: { unsubscribing: Unsubscribing; rateLimits
     await rateLimits.consume(http, 'public', clientNetwork(http))
     const { token } = http.query
     const userId = typeof token === 'string' ? unsubscribing.readToken(token) : undefined
-    if (userId === undefined)
-      return page(
-        http,
-        400,
-        html`<p class="problem">This link is not valid. Use the link in the mail unchanged.</p>`,
-      )
-    if (http.method !== 'POST') {
-      const body = html`<p>Stop mails about your notifications?</p>
-<form method="post"><button>Unsubscribe</button></form>`
-      return page(http, 200, body)
-    }
+    if (userId === undefined) return page(http, 400, problemText({ text: INVALID }))
+    if (http.method !== 'POST') return page(http, 200, questionTemplate({}))
     await unsubscribing.unsubscribe(userId)
-    page(
-      http,
-      200,
-      html`<p>You will not receive mails about notifications any more. Wheelhouse still lists your notifications.</p>`,
-    )
+    page(http, 200, doneTemplate({}))
   }
 }
 
-const page = (http: Context, status: number, body: ReturnType<typeof html>) =>
+const page = (http: Context, status: number, body: Html) =>
   sendPage(http, { status, title: 'Mails about notifications', body })

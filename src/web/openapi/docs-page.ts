@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Context, Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
-import { html } from '../../core/http/html-page.ts'
+import { template } from '../../core/http/html-page.ts'
 
 const HOME = '/api/docs'
 /** The files of Swagger UI (Apache-2.0) that the page needs. Other files of the package are not served. */
@@ -26,15 +26,15 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const PAGE = html`<!doctype html>
+const PAGE = template<{ home: string }>(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Wheelhouse API</title>
-<link rel="icon" type="image/png" href="${HOME}/favicon-32x32.png">
-<link rel="stylesheet" href="${HOME}/swagger-ui.css"></head>
+<link rel="icon" type="image/png" href="<%= it.home %>/favicon-32x32.png">
+<link rel="stylesheet" href="<%= it.home %>/swagger-ui.css"></head>
 <body><div id="swagger-ui"></div>
-<script src="${HOME}/swagger-ui-bundle.js"></script>
-<script src="${HOME}/init.js"></script></body></html>
-`.markup
+<script src="<%= it.home %>/swagger-ui-bundle.js"></script>
+<script src="<%= it.home %>/init.js"></script></body></html>
+`)({ home: HOME }).toString()
 
 // No validator: it would send the description to another host.
 const INIT = `SwaggerUIBundle({

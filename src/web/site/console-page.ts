@@ -4,7 +4,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context, Middleware } from 'koa'
 import { notAllowed, notFound } from '../../core/errors/errors.ts'
-import { html, sendPage } from '../../core/http/html-page.ts'
+import { sendPage, template } from '../../core/http/html-page.ts'
 
 const HOME = '/dashboard'
 const ASSETS = `${HOME}/assets/`
@@ -28,6 +28,10 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+const notBuiltTemplate =
+  template(`<p>Build it with <b>npm run build:console</b>, then load this page again. <b>npm start</b> builds it
+by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`)
+
 /** Serves the console under `/dashboard` and every path below it. The router of the console selects the page. */
 export function consolePage(folder: string = DIST_FOLDER): Middleware {
   return async (http, next) => {
@@ -45,8 +49,7 @@ async function sendIndex(http: Context, folder: string): Promise<void> {
     return sendPage(http, {
       status: 503,
       title: 'The console is not built',
-      body: html`<p>Build it with <b>npm run build:console</b>, then load this page again. <b>npm start</b> builds it
-by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`,
+      body: notBuiltTemplate({}),
     })
   }
   http.set('Content-Security-Policy', POLICY)

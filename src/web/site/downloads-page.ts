@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import { AppError, notAllowed } from '../../core/errors/errors.ts'
-import { type Html, html, sendPage } from '../../core/http/html-page.ts'
+import { sendPage, template } from '../../core/http/html-page.ts'
 import { createPackageStore, type PackageFile, type PackageName } from './package.store.ts'
 
 const HOME = '/downloads'
@@ -37,6 +37,34 @@ const descriptions: Record<PackageName, PackageDescription> = {
   },
 }
 
+const notPackedTemplate =
+  template(`<p>Pack them with <b>npm run pack</b>, then load this page again. <b>npm start</b> packs them by
+itself.</p>`)
+
+const listTemplate = template<{
+  home: string
+  packages: readonly ReturnType<typeof describe>[]
+  sdkUrl: string
+}>(`<p>The packages of this platform need Node 22.12 or newer. They are not in the public npm registry, where
+the name <b>wheelhouse</b> belongs to an unrelated package: always install them by their address.</p>
+<% for (const { title, version, purpose, commands } of it.packages) { %><h2><%= title %> <%= version %></h2>
+<p><%= purpose %></p>
+<pre><%= commands %></pre>
+<% } %>
+<h2>Hashes</h2>
+<p>npm records the hash of a file in <code>package-lock.json</code> and checks it at every later installation.</p>
+<% for (const { file, size, integrity } of it.packages) { %><p><a href="<%= it.home %>/<%= file %>"><%= file %></a>, <%= size %> kB<br><code><%= integrity %></code></p>
+<% } %>
+<p>To check a file by hand:</p>
+<pre>openssl dgst -sha512 -binary <%= it.packages[0].file %> | openssl base64 -A</pre>
+<h2>Notes</h2>
+<p>Each file contains the Wheelhouse code that it needs. Third-party packages come from your npm registry.</p>
+<p>npm 12 and newer need <code>allow-remote=root</code> in the <code>.npmrc</code> of a project that depends on such an
+address.</p>
+<p>The platform serves its own version only. A build that must not depend on the platform stores the file and
+installs that copy. An address without the version, such as
+<code><%= it.sdkUrl %></code>, leads to the current one.</p>`)
+
 /** Serves `/downloads`: the packages of this platform, and the commands that install them. */
 export function downloadsPage(options: { baseUrl: string; folder?: string }): Middleware {
   const packages = createPackageStore(options.folder)
@@ -54,44 +82,25 @@ function sendList(http: Context, files: readonly PackageFile[], baseUrl: string)
     return sendPage(http, {
       status: 503,
       title: 'The downloads are not packed',
-      body: html`<p>Pack them with <b>npm run pack</b>, then load this page again. <b>npm start</b> packs them by
-itself.</p>`,
+      body: notPackedTemplate({}),
     })
   }
   sendPage(http, {
     status: 200,
     title: 'Downloads',
-    body: html`<p>The packages of this platform need Node 22.12 or newer. They are not in the public npm registry, where
-the name <b>wheelhouse</b> belongs to an unrelated package: always install them by their address.</p>
-${files.map((packageFile) => describe(packageFile, baseUrl))}
-<h2>Hashes</h2>
-<p>npm records the hash of a file in <code>package-lock.json</code> and checks it at every later installation.</p>
-${files.map(hashOf)}
-<p>To check a file by hand:</p>
-<pre>openssl dgst -sha512 -binary ${files[0]?.file ?? ''} | openssl base64 -A</pre>
-<h2>Notes</h2>
-<p>Each file contains the Wheelhouse code that it needs. Third-party packages come from your npm registry.</p>
-<p>npm 12 and newer need <code>allow-remote=root</code> in the <code>.npmrc</code> of a project that depends on such an
-address.</p>
-<p>The platform serves its own version only. A build that must not depend on the platform stores the file and
-installs that copy. An address without the version, such as
-<code>${`${baseUrl}${HOME}/${unversionedName('sdk')}`}</code>, leads to the current one.</p>`,
+    body: listTemplate({
+      home: HOME,
+      packages: files.map((packageFile) => describe(packageFile, baseUrl)),
+      sdkUrl: `${baseUrl}${HOME}/${unversionedName('sdk')}`,
+    }),
   })
 }
 
-function describe({ packageName, file, version }: PackageFile, baseUrl: string): Html {
+function describe({ packageName, file, version, bytes, integrity }: PackageFile, baseUrl: string) {
   const { title, purpose, commands } = descriptions[packageName]
   const lines = commands(`${baseUrl}${HOME}/${file}`, baseUrl).join('\n')
-  return html`<h2>${title} ${version}</h2>
-<p>${purpose}</p>
-<pre>${lines}</pre>
-`
-}
-
-function hashOf({ file, bytes, integrity }: PackageFile): Html {
-  const size = `${Math.ceil(bytes.length / 1024)} kB`
-  return html`<p><a href="${HOME}/${file}">${file}</a>, ${size}<br><code>${integrity}</code></p>
-`
+  const size = Math.ceil(bytes.length / 1024)
+  return { title, purpose, commands: lines, file, version, size, integrity }
 }
 
 function sendFile(http: Context, files: readonly PackageFile[], name: string): void {

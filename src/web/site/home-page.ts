@@ -1,6 +1,11 @@
 import type { Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
-import { html, sendPage } from '../../core/http/html-page.ts'
+import { sendPage, template } from '../../core/http/html-page.ts'
+
+const homeTemplate = template(`<p>An open teleoperation hub. It is running.</p>
+<p><a href="/dashboard">Open the console</a></p>
+<p><a href="/api/docs">Read about the API</a></p>
+<p><a href="/downloads">Install the command line and the SDK</a></p>`)
 
 /** Serves `/`: a short description with links. */
 export function homePage(): Middleware {
@@ -10,10 +15,7 @@ export function homePage(): Middleware {
     sendPage(http, {
       status: 200,
       title: 'Wheelhouse',
-      body: html`<p>An open teleoperation hub. It is running.</p>
-<p><a href="/dashboard">Open the console</a></p>
-<p><a href="/api/docs">Read about the API</a></p>
-<p><a href="/downloads">Install the command line and the SDK</a></p>`,
+      body: homeTemplate({}),
     })
   }
 }

@@ -49,6 +49,7 @@ test('an invalid e-mail address shows the form again', async () => {
 
   expect(page.status).toBe(400)
   expect(page.text).toContain('not an e-mail address')
+  expect(page.text).not.toContain('<script')
 })
 
 test('the sign-in page escapes names and names the development provider', async () => {

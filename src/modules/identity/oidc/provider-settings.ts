@@ -1,5 +1,5 @@
 import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
-import { html, sendPage } from '../../../core/http/html-page.ts'
+import { problemText, sendPage } from '../../../core/http/html-page.ts'
 import { type DevAccount, devAccountClaims } from './dev-account.ts'
 import { devicePages } from './device-page.ts'
 import { createProviderStore } from './provider.store.ts'
@@ -64,7 +64,7 @@ export function providerSettings(options: {
       sendPage(http, {
         status: http.status,
         title: 'Sign-in failed',
-        body: html`<p class="problem">${out.error_description ?? out.error}</p>`,
+        body: problemText({ text: out.error_description ?? out.error }),
       }),
     features: features(),
   }

@@ -1,15 +1,31 @@
 import type { Context, Middleware } from 'koa'
 import type { Provider } from 'oidc-provider'
 import { AppError, badRequest, notAllowed } from '../../../core/errors/errors.ts'
-import { type Html, html, sendPage } from '../../../core/http/html-page.ts'
+import { type Html, problemText, sendPage, template } from '../../../core/http/html-page.ts'
 import { type DevAccount, DevEmail } from './dev-account.ts'
 
 const FORM_LIMIT_BYTES = 4_096
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 
-const INSECURE = html`<p class="problem"><b>Warning: this platform is open to the network.</b> Everyone who can connect to it
-can sign in as any account, including admins. Use it with test data only.</p>`
+const signInTemplate = template<{
+  problem: Html | undefined
+  insecure: boolean
+  client: string
+  accounts: readonly DevAccount[]
+}>(`<%= it.problem %><% if (it.insecure) { %><p class="problem"><b>Warning: this platform is open to the network.</b>
+Everyone who can connect to it can sign in as any account, including admins. Use it with test data only.</p><% } %>
+<p><small>Built-in development provider: everyone who can open this page can sign in as any account without a password.
+It does not run in production. Signing in for <b><%= it.client %></b>.</small></p>
+<form method="post"><% for (const { email, name, hint } of it.accounts) { %>
+<button name="email" value="<%= email %>"><b><%= name %></b> <small><%= hint %> · <%= email %></small></button>
+<% } %></form>
+<form method="post">
+<label>Any other e-mail address
+<input type="email" name="email" required maxlength="200" autocomplete="username"></label>
+<button>Sign in</button>
+</form>
+<form method="post"><button name="cancel" value="1">Cancel</button></form>`)
 
 /** Serves the development provider's sign-in page, which offers the accounts and accepts any e-mail address. */
 export function signInPage(deps: {
@@ -64,22 +80,14 @@ function sendSignInPage(
     status: problem ? 400 : 200,
     title: 'Sign in to Wheelhouse',
     ...(typeof redirectUri === 'string' && { formTargets: [new URL(redirectUri).origin] }),
-    body: html`${problem ? html`<p class="problem">${problem}</p>` : html``}${insecure ? INSECURE : html``}
-<p><small>Built-in development provider: everyone who can open this page can sign in as any account without a password.
-It does not run in production. Signing in for <b>${client}</b>.</small></p>
-<form method="post">${accounts.map(accountButton)}</form>
-<form method="post">
-<label>Any other e-mail address
-<input type="email" name="email" required maxlength="200" autocomplete="username"></label>
-<button>Sign in</button>
-</form>
-<form method="post"><button name="cancel" value="1">Cancel</button></form>`,
+    body: signInTemplate({
+      problem: problem === undefined ? undefined : problemText({ text: problem }),
+      insecure,
+      client,
+      accounts,
+    }),
   })
 }
-
-const accountButton = ({ email, name, hint }: DevAccount): Html =>
-  html`<button name="email" value="${email}"><b>${name}</b> <small>${hint} · ${email}</small></button>
-`
 
 /** Records the result and redirects the browser back to the authorization request. */
 async function finish(
