@@ -28,6 +28,8 @@ export function createBoss(deps: { pool: () => Promise<Pool>; log: Log; supervis
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: MAINTENANCE_SECONDS,
     flowIntervalSeconds: FLOW_SECONDS,
+    // It would exceed the time limit of the platform's queries. Autovacuum is enough for tables that stay small.
+    reindex: false,
   }
   const boss = new PgBoss(options)
   boss.on('error', (cause) => deps.log.warn({ err: cause }, 'the job engine reported an error'))

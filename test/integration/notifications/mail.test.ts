@@ -477,9 +477,7 @@ describe.concurrent('an outage', () => {
   })
 })
 
-test('three concurrent workers mail each notification once', {
-  timeout: 90_000,
-}, async () => {
+test('three concurrent workers mail each notification once', async () => {
   await using fixture = await createFixture({ bus: 'redis' })
   const { world, mail } = fixture
   const workers = await Promise.all([world.addNode('worker', mail.env), world.addNode('worker', mail.env)])

@@ -121,7 +121,7 @@ describe.concurrent('Stripe failures', () => {
   const cases = faults.flatMap((fault) => [false, true].map((forgets) => [fault, forgets] as const))
   test.for(cases)(
     '%j at every step, idempotency keys forgotten: %j: the collection creates one invoice',
-    { timeout: 60_000 },
+
     async ([fault, forgets]) => {
       await using fixture = await createInvoiceFixture()
       for (const minutes of [2, 5, 9]) await fixture.drive(minutes)
@@ -198,9 +198,7 @@ describe.concurrent('Stripe failures', () => {
   })
 })
 
-test('combines sessions into one line per day if they exceed the Stripe line limit', {
-  timeout: 30_000,
-}, async () => {
+test('combines sessions into one line per day if they exceed the Stripe line limit', async () => {
   await using fixture = await createInvoiceFixture()
   const {
     core: { db },

@@ -166,7 +166,7 @@ describe.concurrent('Stripe', () => {
   const faults: StripeFault[] = ['drops', 'drops after', 'fails', 'fails after', { lateMs: 60_000 }]
   test.for(faults)(
     '%j: the payout stays reserved, is shown as pending, and is transferred once',
-    { timeout: 30_000 },
+
     async (fault) => {
       await using fixture = await createFixture(2_000)
       fixture.stripe.plan(fault, /transfers$/, 2) // includes the retry of the Stripe library

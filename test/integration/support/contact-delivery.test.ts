@@ -123,9 +123,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: the message is
     await arrives(mail, reply.body.id)
   })
 
-  test('the server answers after the time limit: the attempt counts, and no second attempt follows', {
-    timeout: 40_000,
-  }, async () => {
+  test('the server answers after the time limit: the attempt counts, and no second attempt follows', async () => {
     await using fixture = await createFixture()
     const { mail, send, message, later, run } = fixture
     mail.is('waits')
@@ -285,7 +283,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: the message is
 })
 
 describe.concurrent('concurrent messages', () => {
-  test('each of fifty messages is delivered once', { timeout: 40_000 }, async () => {
+  test('each of fifty messages is delivered once', async () => {
     await using fixture = await createFixture()
     const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => fixture.send(`n${n}`)))
     expect(replies.map((reply) => reply.status)).toEqual(Array(50).fill(201))
@@ -300,9 +298,7 @@ describe.concurrent('concurrent messages', () => {
     expect(replies.some((reply) => reply.body.delivered)).toBe(true)
   })
 
-  test('fifty visitors while the server hangs: all receive an answer, and no message is lost or sent twice', {
-    timeout: 60_000,
-  }, async () => {
+  test('fifty visitors while the server hangs: all receive an answer, and no message is lost or sent twice', async () => {
     await using fixture = await createFixture()
     const { mail, send, later } = fixture
     mail.is('waits')
@@ -318,9 +314,7 @@ describe.concurrent('concurrent messages', () => {
     expect(mail.seen).toHaveLength(50)
   })
 
-  test('two workers and the API process send each message once', {
-    timeout: 60_000,
-  }, async () => {
+  test('two workers and the API process send each message once', async () => {
     await using fixture = await createFixture({ bus: 'redis' })
     const { mail, world, later, send, run } = fixture
     const others = await Promise.all([world.addNode('worker', mail.env), world.addNode('worker', mail.env)])

@@ -247,9 +247,7 @@ async function follow(user: TestUser, query: string, until: () => boolean): Prom
   return seen
 }
 
-test('a reader that follows the cursor sees each of many concurrently committed events exactly once', {
-  timeout: 60_000,
-}, async () => {
+test('a reader that follows the cursor sees each of many concurrently committed events exactly once', async () => {
   const {
     core: { transact, db },
   } = world.platform

@@ -51,9 +51,7 @@ async function createWebhook(owner: TestUser, url: string) {
 /** Makes the jobs of a crashed worker look abandoned, so that the test does not wait for their heartbeats to time out. */
 const expireClaims = () => abandonJobs(world.database.url)
 
-test('no delivery is lost if a worker is killed before, between or during deliveries: another worker sends them with the same ids', {
-  timeout: 120_000,
-}, async () => {
+test('no delivery is lost if a worker is killed before, between or during deliveries: another worker sends them with the same ids', async () => {
   const owner = await world.client()
   await using receiver = await startReceiver(silence)
   const { secret, path } = await createWebhook(owner, receiver.url)
@@ -88,9 +86,7 @@ test('no delivery is lost if a worker is killed before, between or during delive
   expect(receiver.received.length, 'only interrupted deliveries are repeated').toBeLessThanOrEqual(122)
 })
 
-test('two workers share deliveries: none is sent twice, and each receiver gets one request at a time', {
-  timeout: 120_000,
-}, async () => {
+test('two workers share deliveries: none is sent twice, and each receiver gets one request at a time', async () => {
   await using _worker = await startWorker()
   await using _secondWorker = await startWorker()
   const owner = await world.client()
