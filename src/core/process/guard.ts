@@ -27,6 +27,7 @@ export interface GuardOptions {
  */
 export function createGuard({ role, log, count, before }: GuardOptions) {
   const names = new Set<string>()
+  const rounds = new Map<string, () => void>()
   const loggedMs = new Map<string, number>()
 
   function failed(name: string, cause: unknown): void {
@@ -72,8 +73,18 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
     handler,
 
     /** Calls `work` every `ms`. */
-    every: (name: string, ms: number, work: () => unknown): NodeJS.Timeout =>
-      setInterval(handler(name, work), ms),
+    every(name: string, ms: number, work: () => unknown): NodeJS.Timeout {
+      const round = handler(name, work)
+      rounds.set(name, round)
+      return setInterval(round, ms)
+    },
+
+    /** Runs the work of `every` now. Tests call it instead of waiting for a long interval. */
+    runRound(name: string): void {
+      const round = rounds.get(name)
+      if (!round) throw new Error(`No interval has the name ${name}.`)
+      round()
+    },
 
     /** Returns a function that sets a timer for `work` at each call. */
     timer<Args extends unknown[]>(name: string, work: Work<Args>, recover?: Work<Args>) {
