@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { HubClient, ObserverLink, OperatorLink, RobotLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
-import { createTcpBalancer } from '../support/network/tcp-balancer.ts'
+import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 
@@ -40,9 +40,9 @@ async function startPlatform() {
     await Promise.all(ROLES.map(async (role) => [role, [await freePort(), await freePort()]] as const)),
   ) as Record<Role, [number, number]>
   const addressOf = async (role: Role) => {
-    const balancer = await createTcpBalancer(ports[role])
+    const balancer = await createTcpProxy(ports[role].map((port) => `http://127.0.0.1:${port}`))
     closers.push(() => balancer[Symbol.asyncDispose]())
-    return balancer.authority
+    return new URL(balancer.url).host
   }
   const baseUrl = `http://${await addressOf('api')}`
   const hubUrl = `http://${await addressOf('hub')}`

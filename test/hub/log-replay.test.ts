@@ -1,57 +1,13 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket as TcpSocket } from 'node:net'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { io, type Socket } from 'socket.io-client'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
+import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
-
-/** A TCP proxy between clients and the hub whose connections a test can break at any moment. */
-class BreakableLink {
-  readonly #server = createServer((client) => this.#carry(client))
-  readonly #sockets = new Set<TcpSocket>()
-  readonly #target: URL
-
-  constructor(url: string) {
-    this.#target = new URL(url)
-  }
-
-  async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  /** Resets every connection. */
-  cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy()
-  }
-
-  async close(): Promise<void> {
-    this.#server.close()
-    this.cut()
-    await once(this.#server, 'close')
-  }
-
-  #carry(client: TcpSocket): void {
-    const hub = connect(Number(this.#target.port), this.#target.hostname)
-    for (const [socket, peer] of [
-      [client, hub],
-      [hub, client],
-    ] as const) {
-      this.#sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        this.#sockets.delete(socket)
-        peer.destroy()
-      })
-      socket.pipe(peer)
-    }
-  }
-}
 
 /** A client without the SDK, as the protocol describes it: it resumes with `after` and fills gaps. */
 class PlainObserver {
@@ -127,15 +83,15 @@ class PlainObserver {
 
 describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
   let world: World
-  let link: BreakableLink
+  let link: TcpProxy
   let url: string
   beforeAll(async () => {
     world = await createWorld({ bus })
-    link = new BreakableLink(world.hubUrl)
-    url = await link.listen()
+    link = await createTcpProxy(world.hubUrl)
+    url = new URL(link.url).origin
   })
   afterAll(async () => {
-    await link.close()
+    await link[Symbol.asyncDispose]()
     await world[Symbol.asyncDispose]()
   })
 
@@ -168,7 +124,7 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
   }
 
   const isComplete = (log: readonly { seq: number }[], head: number) =>
-    vi.waitFor(() => expect(log.at(-1)?.seq).toBe(head), { timeout: 10_000, interval: 5 })
+    waitFor(() => expect(log.at(-1)?.seq).toBe(head))
 
   test('every client has exactly the stored log in the end, however often connections break', async () => {
     const rounds = 4
@@ -199,15 +155,12 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
           const sending = Array.from({ length: messages }, (_, index) =>
             (index % 2 ? owner : operator).post(`/api/sessions/${id}/messages`, { body: `message ${index}` }),
           )
-          if (cutEarly) link.cut()
+          if (cutEarly) link.reset()
           const replies = await Promise.all(sending)
           expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 201))
-          if (!cutEarly) link.cut()
+          if (!cutEarly) link.reset()
           if (wait) {
-            await vi.waitFor(() => expect(plain.every((item) => item.connected)).toBe(true), {
-              timeout: 10_000,
-              interval: 2,
-            })
+            await waitFor(() => expect(plain.every((item) => item.connected)).toBe(true))
           }
         }
         expect((await operator.patch(`/api/sessions/${id}`, { action: 'end' })).status).toBe(200)

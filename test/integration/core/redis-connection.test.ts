@@ -1,35 +1,26 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createConnection, createServer, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { connectRedis } from '../../../src/core/redis.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
-/** Starts a Redis stub that answers everything but subscriptions while `holdsSubscriptions` is set. */
+/** Creates a Redis that answers everything but subscriptions while `holdsSubscriptions` is set. */
 async function hesitantRedis() {
-  const { hostname, port } = new URL(inject('redisUrl'))
-  const sockets = new Set<Socket>()
   const state = { holdsSubscriptions: false, held: 0 }
-  const server = createServer((near) => {
-    const far = createConnection(Number(port), hostname)
-    sockets.add(near)
-    near.on('data', (chunk) => {
-      if (state.holdsSubscriptions && /subscribe/i.test(String(chunk))) state.held++
-      else far.write(chunk)
-    })
-    far.pipe(near)
-    near.on('error', () => {}).on('close', () => far.destroy())
-    far.on('error', () => {}).on('close', () => near.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
+  const proxy = await createTcpProxy(inject('redisUrl'), {
+    createRequestFilter: () =>
+      new Transform({
+        transform(chunk: Buffer, _encoding, done) {
+          const holds = state.holdsSubscriptions && /subscribe/i.test(String(chunk))
+          if (holds) state.held++
+          done(null, holds ? undefined : chunk)
+        },
+      }),
   })
-  const breakOff = () => {
-    for (const socket of sockets) socket.destroy()
-  }
-  return { state, breakOff, url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  onTestFinished(() => proxy[Symbol.asyncDispose]())
+  return { state, breakOff: () => void proxy.reset(), url: proxy.url }
 }
 
 test.each([
@@ -50,7 +41,7 @@ test.each([
 
     state.holdsSubscriptions = true
     breakOff()
-    await vi.waitFor(() => expect(state.held).toBeGreaterThan(0), 10_000)
+    await waitFor(() => expect(state.held).toBeGreaterThan(0))
     const ended = once(redis, 'end')
     redis.disconnect()
     await ended
@@ -68,7 +59,7 @@ test('a caller that waits for a subscription learns that it failed', async () =>
     queueCommands: true,
   })
   const failed = expect(redis.subscribe('channel')).rejects.toThrow('Connection is closed')
-  await vi.waitFor(() => expect(state.held).toBeGreaterThan(0), 10_000)
+  await waitFor(() => expect(state.held).toBeGreaterThan(0))
   redis.disconnect()
   await failed
 })

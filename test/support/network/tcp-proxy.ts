@@ -28,20 +28,27 @@ export interface TcpProxy {
 export interface TcpProxyOptions {
   /** Creates a filter for the bytes that a connection receives from the service. Default: none. */
   readonly createFilter?: () => Duplex
+  /** Creates a filter for the bytes that a connection sends to the service. Default: none. */
+  readonly createRequestFilter?: () => Duplex
 }
 
+/** A connection of a client, and the connection to the service, with the first stream of each direction. */
 interface Pair {
   readonly near: Socket
   far: Socket | undefined
-  filter: Duplex | undefined
+  toService: Duplex | undefined
+  readonly toClient: Duplex
 }
 
-/** @param service the URL of the service, or a function that selects one for each connection */
+/**
+ * @param service the URL of the service, a function that selects one for each connection, or several URLs. Of several, as
+ * at a load balancer, each connection goes to the next one that accepts it.
+ */
 export async function createTcpProxy(
-  service: string | (() => string),
-  { createFilter }: TcpProxyOptions = {},
+  service: string | (() => string) | readonly string[],
+  { createFilter, createRequestFilter }: TcpProxyOptions = {},
 ): Promise<TcpProxy> {
-  let pickService = typeof service === 'string' ? () => service : service
+  let pickServices = servicePicker(service)
   const sockets = new Set<Socket>()
   const pairs = new Set<Pair>()
   const abandoned = new Set<Pair>()
@@ -67,20 +74,27 @@ export async function createTcpProxy(
     forget(pair)
     for (const socket of [pair.near, pair.far]) if (socket && !socket.destroyed) socket.resetAndDestroy()
   }
-  const flow = ({ near, far, filter }: Pair) => {
-    if (!far) return
-    near.pipe(far)
-    if (filter) far.pipe(filter).pipe(near)
-    else far.pipe(near)
+  const flow = ({ near, far, toService, toClient }: Pair) => {
+    if (!far || !toService || far.connecting) return
+    near.pipe(toService)
+    far.pipe(toClient)
   }
-  const join = (pair: Pair) => {
-    const { port, hostname } = new URL(pickService())
+  const join = (pair: Pair, [target = '', ...others] = pickServices()) => {
+    const { port, hostname } = new URL(target)
     const far = connect(Number(port || 80), hostname)
     track(far)
     pair.far = far
-    pair.filter = createFilter?.()
-    far.on('close', () => !abandoned.has(pair) && end(pair))
-    flow(pair)
+    pair.toService = through(createRequestFilter, far)
+    let connected = false
+    far.once('connect', () => {
+      connected = true
+      if (mode === 'open' && !abandoned.has(pair)) flow(pair)
+    })
+    far.on('close', () => {
+      if (abandoned.has(pair)) return
+      if (connected || others.length === 0 || !pairs.has(pair)) end(pair)
+      else join(pair, others)
+    })
   }
   const mute = ({ near, far }: Pair) => {
     near.unpipe()
@@ -95,7 +109,8 @@ export async function createTcpProxy(
       return near.resetAndDestroy()
     }
     track(near)
-    const pair: Pair = { near, far: undefined, filter: undefined }
+    const toClient = through(createFilter, near)
+    const pair: Pair = { near, far: undefined, toService: undefined, toClient }
     pairs.add(pair)
     near.on('close', () => end(pair))
     if (mode === 'open') join(pair)
@@ -142,7 +157,7 @@ export async function createTcpProxy(
       pairs.clear()
     },
     point(nextUrl) {
-      pickService = () => nextUrl
+      pickServices = () => [nextUrl]
     },
     get refused() {
       return refused
@@ -153,4 +168,22 @@ export async function createTcpProxy(
       await new Promise((done) => server.close(done))
     },
   }
+}
+
+/** Returns a function that lists the services for the next connection, the first choice first. */
+function servicePicker(service: string | (() => string) | readonly string[]): () => string[] {
+  if (typeof service === 'string') return () => [service]
+  if (typeof service === 'function') return () => [service()]
+  let turn = 0
+  return () => {
+    const start = turn++ % service.length
+    return [...service.slice(start), ...service.slice(0, start)]
+  }
+}
+
+/** Returns the stream that leads to a socket: the filter before it, or the socket itself. */
+function through(createFilter: (() => Duplex) | undefined, socket: Socket): Duplex {
+  const filter = createFilter?.()
+  filter?.pipe(socket)
+  return filter ?? socket
 }
