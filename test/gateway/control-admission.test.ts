@@ -1,16 +1,17 @@
 import { encodeBinaryFrame, MAX_FRAME_BYTES } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestDriver } from '../support/gateway/frame-socket.ts'
 import { attempt } from '../support/gateway/upgrade.ts'
 import { openSessionFixture, performAction, type SessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
 let aheadMs = 0
 beforeAll(async () => {
   world = await createWorld({
-    env: { CORS_ORIGINS: 'https://console.example' },
+    env: { CORS_ORIGINS: 'https://console.example', HEARTBEAT_TIMEOUT_MS: '30000' },
     now: () => new Date(Date.now() + aheadMs),
   })
 })
@@ -250,10 +251,7 @@ describe('frames of participants', () => {
     expect(await driver.closed).toBe(4002)
     expect(driver.frames.filter(({ type }) => type === 'error').length).toBeGreaterThan(0)
     link.send({ type: 'heartbeat', seq: 77_777 })
-    await vi.waitFor(
-      () => expect(link.frames).toContainEqual(expect.objectContaining({ seq: 77_777 })),
-      5_000,
-    )
+    await waitFor(() => expect(link.frames).toContainEqual(expect.objectContaining({ seq: 77_777 })))
     expect(link.frames.filter(({ type }) => ['control', 'binary', 'stop'].includes(type))).toEqual([])
   })
 

@@ -1,13 +1,13 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
 import fc from 'fast-check'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { TestDriver, TestRobot } from '../support/gateway/frame-socket.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const DEADMAN_MS = 100
-const waitOptions = { timeout: 10_000, interval: 5 }
 
 const kind = <T extends string>(name: T) => fc.constant(name)
 const step = fc.oneof(
@@ -63,9 +63,9 @@ async function createControlScenario(
     return link
   }
   let link = await connect()
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     expect((await owner.get(`/api/client/robots/${robot.id}`)).body.status).toBe('AVAILABLE')
-  }, waitOptions)
+  })
   const id = await start(operator, robot.id)
   const observer = await world.drive(owner, id, 'watch')
   let console = await world.drive(operator, id)
@@ -111,9 +111,8 @@ async function createControlScenario(
       return
     }
     model.lastPassed = seq
-    await vi.waitFor(
-      () => expect(stateLogs.at(-1)).toContainEqual(expect.objectContaining({ type: 'control', seq })),
-      waitOptions,
+    await waitFor(() =>
+      expect(stateLogs.at(-1)).toContainEqual(expect.objectContaining({ type: 'control', seq })),
     )
   }
 
@@ -134,9 +133,9 @@ async function createControlScenario(
     model.stoppedByOwner = by !== 'console'
     model.status = 'PAUSED'
     model.log.push('session.stopped')
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(stateLogs.at(-1)).toContainEqual({ type: 'stop', reason, latched: true })
-    }, waitOptions)
+    })
     link.send({ type: 'stopped', reason })
     const state = await console.state(({ stop, status }) => stop?.recorded && status === 'PAUSED')
     expect(state.stop).toMatchObject({ reason, latched: true, recorded: true })
@@ -162,14 +161,14 @@ async function createControlScenario(
       ] as string,
     )
     await shown()
-    if (model.status === 'PAUSED') await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions)
+    if (model.status === 'PAUSED') await waitFor(() => expect(isHalted()).toBe(true))
   }
 
   async function newConsole(before: string): Promise<void> {
     const old: TestDriver = console
     if (before === 'lost') {
       old.destroy()
-      await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions) // at once, or earlier by the deadman
+      await waitFor(() => expect(isHalted()).toBe(true)) // at once, or earlier by the deadman
     }
     console = await world.drive(operator, id)
     await shown()
@@ -201,12 +200,12 @@ async function createControlScenario(
       ({ type }: { type: string }) => type,
     )
 
-  const inLog = () => vi.waitFor(async () => expect(await logged()).toEqual(model.log), waitOptions)
+  const inLog = () => waitFor(async () => expect(await logged()).toEqual(model.log))
 
   return {
     async perform(item: Step): Promise<void> {
       if (item.do === 'control') await control(item.is, item.binary)
-      else if (item.do === 'silence') await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions)
+      else if (item.do === 'silence') await waitFor(() => expect(isHalted()).toBe(true))
       else if (item.do === 'stop') await stop(item.by)
       else if (item.do === 'action') await change(item.action)
       else if (item.do === 'console') await newConsole(item.before)
@@ -245,9 +244,7 @@ async function createControlScenario(
 }
 
 // A failure prints its seed and the shortest failing sequence; `fc.assert(…, { seed, path })` repeats it.
-test('the rules of control are kept for any sequence of consoles, observers, owners and robots at a real platform', {
-  timeout: 120_000,
-}, async () => {
+test('the rules of control are kept for any sequence of consoles, observers, owners and robots at a real platform', async () => {
   await using world = await createWorld({
     env: { DEADMAN_MS: String(DEADMAN_MS), OPERATOR_GRACE_MS: '60000' },
   })

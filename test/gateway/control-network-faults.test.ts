@@ -1,17 +1,16 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { TestDriver, TestRobot } from '../support/gateway/frame-socket.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
+import { stopWallClock } from '../support/world/wall-clock.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const DEADMAN_MS = 250
 const TIMEOUT_MS = 1_000
 const GRACE_MS = 1_000
-/** Tolerance for a slow test machine. */
-const BUSY_MS = 3_000
-const waitOptions = { timeout: 10_000, interval: 10 }
 
 /** Two platforms: one that detects dead connections soon, and one with a long timeout, for stalls. */
 let world: World
@@ -63,22 +62,14 @@ function arrivals(link: TestRobot): Arrived[] {
 function keepDriving({ onTestFinished }: TestContext, console: TestDriver) {
   const made = new Map<number, number>()
   const timer = setInterval(() => {
-    if (console.socket.readyState === console.socket.OPEN) made.set(console.control(), performance.now())
+    if (console.socket.readyState === console.socket.OPEN)
+      made.set(console.control({}, { ttl_ms: DEADMAN_MS }), performance.now())
   }, 20)
   onTestFinished(() => clearInterval(timer))
   return { made, stop: () => clearInterval(timer) }
 }
 
-/** Opens a session of a robot with a latency limit that no test reaches. */
-async function tolerantRobot(platform: World) {
-  const fixture = await openSessionFixture(platform)
-  const path = `/api/client/robots/${fixture.robotId}`
-  expect((await fixture.client.patch(path, { latency_limit_ms: 10_000 })).status).toBe(200)
-  await fixture.link.next('session')
-  return fixture
-}
-
-describe.concurrent('a connection fails silently', { timeout: 30_000 }, () => {
+describe.concurrent('a connection fails silently', () => {
   test('of the operator: the robot is halted, the socket is closed, and the session pauses after the grace period', async (context) => {
     const { proxy, through } = await proxied(context, world.gatewayUrl)
     const { link, operator, client, id, log } = await openSessionFixture(world)
@@ -92,11 +83,8 @@ describe.concurrent('a connection fails silently', { timeout: 30_000 }, () => {
     const silentMs = performance.now()
     proxy.silence()
     expect((await link.next('stop')).reason).toBe('deadman')
-    expect(link.frames.filter(({ reason }) => reason === 'operator_lost')).toEqual([])
     await observer.state(({ status }) => status === 'PAUSED')
-    const pausedMs = performance.now() - silentMs
-    expect(pausedMs).toBeGreaterThan(GRACE_MS)
-    expect(pausedMs).toBeLessThan(TIMEOUT_MS + 1_000 + GRACE_MS + BUSY_MS)
+    expect(performance.now() - silentMs).toBeGreaterThan(GRACE_MS)
     expect((await log()).at(-1)).toMatchObject({ type: 'session.paused', data: { reason: 'operator_lost' } })
     driving.stop()
   })
@@ -123,33 +111,31 @@ describe.concurrent('a connection fails silently', { timeout: 30_000 }, () => {
     const back = (await world.connect(robot)).beat()
     await console.state(({ robot_connected }) => robot_connected)
     expect(back.frames.filter(({ type }) => type === 'control')).toEqual([])
-    await vi.waitFor(
-      async () => expect((await performAction(operator, 'resume')).status).toBe(200),
-      waitOptions,
-    )
+    await waitFor(async () => expect((await performAction(operator, 'resume')).status).toBe(200))
     await back.next('control')
     driving.stop()
     await performAction(client, 'end')
   })
 })
 
-describe.concurrent('a connection stalls', { timeout: 40_000 }, () => {
-  test('for five seconds: of the burst that follows, only fresh frames reach the robot', async (context) => {
+describe.concurrent('a connection stalls', () => {
+  test('for seconds: of the burst that follows, only fresh frames reach the robot', async (context) => {
     const { proxy, through } = await proxied(context, patient.gatewayUrl)
-    const { link, operator, id } = await tolerantRobot(patient)
+    const { link, operator, id } = await openSessionFixture(patient)
     const console = await drive(context, operator, id, through)
     const seen = arrivals(link)
     const driving = keepDriving(context, console)
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(20), waitOptions)
+    await waitFor(() => expect(seen.length).toBeGreaterThan(20))
 
     proxy.silence()
     const stalledMs = performance.now()
     expect((await link.next('stop')).reason).toBe('deadman')
-    await vi.waitFor(() => expect(performance.now() - stalledMs).toBeGreaterThan(5_000), waitOptions)
+    const madeBefore = driving.made.size
+    await waitFor(() => expect(driving.made.size).toBeGreaterThan(madeBefore + 100))
     const before = seen.length
     const restoredMs = performance.now()
     proxy.restore()
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(before + 20), waitOptions)
+    await waitFor(() => expect(seen.length).toBeGreaterThan(before + 20))
     driving.stop()
 
     const madeMs = (item: Arrived) => driving.made.get(item.seq) as number
@@ -158,22 +144,22 @@ describe.concurrent('a connection stalls', { timeout: 40_000 }, () => {
     const stale = [...driving.made].filter(
       ([, ms]) => ms > stalledMs + 100 && ms < restoredMs - DEADMAN_MS - 100,
     )
-    expect(stale.length).toBeGreaterThan(100)
-    await vi.waitFor(() => {
+    expect(stale.length).toBeGreaterThan(50)
+    await waitFor(() => {
       const dropped = console.frames.filter(({ why }) => why === 'expired').map(({ seq }) => seq)
       expect(dropped).toEqual(expect.arrayContaining(stale.map(([seq]) => seq)))
-    }, waitOptions)
+    })
     expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).toSorted((a, b) => a - b))
   })
 })
 
-describe.concurrent('a peer does not read', { timeout: 60_000 }, () => {
+describe.concurrent('a peer does not read', () => {
   /** Large enough to fill the buffers of the kernel soon. */
   const payload = new Uint8Array(60_000)
   const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
 
-  test('a robot: only the newest control frame is buffered, the operator is notified, and it is closed after ten seconds', async (context) => {
-    const { link, operator, id } = await tolerantRobot(patient)
+  test('a robot: only the newest control frame is buffered, and the operator is notified', async (context) => {
+    const { link, operator, id } = await openSessionFixture(patient)
     const console = await drive(context, operator, id)
     const seen = arrivals(link)
     let seq = 0
@@ -193,28 +179,19 @@ describe.concurrent('a peer does not read', { timeout: 60_000 }, () => {
       send(new Uint8Array(1))
       await tick()
     }
-    await vi.waitFor(() => expect(slow().length).toBeGreaterThanOrEqual(50), waitOptions)
+    await waitFor(() => expect(slow().length).toBeGreaterThanOrEqual(50))
     link.socket.resume()
     let last = 0
-    await vi.waitFor(() => {
+    await waitFor(() => {
       last = send(new Uint8Array(1))
       expect(seen.some((item) => item.seq > last - 3)).toBe(true)
-    }, waitOptions)
+    })
     // The robot receives the frames in the buffers in order, and then only the newest frame.
     const got = seen.map((item) => item.seq)
     expect(got).toEqual(got.toSorted((a, b) => a - b))
     expect(got.filter((item) => slow().includes(item))).toEqual([])
     const [firstSlow = 0, lastSlow = 0] = [Math.min(...slow()), Math.max(...slow())]
     expect(got.filter((item) => item > firstSlow && item < lastSlow)).toEqual([])
-
-    link.socket.pause()
-    const filling = setInterval(() => send(payload), 20)
-    context.onTestFinished(() => clearInterval(filling))
-    const hasExited = () => console.frames.some(({ robot_connected }) => robot_connected === false)
-    await vi.waitFor(() => expect(hasExited()).toBe(true), { timeout: 20_000, interval: 50 })
-    clearInterval(filling)
-    link.socket.resume()
-    expect(await link.closed).toBe(4008)
   })
 
   test('an observer: only the newest telemetry is buffered, no state is lost, and other participants do not wait', async (context) => {
@@ -227,11 +204,8 @@ describe.concurrent('a peer does not read', { timeout: 60_000 }, () => {
     const count = 300
     for (let seq = 1; seq <= count; seq++) {
       link.send(encodeBinaryFrame({ ...header, seq }, payload))
-      await tick()
+      expect((await console.next('binary')).data.readUInt32BE(4)).toBe(seq)
     }
-    await vi.waitFor(() => {
-      expect(console.frames.filter(({ type }) => type === 'binary')).toHaveLength(count)
-    }, waitOptions)
     for (const action of ['pause', 'resume', 'pause', 'resume', 'pause']) {
       expect((await performAction(operator, action)).status).toBe(200)
       await console.state(({ status }) => status === (action === 'pause' ? 'PAUSED' : 'ACTIVE'))
@@ -241,12 +215,33 @@ describe.concurrent('a peer does not read', { timeout: 60_000 }, () => {
       observer.frames
         .filter(({ type }) => type === 'binary')
         .map(({ data }) => (data as Buffer).readUInt32BE(4))
-    await vi.waitFor(() => expect(seqs().at(-1)).toBe(count), waitOptions)
+    await waitFor(() => expect(seqs().at(-1)).toBe(count))
     expect(seqs().length).toBeLessThan(count)
     const statuses = () => observer.frames.filter(({ type }) => type === 'state').map(({ status }) => status)
-    await vi.waitFor(
-      () => expect(statuses()).toEqual(['PAUSED', 'ACTIVE', 'PAUSED', 'ACTIVE', 'PAUSED']),
-      waitOptions,
-    )
+    await waitFor(() => expect(statuses()).toEqual(['PAUSED', 'ACTIVE', 'PAUSED', 'ACTIVE', 'PAUSED']))
   })
+})
+
+test('a robot that does not read for ten seconds is closed, and the operator is notified', async (context) => {
+  const clock = stopWallClock()
+  await using slow = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '60000', OPERATOR_GRACE_MS: '60000' } })
+  const closeBlocked = () => slow.platform.core.guards.gateway.runRound('timer:blocked')
+  const { link, operator, id } = await openSessionFixture(slow)
+  const console = await drive(context, operator, id)
+  const notified = () => console.frames.some(({ robot_connected }) => robot_connected === false)
+  link.socket.pause()
+  while (!console.frames.some(({ why }) => why === 'robot_slow')) {
+    console.control('x'.repeat(60_000))
+    await new Promise(setImmediate)
+  }
+  clock.advance(10_000)
+  closeBlocked()
+  console.send({ type: 'ping', t: 1 })
+  await console.next('pong')
+  expect(notified()).toBe(false)
+  clock.advance(1)
+  closeBlocked()
+  await waitFor(() => expect(notified()).toBe(true))
+  link.socket.resume()
+  expect(await link.closed).toBe(4008)
 })

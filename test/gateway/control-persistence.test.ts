@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isDatabaseUnreachable } from '../../src/core/errors/errors.ts'
 import type { RobotStop } from '../../src/core/events/bus.ts'
 import { createPresenceStore, type PresenceStore } from '../../src/modules/presence/presence.store.ts'
@@ -13,6 +13,7 @@ import { connectTo } from '../support/database/sql.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -181,7 +182,7 @@ describe('a stop that is requested at the gateway', () => {
       proxy.cut()
       await expect(stop()).rejects.toSatisfy(isDatabaseUnreachable)
       proxy.restore()
-      await vi.waitFor(async () => expect(await stop()).toBe(2), 10_000)
+      await waitFor(async () => expect(await stop()).toBe(2))
       await fixture.performAction(fixture.client, 'end')
       behind.errors.length = 0
     } finally {
@@ -204,10 +205,7 @@ describe('the gateway', () => {
       byOwner: true,
     }
     const received = (...seqs: number[]) =>
-      vi.waitFor(
-        () => expect(stops.received).toEqual(seqs.map((eventSeq) => ({ ...stop, eventSeq }))),
-        10_000,
-      )
+      waitFor(() => expect(stops.received).toEqual(seqs.map((eventSeq) => ({ ...stop, eventSeq }))))
 
     await fixture.performAction(fixture.client, 'emergency_stop', 'smoke')
     await received(2)
@@ -221,7 +219,7 @@ describe('the gateway', () => {
     await driving.recordStop(by(fixture, fixture.client), 'smoke')
     const next = await openSessionFixture(world)
     await next.performAction(next.client, 'emergency_stop')
-    await vi.waitFor(() => expect(stops.received.at(-1)?.sessionId).toBe(next.id), 10_000)
+    await waitFor(() => expect(stops.received.at(-1)?.sessionId).toBe(next.id))
     expect(stops.received.filter(({ sessionId }) => sessionId === fixture.id)).toHaveLength(3)
     await ended(next)
   })
@@ -233,7 +231,7 @@ describe('the gateway', () => {
       found.push(seenByGateway(fixture)),
     )
     await fixture.performAction(fixture.client, 'emergency_stop', 'smoke')
-    await vi.waitFor(() => expect(found).toHaveLength(1), 10_000)
+    await waitFor(() => expect(found).toHaveLength(1))
     unsubscribe()
     expect(await found[0]).toMatchObject({ session: { stopReason: 'smoke', eventSeq: 2 } })
     await ended(fixture)
@@ -272,7 +270,7 @@ describe('the gateway', () => {
       .execute()
     expect(await marked()).toBe(false)
     await fixture.client.patch(`/api/client/robots/${fixture.robot.id}`, { latency_limit_ms: 150 })
-    await vi.waitFor(() => expect(changed).toContain(fixture.robot.id), 10_000)
+    await waitFor(() => expect(changed).toContain(fixture.robot.id))
     unsubscribe()
     expect(await marked(), 'also by polling').toBe(true)
     expect((await seenByGateway(fixture))?.session).toMatchObject({ ...session, latencyLimitMs: 150 })

@@ -223,9 +223,7 @@ async function run(steps: readonly Step[]): Promise<void> {
 }
 
 // A failure prints its seed and the shortest failing sequence; `fc.assert(…, { seed, path })` repeats it.
-test('the rules of control are kept for any sequence of consoles, robots, observers and database faults', {
-  timeout: 120_000,
-}, async () => {
+test('the rules of control are kept for any sequence of consoles, robots, observers and database faults', async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), run), {
     interruptAfterTimeLimit: Number(process.env.MODEL_MS ?? 10_000),
     markInterruptAsFailure: false,

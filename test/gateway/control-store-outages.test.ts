@@ -1,14 +1,14 @@
-import { describe, expect, inject, type TestContext, test, vi } from 'vitest'
+import { describe, expect, inject, type TestContext, test } from 'vitest'
 import { createTestDatabase } from '../support/database/database.ts'
 import { TestDriver } from '../support/gateway/frame-socket.ts'
 import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
 import { query } from '../support/processes/processes.ts'
-import { openSessionFixture, performAction } from '../support/world/session-fixtures.ts'
+import { openSessionFixture, performAction, tolerateLatency } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World, type WorldOptions } from '../support/world/world.ts'
 
-const waitOptions = { timeout: 15_000, interval: 20 }
-const grace = { OPERATOR_GRACE_MS: '60000' }
+const grace = { OPERATOR_GRACE_MS: '60000', HEARTBEAT_TIMEOUT_MS: '30000' }
 
 /** Creates a platform whose database is behind a proxy. */
 async function createWorldBehindProxy(options: WorldOptions = {}) {
@@ -32,6 +32,7 @@ async function createWorldBehindProxy(options: WorldOptions = {}) {
 async function controlledFixture(world: World, gatewayUrl = world.gatewayUrl) {
   const [client, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(client)
+  await tolerateLatency(world, robot.id)
   const link = (await world.connect(robot, gatewayUrl)).beat()
   const reply = await operator.post('/api/sessions', { robotId: robot.id })
   expect(reply.status, JSON.stringify(reply.body)).toBe(201)
@@ -49,7 +50,7 @@ const stopsIn = async (user: TestUser, id: string) =>
     ({ type }: { type: string }) => type === 'session.stopped',
   )
 
-describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
+describe.concurrent('PostgreSQL', () => {
   test.each<[string, (proxy: TcpProxy) => void]>([
     ['refuses connections', (proxy) => proxy.cut()],
     ['does not answer', (proxy) => proxy.silence()],
@@ -81,10 +82,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
       const seq = console.control()
       expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'stopped' })
       // The gateway retries, and the operator requests the stop again.
-      await vi.waitFor(
-        () => expect(link.frames.filter(({ latched }) => latched).length).toBeGreaterThan(1),
-        waitOptions,
-      )
+      await waitFor(() => expect(link.frames.filter(({ latched }) => latched).length).toBeGreaterThan(1))
       console.send({ type: 'stop', reason: 'fire' })
 
       proxy.restore()
@@ -95,10 +93,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
       expect(stops).toMatchObject([{ data: { reason: 'water', actor_id: client.id } }])
       // Long enough for a poll and a retry.
       for (let n = 0; n < 3; n++) await observer.next('latency')
-      await vi.waitFor(
-        async () => expect((await operator.get(`/api/sessions/${id}`)).status).toBe(200),
-        waitOptions,
-      )
+      await waitFor(async () => expect((await operator.get(`/api/sessions/${id}`)).status).toBe(200))
       await performAction(client, id, 'clear_stop')
       await performAction(operator, id, 'resume')
       await console.state(({ status, stop }) => status === 'ACTIVE' && stop === null)
@@ -118,7 +113,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
     for (const user of [console, observer]) user.destroy()
     link.destroy()
     fixture.proxy.restore()
-    await vi.waitFor(async () => expect(await stopsIn(client, id)).toHaveLength(1), waitOptions)
+    await waitFor(async () => expect(await stopsIn(client, id)).toHaveLength(1))
   })
 
   test('is unavailable when an operator is lost: the session pauses once it is back', async () => {
@@ -136,14 +131,14 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
     console.destroy()
     expect((await link.next('stop')).reason).toBe('operator_lost')
     proxy.restore()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { status, pause_reason: reason } = (await client.get(`/api/sessions/${id}`)).body
       expect({ status, reason }).toEqual({ status: 'PAUSED', reason: 'operator_lost' })
-    }, waitOptions)
+    })
   })
 })
 
-describe.concurrent('Redis is unavailable', { timeout: 40_000 }, () => {
+describe.concurrent('Redis is unavailable', () => {
   async function createGatewayBehindProxy(context: TestContext) {
     const redis = await createTcpProxy(inject('redisUrl'))
     const world = await createWorld({ bus: 'redis', env: grace })
@@ -174,9 +169,8 @@ describe.concurrent('Redis is unavailable', { timeout: 40_000 }, () => {
     console.control()
     await link.next('control')
     await performAction(client, id, 'emergency_stop', 'requested by the API')
-    await vi.waitFor(
-      async () => expect(await link.next('stop')).toMatchObject({ reason: 'requested by the API' }),
-      waitOptions,
+    await waitFor(async () =>
+      expect(await link.next('stop')).toMatchObject({ reason: 'requested by the API' }),
     )
     const seq = console.control()
     expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'stopped' })
@@ -199,7 +193,7 @@ describe.concurrent('Redis is unavailable', { timeout: 40_000 }, () => {
   })
 })
 
-describe('a robot that connects to another gateway', { timeout: 40_000 }, () => {
+describe('a robot that connects to another gateway', () => {
   test.each([
     ['with hints', false],
     ['without hints', true],
@@ -251,9 +245,7 @@ describe('a robot that connects to another gateway', { timeout: 40_000 }, () => 
   })
 })
 
-test('a gateway that shuts down halts its robots first, and their sessions continue at another gateway', {
-  timeout: 40_000,
-}, async () => {
+test('a gateway that shuts down halts its robots first, and their sessions continue at another gateway', async () => {
   await using world = await createWorld({ bus: 'redis', env: grace })
   const node = await world.addNode('gateway')
   const { client, robot, operator, link, id, console, observer } = await controlledFixture(
@@ -282,23 +274,21 @@ test('a gateway that shuts down halts its robots first, and their sessions conti
   await back.next('control')
   const log = (await client.get(`/api/sessions/${id}/events`)).body.events
   expect(log.map(({ type }: { type: string }) => type)).toEqual(['session.started'])
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     expect(await query(world.database.url, 'select id from gateway_nodes where draining')).toEqual([])
-  }, waitOptions)
+  })
   await back.close()
 })
 
-test('a robot that does not reconnect after its gateway has drained is lost after the grace period', {
-  timeout: 40_000,
-}, async () => {
+test('a robot that does not reconnect after its gateway has drained is lost after the grace period', async () => {
   await using world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '1500' } })
   const node = await world.addNode('gateway')
   const { client, link, id } = await controlledFixture(world, node.gatewayUrl)
   await node.stop()
   expect(await link.closed).toBe(4503)
   expect((await client.get(`/api/sessions/${id}`)).body.status).toBe('ACTIVE')
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { status, pause_reason: reason } = (await client.get(`/api/sessions/${id}`)).body
     expect({ status, reason }).toEqual({ status: 'PAUSED', reason: 'robot_lost' })
-  }, waitOptions)
+  })
 })

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestRobot } from '../support/gateway/frame-socket.ts'
 import { type Attempt, attempt } from '../support/gateway/upgrade.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -135,7 +136,7 @@ describe('a token that was rotated', () => {
     const link = await world.connect(own.robot)
     await rotate(own)
     expect(await link.closed).toBe(4401)
-    await vi.waitFor(async () => expect((await statusIn(own)).status).toBe('OFFLINE'), 5_000)
+    await waitFor(async () => expect((await statusIn(own)).status).toBe('OFFLINE'))
   })
 
   test('is closed with 4401 before its frames are read', async () => {

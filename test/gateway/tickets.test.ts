@@ -212,7 +212,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
     const fixture = await openSessionFixture(world)
     await fixture.link.close()
     const answer = () => ask(fixture.operator, fixture.path, 'control')
-    await expect.poll(async () => (await answer()).status, { timeout: 10_000 }).toBe(409)
+    await expect.poll(async () => (await answer()).status).toBe(409)
     expect((await answer()).body).toEqual({ error: expect.stringContaining('offline') })
 
     const url = `${secondNode.gatewayUrl}/robots/${fixture.robot.id}/control`

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RobotStop } from '../../src/core/events/bus.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { connectTo } from '../support/database/sql.ts'
 import type { TestHubSocket } from '../support/hub/hub-socket.ts'
 import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let database: TestDatabase
@@ -66,12 +67,12 @@ describe('a remote stop at the hub while the database is unavailable', () => {
       ])
 
       proxy.restore()
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         expect(await stop(hubs[1] as TestHubSocket, fixture)).toMatchObject({
           ok: true,
           session: { status: 'PAUSED', control: { stop: { reason: expect.any(String) } } },
         })
-      }, 20_000)
+      })
       await fixture.performAction(fixture.client, 'end')
     },
   )
@@ -87,7 +88,7 @@ describe('a remote stop at the hub while the database is unavailable', () => {
     await blocker.query('commit')
     // The database records the stop nevertheless, and watching sockets receive the event.
     await hub.saw('session:event', { type: 'session.stopped', seq: 2 })
-    await vi.waitFor(() => expect(stops.some(({ eventSeq }) => eventSeq === 2)).toBe(true), 10_000)
+    await waitFor(() => expect(stops.some(({ eventSeq }) => eventSeq === 2)).toBe(true))
     await fixture.performAction(fixture.client, 'end')
   })
 
@@ -109,10 +110,7 @@ describe('a remote stop at the hub while the database is unavailable', () => {
     await settled()
     expect(direct()).toEqual([])
     proxy.restore()
-    await vi.waitFor(
-      async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200),
-      20_000,
-    )
+    await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
     await otherFixture.performAction(otherFixture.client, 'end')
   })
 
@@ -128,10 +126,7 @@ describe('a remote stop at the hub while the database is unavailable', () => {
     await settled()
     expect(stops).toEqual([])
     proxy.restore()
-    await vi.waitFor(
-      async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200),
-      20_000,
-    )
+    await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
   })
 })
 
@@ -139,7 +134,7 @@ test('a stop at the hub while the database works is sent to the gateway once, wi
   const fixture = await openSessionFixture(world)
   const hub = await watching(fixture)
   expect(await stop(hub, fixture, 'smoke')).toMatchObject({ ok: true, session: { status: 'PAUSED' } })
-  await vi.waitFor(() => expect(stops).toHaveLength(1), 10_000)
+  await waitFor(() => expect(stops).toHaveLength(1))
   expect(stops).toMatchObject([{ sessionId: fixture.id, eventSeq: 2, reason: 'smoke' }])
   await fixture.performAction(fixture.client, 'end')
   expect(await stop(hub, fixture, 'late')).toMatchObject({ ok: false, status: 409 })

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestHubSocket } from '../support/hub/hub-socket.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) => {
@@ -241,10 +242,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       expect(started.status).toBe(201)
       await certified.patch(`/api/sessions/${started.body.sessionId}`, { action: 'end' })
       for (const hub of entitled) {
-        await vi.waitFor(() => expect(ofRobot(hub, robot.id)).toHaveLength(3), {
-          timeout: 5_000,
-          interval: 5,
-        })
+        await waitFor(() => expect(ofRobot(hub, robot.id)).toHaveLength(3))
       }
       link.destroy()
       for (const hub of entitled) {

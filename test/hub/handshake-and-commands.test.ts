@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestHubSocket } from '../support/hub/hub-socket.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => {
@@ -262,11 +263,11 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       fresh.socket.emit('session:watch')
       fresh.socket.emit('session:watch', null)
       fresh.socket.emit('no:such:command', { session_id: session.id })
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         const { body } = await session.owner.get(`/api/sessions/${session.id}/messages`)
         const quiet = body.messages.filter((first: { body: string }) => first.body === send.body)
         expect(quiet).toHaveLength(1)
-      }, 5_000)
+      })
       expect(await fresh.send('robots:watch')).toMatchObject({ ok: true })
       expect(fresh.socket.id).toBe(id)
     })
@@ -339,7 +340,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     expect(await (await owner.hub()).send('robots:watch')).toMatchObject({ ok: true })
     await owner.post(`/api/sessions/${session_id}/messages`, { body: 'still there?' })
     await hub.saw('session:event', { seq: 3 })
-    await vi.waitFor(async () => expect(await hub.send('robots:watch')).toMatchObject({ ok: true }), 5_000)
+    await waitFor(async () => expect(await hub.send('robots:watch')).toMatchObject({ ok: true }))
     expect(hub.socket.id).toBe(socketId)
   })
 
@@ -362,14 +363,11 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     const hub = await owner.hub()
     /** Sends a command, and repeats it while the rate limit refuses it. */
     const send = async (name: string, session_id: string | undefined) =>
-      await vi.waitFor(
-        async () => {
-          const answer = await hub.send(name, { session_id })
-          expect(answer.error ?? '').not.toMatch(/more slowly/)
-          return answer
-        },
-        { timeout: 10_000, interval: 100 },
-      )
+      await waitFor(async () => {
+        const answer = await hub.send(name, { session_id })
+        expect(answer.error ?? '').not.toMatch(/more slowly/)
+        return answer
+      })
     await Promise.all(ids.slice(0, 100).map((id) => send('session:watch', id))).then((answers) => {
       for (const answer of answers) expect(answer).toMatchObject({ ok: true, head: 0 })
     })
@@ -433,7 +431,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     expect(made.status).toBe(201)
     const { socket } = await connect({ auth: { token: made.body.key } })
     expect(socket?.connected).toBe(true)
-    await vi.waitFor(() => expect(socket?.connected).toBe(false), { timeout: 5_000, interval: 20 })
+    await waitFor(() => expect(socket?.connected).toBe(false))
     expect(Date.now()).toBeGreaterThanOrEqual(expires_at.getTime() - 50)
   })
 })

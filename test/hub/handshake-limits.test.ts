@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { io } from 'socket.io-client'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { requestNetwork } from '../../src/core/http/client-address.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const LIMIT = 5
 const limited = {
   env: { RATE_LIMIT_PUBLIC_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1', ALLOW_INSECURE_DEV: 'true' },
 }
-const waitOptions = { timeout: 10_000, interval: 20 }
 
 const open: WebSocket[] = []
 afterEach(() => {
@@ -73,7 +73,7 @@ describe('connections without a credential', () => {
     expect(await metric(world, 'hub_auth_failures_total{reason="rate_limited"}')).toBe(1)
     expect(await handshake(world, '192.0.2.2'), 'from another network').toBeInstanceOf(WebSocket)
     for (const socket of open.splice(0)) socket.terminate()
-    await vi.waitFor(async () => expect(await metric(world, 'hub_handshakes_pending')).toBe(0), waitOptions)
+    await waitFor(async () => expect(await metric(world, 'hub_handshakes_pending')).toBe(0))
   })
 
   test('do not count once their credential is valid', async () => {
@@ -94,7 +94,7 @@ test('a connection that leaves its namespace is closed', async () => {
   })
   socket.send(`40${JSON.stringify({ token: user.token })}`)
   await closed
-  await vi.waitFor(async () => expect(await metric(world, 'hub_handshakes_pending')).toBe(0), waitOptions)
+  await waitFor(async () => expect(await metric(world, 'hub_handshakes_pending')).toBe(0))
 })
 
 test('an address before a million blanks in a header is parsed in linear time', () => {
@@ -110,7 +110,7 @@ describe('credentials that are refused', () => {
     expect(await signIn(world, '')).toContain('A token is required')
     expect(await signIn(world, 'svc_live_nonsense')).toContain('API key is not valid')
     for (let n = 2; n < LIMIT; n++) expect(await signIn(world, 'nonsense')).toContain('not valid')
-    await vi.waitFor(async () => expect(await signIn(world, 'nonsense')).toBe('websocket error'), waitOptions)
+    await waitFor(async () => expect(await signIn(world, 'nonsense')).toBe('websocket error'))
     const reasons = ['missing', 'invalid_api_key', 'invalid_session'].map(
       (reason) => `hub_auth_failures_total{reason="${reason}"}`,
     )
@@ -126,7 +126,7 @@ describe('credentials that are refused', () => {
     const closed = new Promise((resolve) => socket.on('close', resolve))
     for (let n = 0; n < 3 * LIMIT; n++) socket.send(`40${JSON.stringify({ token: `svc_live_${n}` })}`)
     const refusals = () => answers.filter((answer) => answer.startsWith('44'))
-    await vi.waitFor(() => expect(refusals()).toHaveLength(3 * LIMIT), waitOptions)
+    await waitFor(() => expect(refusals()).toHaveLength(3 * LIMIT))
     expect(refusals().filter((answer) => answer.includes('API key is not valid'))).toHaveLength(LIMIT)
     expect(refusals().filter((answer) => answer.includes('"status":429'))).toHaveLength(2 * LIMIT)
     await closed

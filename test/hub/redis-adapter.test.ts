@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-const WAIT_OPTIONS = { timeout: 15_000, interval: 10 }
 /** The largest event that one statement of a gateway causes. */
 const ROBOTS_PER_EVENT = 2_000
 
@@ -31,9 +31,7 @@ const write = ({ platform }: World, domainEvents: readonly { name: string; paylo
 const pendingEvents = async ({ platform }: World) =>
   (await platform.core.db.selectFrom('outbox').select('id').execute()).length
 
-test('a burst that exceeds the messages in flight to Redis reaches the other hub completely, and closes no client', {
-  timeout: 60_000,
-}, async () => {
+test('a burst that exceeds the messages in flight to Redis reaches the other hub completely, and closes no client', async () => {
   await using world = await createWorld(hubless)
   const hubs = [await world.addNode('hub'), await world.addNode('hub')]
   const owner = await world.client()
@@ -51,15 +49,13 @@ test('a burst that exceeds the messages in flight to Redis reaches the other hub
     JSON.parse(payload).robots.map((robot: { robot_id: string }) => robot.robot_id),
   )
   for (const socket of sockets) {
-    await vi.waitFor(() => expect(socket.events.length).toBeGreaterThanOrEqual(sent.length), WAIT_OPTIONS)
+    await waitFor(() => expect(socket.events.length).toBeGreaterThanOrEqual(sent.length))
     expect(socket.of('robot:status').map(({ robot_id }) => robot_id)).toEqual(sent)
   }
   expect(disconnects).toBe(0)
 })
 
-test('a Redis that accepts nothing delays the outbox relay for a moment only: local clients receive events', {
-  timeout: 60_000,
-}, async () => {
+test('a Redis that accepts nothing delays the outbox relay for a moment only: local clients receive events', async () => {
   await using world = await createWorld(hubless)
   await using redis = await createTcpProxy(inject('redisUrl'))
   const hub = await world.addNode('hub', { REDIS_URL: redis.url })
@@ -70,13 +66,11 @@ test('a Redis that accepts nothing delays the outbox relay for a moment only: lo
   const last = randomUUID()
   await write(world, [burst(owner.id), burst(owner.id), burst(owner.id, last)])
   const received = () => socket.of('robot:status').some(({ robot_id }) => robot_id === last)
-  await vi.waitFor(() => expect(received()).toBe(true), WAIT_OPTIONS)
+  await waitFor(() => expect(received()).toBe(true))
   redis.restore()
 })
 
-test('clients of every hub correct the robot statuses that a former leader published too late', {
-  timeout: 60_000,
-}, async () => {
+test('clients of every hub correct the robot statuses that a former leader published too late', async () => {
   await using world = await createWorld(hubless)
   await using database = await createTcpProxy(world.database.url)
   await using redis = await createTcpProxy(inject('redisUrl'))
@@ -103,18 +97,18 @@ test('clients of every hub correct the robot statuses that a former leader publi
     // The first hub has published some of this when it loses Redis and the database.
     redis.silence()
     await write(world, [burst(owner.id, robot.id), burst(owner.id), burst(owner.id)])
-    await vi.waitFor(async () => expect(await relayed(first)).toBeGreaterThan(0), WAIT_OPTIONS)
+    await waitFor(async () => expect(await relayed(first)).toBeGreaterThan(0))
     database.silence()
     // The second hub publishes newer statuses.
     ;(await world.connect(robot)).beat()
-    await vi.waitFor(() => expect(statuses.at(-1)).toBe('AVAILABLE'), WAIT_OPTIONS)
-    await vi.waitFor(async () => expect(await pendingEvents(world)).toBe(0), WAIT_OPTIONS)
+    await waitFor(() => expect(statuses.at(-1)).toBe('AVAILABLE'))
+    await waitFor(async () => expect(await pendingEvents(world)).toBe(0))
     const statusCount = statuses.length
 
     database.restore()
     redis.restore()
-    await vi.waitFor(() => expect(statuses.slice(statusCount)).toContain('OFFLINE'), WAIT_OPTIONS)
-    await vi.waitFor(() => expect(statuses.at(-1)).toBe('AVAILABLE'), WAIT_OPTIONS)
+    await waitFor(() => expect(statuses.slice(statusCount)).toContain('OFFLINE'))
+    await waitFor(() => expect(statuses.at(-1)).toBe('AVAILABLE'))
   } finally {
     client.close()
   }

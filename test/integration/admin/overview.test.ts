@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const OVERVIEW = '/api/admin/overview'
@@ -24,10 +25,10 @@ test('an empty platform reports only its gateway', async () => {
   expect(robots).toEqual({ OFFLINE: 0, AVAILABLE: 0, IN_SESSION: 0 })
   expect(sessions).toEqual({ total: 0, open: [] })
   expect(gateways).toMatchObject([{ draining: false, robots: 0, url: world.gatewayUrl }])
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const [later] = (await read()).gateways
     expect(Date.parse(later.seen_at)).toBeGreaterThan(Date.parse(gateways[0].seen_at))
-  }, 10_000)
+  })
 })
 
 test('counts robots by status, and lists open sessions with operator, robot and stop', async () => {
@@ -82,10 +83,10 @@ test('counts robots by status, and lists open sessions with operator, robot and 
   })
 
   links[1]!.close()
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const [lost] = (await read()).sessions.open
     expect(lost).toMatchObject({ id: secondSession, robot_connected: false })
-  }, 10_000)
+  })
   await operator.patch(`/api/sessions/${firstSession}`, { action: 'end' })
   await secondOperator.patch(`/api/sessions/${secondSession}`, { action: 'end' })
   const after = await read()

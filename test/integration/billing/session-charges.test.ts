@@ -15,7 +15,6 @@ import { createWorld, type World } from '../../support/world/world.ts'
 /** Price of the standard plan, in cents per minute. */
 const RATE = 50
 const EARNINGS = 35
-const waitOptions = { timeout: 15_000 }
 
 let world: World
 let gateway: SilentGateway
@@ -306,9 +305,9 @@ describe('an outage', () => {
     clockMs += 5 * MINUTE_MS
     await gateway.disconnect(robotId, lastSignMs) // the gateway process dies before it notifies the session
     const status = async () => (await owner.get(`/api/sessions/${id}`)).body.status
-    await expect.poll(status, waitOptions).toBe('PAUSED')
+    await expect.poll(status).toBe('PAUSED')
     clockMs += 61_000 // longer than the grace period
-    await expect.poll(status, waitOptions).toBe('COMPLETED')
+    await expect.poll(status).toBe('COMPLETED')
     expect(await amounts(users, id)).toEqual(priceOf(2))
     expect(await linesOf(id)).toHaveLength(3)
     expect(await auditOf(id)).toMatchObject([{ action: 'session.charged', actor_id: null }])
@@ -329,7 +328,7 @@ describe('an outage', () => {
     clockMs += 6 * MINUTE_MS
     dying.fallSilent()
     const read = async () => (await owner.get(`/api/sessions/${id}`)).body.status
-    await expect.poll(read, waitOptions).toBe('PAUSED')
+    await expect.poll(read).toBe('PAUSED')
     await performAction(operator, id, 'end')
     expect(await amounts({ owner, operator }, id)).toEqual(priceOf(4))
     await dying[Symbol.asyncDispose]()

@@ -4,8 +4,9 @@ import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/core/database/embedded.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
 /** Creates a data directory and tracks the databases started in it; disposal stops and deletes both. */
 async function createDataDir() {
@@ -82,7 +83,7 @@ async function kill(child: ReturnType<typeof spawn>) {
 }
 
 /** Each test starts processes, and the tests run concurrently; on a busy machine they delay each other. */
-describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
+describe.concurrent('the embedded PostgreSQL', () => {
   test('a first start creates the database and listens on this machine only', async () => {
     await using location = await createDataDir()
     const { url } = await location.start()
@@ -174,16 +175,14 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     process.kill(killed, 'SIGKILL')
 
     await expect
-      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 50_000 })
+      .poll(() => query(url, 'select answer from kept').catch(() => undefined))
       .toEqual([{ answer: 42 }])
     expect(await location.pid()).not.toBe(killed)
-    await vi.waitFor(() => expect(location.logged).toContain('restarted the embedded PostgreSQL'), {
-      timeout: 20_000,
-    })
+    await waitFor(() => expect(location.logged).toContain('restarted the embedded PostgreSQL'))
     // Wheelhouse also monitors the restarted server.
     process.kill(await location.pid(), 'SIGKILL')
     await expect
-      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 50_000 })
+      .poll(() => query(url, 'select answer from kept').catch(() => undefined))
       .toEqual([{ answer: 42 }])
   })
 
@@ -194,7 +193,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
 
     process.kill(await location.pid(), 'SIGKILL')
 
-    await vi.waitFor(() => expect(location.lost).toHaveLength(1), { timeout: 60_000 })
+    await waitFor(() => expect(location.lost).toHaveLength(1))
     expect(location.lost[0]?.message).toMatch(/could not be restarted.*incompatible with server/s)
   })
 
@@ -202,11 +201,8 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     await using location = await createUsedDataDir()
     const database = await location.start()
     process.kill(await location.pid(), 'SIGKILL')
-    await vi.waitFor(
-      () => expect(location.logged.join()).toContain('lost the connection to the embedded PostgreSQL'),
-      {
-        timeout: 20_000,
-      },
+    await waitFor(() =>
+      expect(location.logged.join()).toContain('lost the connection to the embedded PostgreSQL'),
     )
 
     await database.stop()

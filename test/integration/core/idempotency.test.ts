@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client } from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { createApp } from '../../../src/core/http/app.ts'
@@ -11,6 +11,7 @@ import { type Endpoint, endpoint } from '../../../src/core/http/endpoint.ts'
 import { ask } from '../../support/network/http-request.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
@@ -198,9 +199,9 @@ describe('at the same time', () => {
     const operator = await world.operator()
     const robot = await world.robot(owner)
     const link = (await world.connect(robot)).beat()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect((await owner.get(`${ROBOTS}/${robot.id}`)).body.status).toBe('AVAILABLE')
-    }, 5_000)
+    })
     const [key, body] = [randomUUID(), { robotId: robot.id }]
     const locations = [world.baseUrl, `http://localhost:${port}`]
     const send = (index: number) =>
@@ -225,7 +226,7 @@ describe('at the same time', () => {
     }
     await operator.patch(`${SESSIONS}/${done![0]!.body.sessionId}`, { action: 'end' })
     link.close()
-  }, 60_000)
+  })
 
   test('a request that is slower than its lease yields to its repetition', async () => {
     const robot = await world.robot(owner)
@@ -253,7 +254,7 @@ describe('at the same time', () => {
 async function blockedBackends(count: number): Promise<number[]> {
   const lockWaits = `select pid from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock' and backend_type = 'client backend'`
-  return await vi.waitFor(async () => {
+  return await waitFor(async () => {
     const client = new Client({ connectionString: world.database.url })
     await client.connect()
     try {
@@ -263,7 +264,7 @@ async function blockedBackends(count: number): Promise<number[]> {
     } finally {
       await client.end()
     }
-  }, 10_000)
+  })
 }
 
 describe('a process that is killed', () => {
@@ -322,7 +323,7 @@ describe('a process that is killed', () => {
       expect(repeat.headers.get('Retry-After')).toBeNull()
     }
     expect(await robotsWith(body.hardware_id)).toHaveLength(1)
-  }, 60_000)
+  })
 
   test('before the commit: the repetition carries the request out once the lease has expired', async () => {
     const robot = await world.robot(owner)
@@ -345,7 +346,7 @@ describe('a process that is killed', () => {
     expect(repeat.status).toBe(201)
     expect(repeat.headers.get('Idempotent-Replayed')).toBeNull()
     expect(await versionOf(robot.id)).toBe(2)
-  }, 60_000)
+  })
 })
 
 describe('a stored response', () => {

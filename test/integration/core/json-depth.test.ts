@@ -1,9 +1,10 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hideInternalErrors } from '../../../src/web/mcp/internal-errors.ts'
 import { ask } from '../../support/network/http-request.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 let world: World
@@ -109,7 +110,7 @@ describe('a deep message over MCP', () => {
     }
     await mcp.connect(transport)
     transport.onmessage?.({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
-    await vi.waitFor(() => expect(sent).toHaveLength(1))
+    await waitFor(() => expect(sent).toHaveLength(1))
     expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32_603, message: 'Internal error' } }])
     expect(String(reported[0])).toContain('Maximum call stack size exceeded')
   })

@@ -18,9 +18,7 @@ const MINUTE_MS = 60_000
 const MONTH_MS = 31 * 24 * 3_600_000
 
 // Every transaction acquires its locks in one order: robot_presence, robots, datasets, invoices, sessions, users; event_streams, webhooks, webhook_deliveries, users.
-test('all locking operations, concurrently and repeatedly: none deadlocks and none fails', {
-  timeout: 60_000,
-}, async () => {
+test('all locking operations, concurrently and repeatedly: none deadlocks and none fails', async () => {
   await using world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
   await using gateway = await createSilentGateway(world, Date.now)
   const {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import { TestHubSocket } from '../../support/hub/hub-socket.ts'
@@ -13,6 +13,8 @@ import {
   type Serving,
   startWheelhouse,
 } from '../../support/processes/processes.ts'
+import { cpuMsOf } from '../../support/world/cpu-time.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
 const SECRET_KEY = 'the root of all keys of this test'
 const METRICS_TOKEN = 'a token for metrics only'
@@ -109,7 +111,7 @@ test('at LOG_LEVEL=trace no log line contains a credential that was used', async
     link.beat()
     const hub = new TestHubSocket(serving.hubUrl, key)
     await hub.connected()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { sessionId } = (await post('/sessions', operator, { robotId: robot.body.id })).body
       expect(sessionId).toBeDefined()
       for (const part of ['control', 'watch']) {
@@ -117,7 +119,7 @@ test('at LOG_LEVEL=trace no log line contains a credential that was used', async
         if (ticket) seen.set(`${part} ticket`, ticket)
       }
       await ask(`${api}/sessions/${sessionId}`, { method: 'PATCH', token: operator, body: { action: 'end' } })
-    }, 10_000)
+    })
     await ask(`${api}/contact`, {
       method: 'POST',
       body: {
@@ -168,7 +170,7 @@ test('at LOG_LEVEL=trace no log line contains a credential that was used', async
     await database.drop()
     await rm(dataDir, { recursive: true, force: true })
   }
-}, 90_000)
+})
 
 describe('the log', () => {
   function logged(line: object): Record<string, unknown> {
@@ -229,10 +231,9 @@ describe('the log', () => {
     expect(logged({ note: 'my_svc_live_abcDEF123' }).note).not.toContain('abcDEF123')
   })
 
-  test('handles a long text with many apparent token prefixes quickly', () => {
-    const startedAt = performance.now()
-    logged({ said: 'eyJ-'.repeat(50_000), also: 'svc_live_'.repeat(20_000) })
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  test('handles a long text with many apparent token prefixes in linear time', async () => {
+    const work = () => logged({ said: 'eyJ-'.repeat(50_000), also: 'svc_live_'.repeat(20_000) })
+    expect(await cpuMsOf(work)).toBeLessThan(1_000)
   })
 
   test('keeps the fields that explain a failure', () => {

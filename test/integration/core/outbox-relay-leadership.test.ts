@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { createMemoryBus } from '../../../src/core/events/bus.ts'
 import {
   type OutboxRelay,
@@ -12,9 +12,9 @@ import {
 import { createTestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query, startOutsideProvider, startWheelhouse } from '../../support/processes/processes.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
 const log = pino({ level: 'silent' })
-const WAIT_OPTIONS = { timeout: 15_000, interval: 10 }
 
 /** Starts a relay that records the numbers of the events that it publishes. */
 function relayOver(databaseUrl: string, parts: Partial<OutboxRelayOptions> = {}) {
@@ -62,7 +62,7 @@ const write = (url: string, numbers: readonly number[], pad = 0) =>
     [numbers, pad],
   )
 const waiting = async (url: string) => Number((await query(url, 'select count(*) from outbox'))[0].count)
-const isDrained = (url: string) => vi.waitFor(async () => expect(await waiting(url)).toBe(0), WAIT_OPTIONS)
+const isDrained = (url: string) => waitFor(async () => expect(await waiting(url)).toBe(0))
 /** Returns the pid of the backend that holds the relay's lock. */
 const blocker = async (url: string): Promise<number | undefined> =>
   (
@@ -81,7 +81,7 @@ test.concurrent('a leader that the network has cut off is replaced, and steps ba
         if (first.publishedIds.length === 5) proxy.silence()
       },
     })
-    await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
+    await waitFor(async () => expect(await blocker(url)).toBeDefined())
     await using second = relayOver(url)
     await write(url, upTo(20))
     await isDrained(url)
@@ -90,7 +90,7 @@ test.concurrent('a leader that the network has cut off is replaced, and steps ba
     await isDrained(url)
 
     proxy.restore()
-    await vi.waitFor(() => expect(first.leadershipLosses).toBe(1), WAIT_OPTIONS)
+    await waitFor(() => expect(first.leadershipLosses).toBe(1))
     // It is a candidate again, and becomes leader when the other stops.
     await second.relay.close()
     await write(url, upTo(5, 41))
@@ -104,16 +104,16 @@ test.concurrent('a leader that is busy or waits for a slow database is not repla
   withDatabase(async (url) => {
     let behindUntilMs = 0
     await using first = relayOver(url, { hasBacklog: () => performance.now() < behindUntilMs })
-    await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
+    await waitFor(async () => expect(await blocker(url)).toBeDefined())
     const leader = await blocker(url)
     await using second = relayOver(url)
 
     // Redis delays it for longer than a leader may be silent.
-    behindUntilMs = performance.now() + 2_500
+    behindUntilMs = performance.now() + 1_500
     await write(url, upTo(10))
     await isDrained(url)
     // A slow query does the same.
-    await query(url, 'begin; lock table outbox in access exclusive mode; select pg_sleep(2.5); commit')
+    await query(url, 'begin; lock table outbox in access exclusive mode; select pg_sleep(1.5); commit')
     await write(url, upTo(10, 11))
     await isDrained(url)
 
@@ -148,7 +148,7 @@ test('a leader that was frozen in the middle of a batch publishes no more of it'
       // This blocks the whole process; the other hub runs in a separate process.
       publish: () => void (first.publishedIds.length === 3 && Atomics.wait(frozen, 0, 0, 3_000)),
     })
-    await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
+    await waitFor(async () => expect(await blocker(url)).toBeDefined())
     await using other = startWheelhouse({
       ROLES: 'hub',
       HUB_PORT: '0',
@@ -161,7 +161,7 @@ test('a leader that was frozen in the middle of a batch publishes no more of it'
     })
     await other.serving()
     await write(url, upTo(20))
-    await vi.waitFor(() => expect(first.leadershipLosses).toBe(1), WAIT_OPTIONS)
+    await waitFor(() => expect(first.leadershipLosses).toBe(1))
     expect(first.publishedIds).toEqual([1, 2, 3])
     await isDrained(url)
     await other.line((text) => text.includes('relaying the outbox'))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) => {
@@ -107,7 +108,7 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
     await write({ name: 'robots.status', payload: { robots } })
     for (const [index, hub] of hubs.entries()) {
       const own = robots.filter(({ owner_id }) => owner_id === owners[index]?.id)
-      await vi.waitFor(() => expect(hub.of('robot:status')).toHaveLength(own.length), 5_000)
+      await waitFor(() => expect(hub.of('robot:status')).toHaveLength(own.length))
       expect(hub.of('robot:status')).toEqual(
         own.map(({ robot_id, status, last_heartbeat }) => ({ robot_id, status, last_heartbeat })),
       )

@@ -12,6 +12,7 @@ import { createRateLimits } from '../../../src/core/http/rate-limits.ts'
 import { createRequestAuthorization } from '../../../src/core/http/request-authorization.ts'
 import { ask } from '../../support/network/http-request.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { cpuMsOf } from '../../support/world/cpu-time.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -219,15 +220,13 @@ describe('several processes', () => {
 
     for (const way of ['silence', 'cut'] as const) {
       redis[way]()
-      const startedAt = performance.now()
       const whileLocked = await Promise.all(times(10).map((index) => ask(at(index), { token })))
       expect(whileLocked.map(({ status }) => status)).toEqual(times(10).map(() => 200))
       for (const answer of whileLocked) expect(left(answer).name).toBe('default')
-      expect(performance.now() - startedAt, 'a moment, whatever Redis does').toBeLessThan(2_000)
       redis.restore()
     }
-    await expect.poll(async () => (await ask(at(0), { token })).status, { timeout: 10_000 }).toBe(429)
-  }, 60_000)
+    await expect.poll(async () => (await ask(at(0), { token })).status).toBe(429)
+  })
 })
 
 test('public routes are limited by network, writes more than reads; the payment webhook is not limited', async () => {
@@ -289,9 +288,10 @@ describe('counting in memory', () => {
     const count = createCounter({ name: 'x', limit: 1_000_000, windowSeconds: 60, redis: undefined })
     const ROUNDS = 20_000
     for (const round of times(1_000)) await count(`warm ${round}`)
-    const startedAt = performance.now()
-    for (const round of times(ROUNDS)) await count(`caller ${round % 500}`)
-    expect((performance.now() - startedAt) / ROUNDS, 'milliseconds each').toBeLessThan(0.05)
+    const cpuMs = await cpuMsOf(async () => {
+      for (const round of times(ROUNDS)) await count(`caller ${round % 500}`)
+    })
+    expect(cpuMs / ROUNDS, 'milliseconds each').toBeLessThan(0.05)
   })
 
   test('forgets the oldest callers beyond its capacity, and never an active one', async () => {
@@ -308,7 +308,7 @@ describe('counting in memory', () => {
     const count = createCounter({ name: 'x', limit: 1, windowSeconds: 1, redis: undefined })
     expect((await count('me')).allowed).toBe(true)
     expect((await count('me')).allowed).toBe(false)
-    await expect.poll(async () => (await count('me')).allowed, { timeout: 5_000 }).toBe(true)
+    await expect.poll(async () => (await count('me')).allowed).toBe(true)
   })
 })
 
@@ -320,9 +320,7 @@ test('counting in Redis leaves no keys', async () => {
     expect((await count('me')).allowed).toBe(true)
     expect((await count('me')).allowed).toBe(false)
     expect(await redis.pttl('wheelhouse:rate:test-expiry:me')).toBeGreaterThan(0)
-    await expect
-      .poll(async () => (await redis.keys('wheelhouse:rate:test-expiry:*')).length, { timeout: 5_000 })
-      .toBe(0)
+    await expect.poll(async () => (await redis.keys('wheelhouse:rate:test-expiry:*')).length).toBe(0)
   } finally {
     redis.disconnect()
   }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import type { Bus, RobotStop } from '../../../src/core/events/bus.ts'
 import { createRedisBus } from '../../../src/core/events/redis-bus.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
-
-const waitOptions = { timeout: 10_000 }
+import { waitFor } from '../../support/world/wait.ts'
 
 function join(url = inject('redisUrl')): { bus: Bus; publisher: Redis; subscriber: Redis } {
   const [publisher, subscriber] = [new Redis(url), new Redis(url)]
@@ -40,10 +39,10 @@ async function listener() {
   })
   bus.subscribe('robot.stop', (stop) => received.stops.push(stop))
   bus.subscribe('credential.revoked', ({ apiKeyId }) => received.revoked.push(apiKeyId))
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const channels = await publisher.pubsub('NUMSUB', 'wheelhouse:bus:credential.revoked')
     expect(Number(channels[1])).toBeGreaterThan(0)
-  }, waitOptions)
+  })
   return received
 }
 
@@ -56,12 +55,12 @@ test('hints published while another is in flight arrive together, and none is lo
     bus.publish('robots.changed', { robotIds: [id] })
     bus.publish('outbox.wake', {})
   }
-  await vi.waitFor(() => expect(new Set(received.robotIds)).toEqual(new Set(ids)), waitOptions)
+  await waitFor(() => expect(new Set(received.robotIds)).toEqual(new Set(ids)))
   expect(received.robotIds).toHaveLength(ids.length)
   expect(received.messages).toBeLessThan(20)
   const before = received.wakes
   bus.publish('outbox.wake', {}) // after a burst, the next hint is published again
-  await vi.waitFor(() => expect(received.wakes).toBeGreaterThan(before), waitOptions)
+  await waitFor(() => expect(received.wakes).toBeGreaterThan(before))
 })
 
 test('revoked credentials are published one by one', async () => {
@@ -69,7 +68,7 @@ test('revoked credentials are published one by one', async () => {
   const { bus, publisher } = join()
   await publisher.ping()
   for (const apiKeyId of ['a', 'b', 'c']) bus.publish('credential.revoked', { apiKeyId })
-  await vi.waitFor(() => expect(received.revoked).toEqual(['a', 'b', 'c']), waitOptions)
+  await waitFor(() => expect(received.revoked).toEqual(['a', 'b', 'c']))
 })
 
 const stopOf = (robotId: string): RobotStop => ({
@@ -95,9 +94,9 @@ test('stops are published one by one and in full, however many other hints are p
     bus.publish('robot.stop', stop)
   }
   proxy.restore()
-  await vi.waitFor(() => expect(received.messages).toBe(2), waitOptions)
+  await waitFor(() => expect(received.messages).toBe(2))
   expect(received.robotIds, 'the others were batched, and some dropped').toHaveLength(21_000)
-  await vi.waitFor(() => expect(received.stops).toEqual(stops), waitOptions)
+  await waitFor(() => expect(received.stops).toEqual(stops))
 })
 
 test('a stop waits for a reconnecting Redis, other hints do not', async () => {
@@ -107,13 +106,13 @@ test('a stop waits for a reconnecting Redis, other hints do not', async () => {
   for (const redis of [publisher, subscriber]) redis.on('error', () => {})
   await publisher.ping()
   proxy.cut()
-  await vi.waitFor(() => expect(publisher.status).not.toBe('ready'), waitOptions)
+  await waitFor(() => expect(publisher.status).not.toBe('ready'))
   bus.publish('credential.revoked', { apiKeyId: 'lost' })
   bus.publish('robot.stop', stopOf('robot'))
   proxy.restore()
-  await vi.waitFor(() => expect(received.stops).toEqual([stopOf('robot')]), waitOptions)
+  await waitFor(() => expect(received.stops).toEqual([stopOf('robot')]))
   bus.publish('credential.revoked', { apiKeyId: 'received' })
-  await vi.waitFor(() => expect(received.revoked).toEqual(['received']), waitOptions)
+  await waitFor(() => expect(received.revoked).toEqual(['received']))
 })
 
 test('at most ten thousand stops wait for an unresponsive Redis', async () => {
@@ -124,10 +123,10 @@ test('at most ten thousand stops wait for an unresponsive Redis', async () => {
   proxy.silence()
   for (let index = 0; index < 10_500; index++) bus.publish('robot.stop', stopOf(`robot ${index}`))
   proxy.restore()
-  await vi.waitFor(() => expect(received.stops).toHaveLength(10_000), waitOptions)
+  await waitFor(() => expect(received.stops).toHaveLength(10_000))
   await publisher.ping()
   bus.publish('robot.stop', stopOf('last'))
-  await vi.waitFor(() => expect(received.stops.at(-1)).toEqual(stopOf('last')), waitOptions)
+  await waitFor(() => expect(received.stops.at(-1)).toEqual(stopOf('last')))
   expect(received.stops).toHaveLength(10_001)
 })
 
@@ -141,10 +140,10 @@ test('while Redis is unresponsive, hints are bounded; afterwards they are publis
   const many = Array.from({ length: 1_000 }, (_, index) => String(index))
   for (let round = 0; round < 100; round++) bus.publish('robots.changed', { robotIds: many })
   proxy.restore()
-  await vi.waitFor(() => expect(received.messages).toBe(2), waitOptions)
+  await waitFor(() => expect(received.messages).toBe(2))
   expect(received.robotIds).toHaveLength(1 + 20_000)
   bus.publish('robots.changed', { robotIds: ['last'] })
-  await vi.waitFor(() => expect(received.robotIds.at(-1)).toBe('last'), waitOptions)
+  await waitFor(() => expect(received.robotIds.at(-1)).toBe('last'))
 })
 
 test('a process receives its own messages at once, and not a second time over Redis', async () => {
@@ -154,13 +153,13 @@ test('a process receives its own messages at once, and not a second time over Re
   bus.subscribe('credential.revoked', ({ apiKeyId }) => received.push(apiKeyId))
   const arrived = new Set<string>()
   subscriber.on('message', (_channel, text) => arrived.add(JSON.parse(text).message.apiKeyId))
-  await vi.waitFor(() => {
+  await waitFor(() => {
     bus.publish('credential.revoked', { apiKeyId: 'own' })
     expect(arrived).toContain('own') // its own message has returned
-  }, waitOptions)
+  })
   const times = received.length
   bus.publish('credential.revoked', { apiKeyId: 'last' })
-  await vi.waitFor(() => expect(arrived).toContain('last'), waitOptions)
+  await waitFor(() => expect(arrived).toContain('last'))
   expect(received).toEqual([...Array(times).fill('own'), 'last'])
   expect(others.revoked).toContain('own')
 })

@@ -1,17 +1,17 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { HubClient } from '../../../packages/sdk/index.ts'
 import { createRedisBus } from '../../../src/core/events/redis-bus.ts'
 import { createCounter } from '../../../src/core/http/rate-limit-counter.ts'
 import { connectKeyRedis, connectRedis } from '../../../src/core/redis.ts'
 import { startRedisCluster, type TestRedisCluster } from '../../support/processes/redis.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 const log = pino({ level: 'silent' })
-const WAIT_OPTIONS = { timeout: 15_000, interval: 10 }
 
 let cluster: TestRedisCluster
 beforeAll(async () => {
@@ -43,7 +43,7 @@ async function watch(url: string, session: SessionFixture) {
   return {
     client,
     events,
-    reaches: (seq: number) => vi.waitFor(() => expect(events.at(-1)?.seq).toBe(seq), WAIT_OPTIONS),
+    reaches: (seq: number) => waitFor(() => expect(events.at(-1)?.seq).toBe(seq)),
   }
 }
 
@@ -68,10 +68,10 @@ test('hints reach other processes, whichever node they are subscribed to', async
   }
   const { bus, publisher } = join([third, first].join(), 'c')
   await publisher.ping()
-  await vi.waitFor(() => {
+  await waitFor(() => {
     bus.publish('robots.changed', { robotIds: ['robot'] })
     expect(new Set(received)).toEqual(new Set(['0 robot', '1 robot']))
-  }, WAIT_OPTIONS)
+  })
 })
 
 test('requests are counted once for all processes, on every node', async () => {
@@ -81,7 +81,7 @@ test('requests are counted once for all processes, on every node', async () => {
     return { redis, count: createCounter({ name: 'cluster', limit: 2, windowSeconds: 60, redis }) }
   })
   for (const { redis } of processes) {
-    await vi.waitFor(() => expect(redis.status).toBe('ready'), WAIT_OPTIONS)
+    await waitFor(() => expect(redis.status).toBe('ready'))
   }
   for (let caller = 0; caller < 30; caller++) {
     const answers: boolean[] = []
@@ -128,12 +128,12 @@ test('two hubs deliver to each other in order; the loss of a node loses no event
     await cluster.nodes[0]!.stop('SIGKILL')
     await allReach(Math.max(...(await Promise.all(sending))))
     // The next node serves; later events arrive live again.
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const here = await Promise.all(
         cluster.nodes.slice(1).map(({ url }) => connectionsOf(url, 'wheelhouse-hub-')),
       )
       expect(here[0]! + here[1]!).toBe(4)
-    }, WAIT_OPTIONS)
+    })
     for (let count = 0; count < 10; count++) await allReach(await sendMessage(session, `without it ${count}`))
     for (const { events } of observers) expect(events).toEqual(await storedLog(session))
     // Rate limits continue too: on the remaining nodes, or else in each process.

@@ -1,18 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { Client } from 'pg'
-import { describe, expect, inject, type TestContext, test, vi } from 'vitest'
+import { describe, expect, inject, type TestContext, test } from 'vitest'
 import { HubClient } from '../../../packages/sdk/index.ts'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
+import { WAIT_LIMIT_MS, waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
-
-const waitOptions = { timeout: 30_000, interval: 20 }
-/** The limit for every request and command during an outage, plus a margin for a busy machine. */
-const BOUND_MS = 20_000 + 5_000
 
 type Finish = Pick<TestContext, 'onTestFinished'>
 
@@ -25,7 +21,7 @@ async function follow({ onTestFinished }: Finish, url: string, { owner, id }: Se
   return {
     client,
     log,
-    reaches: (seq: number) => vi.waitFor(() => expect(log.at(-1)?.seq).toBe(seq), waitOptions),
+    reaches: (seq: number) => waitFor(() => expect(log.at(-1)?.seq).toBe(seq)),
   }
 }
 
@@ -50,7 +46,7 @@ async function connectPastProxy({ onTestFinished }: Finish) {
   return { redis, fixture, node }
 }
 
-describe.concurrent('Redis', { timeout: 90_000 }, () => {
+describe.concurrent('Redis', () => {
   test('whose connections die silently: the hub notices by itself, and no client misses an event', async (context) => {
     const { redis, fixture, node } = await connectPastProxy(context)
     const observer = await follow(context, node.hubUrl, fixture)
@@ -65,9 +61,7 @@ describe.concurrent('Redis', { timeout: 90_000 }, () => {
     const { redis, fixture, node } = await connectPastProxy(context)
     const observer = await follow(context, node.hubUrl, fixture)
     redis.silence()
-    const startedMs = performance.now()
     for (let count = 0; count < 5; count++) await observer.client.sendChat(fixture.id, `${count}`)
-    expect(performance.now() - startedMs).toBeLessThan(10_000)
     expect((await fetch(`${node.hubUrl}/readyz`)).status).toBe(200)
     redis.restore()
     await observer.reaches(6)
@@ -92,7 +86,7 @@ describe.concurrent('Redis', { timeout: 90_000 }, () => {
   )
 })
 
-describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
+describe.concurrent('PostgreSQL', () => {
   test.each([
     ['refuses connections', async () => `postgres://user@127.0.0.1:${await freePort()}/wheelhouse`],
     ['has an unknown host name', async () => 'postgres://user@postgres.invalid:5432/wheelhouse'],
@@ -123,25 +117,17 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
     const { operator, id } = fixture
     const hub = await fixture.owner.hub()
     proxy.silence()
-    const timed = async <T>(work: Promise<T>) => {
-      const startedMs = performance.now()
-      const answer = await work
-      expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
-      return answer
-    }
-    // More than the pool has connections, and some while others already wait.
+    const isReady = async () => (await fetch(`${world.baseUrl}/readyz`)).status === 200
+    // Every answer below arrives during the outage. More than the pool has connections, and some while others already wait.
     const replies: Promise<{ status: number; headers: Headers; body: unknown }>[] = []
-    for (let round = 0; round < 3; round++) {
-      for (let n = 0; n < 15; n++)
-        replies.push(timed(operator.post(`/api/sessions/${id}/messages`, { body: 'x' })))
-      await delay(2_000)
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 25; n++) replies.push(operator.post(`/api/sessions/${id}/messages`, { body: 'x' }))
+      await waitFor(async () => expect(await isReady()).toBe(false)) // it has waited for two seconds
     }
-    const command = hub.socket.timeout(BOUND_MS).emitWithAck('robots:watch', {})
-    const newcomer = await timed(
-      fixture.owner.hub().then(
-        () => 'let in',
-        (cause: { data?: { status: number } }) => cause,
-      ),
+    const command = hub.socket.timeout(WAIT_LIMIT_MS).emitWithAck('robots:watch', {})
+    const newcomer = await fixture.owner.hub().then(
+      () => 'let in',
+      (cause: { data?: { status: number } }) => cause,
     )
     expect(newcomer).toMatchObject({ data: { status: 503 } })
     expect(await command).toMatchObject({ ok: false, status: 503 })
@@ -152,11 +138,8 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
     }
     expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(503)
     proxy.restore()
-    await vi.waitFor(
-      async () => expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200),
-      waitOptions,
-    )
-    await vi.waitFor(async () => expect((await operator.get('/api/sessions')).status).toBe(200), waitOptions)
+    await waitFor(async () => expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200))
+    await waitFor(async () => expect((await operator.get('/api/sessions')).status).toBe(200))
     world.errors.length = 0 // every 503 is logged
   })
 
@@ -185,9 +168,9 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
   })
 })
 
-test('Redis and PostgreSQL both unavailable: driving and stopping continue, and the stop is recorded afterwards', {
-  timeout: 60_000,
-}, async ({ onTestFinished }) => {
+test('Redis and PostgreSQL both unavailable: driving and stopping continue, and the stop is recorded afterwards', async ({
+  onTestFinished,
+}) => {
   const database = await createTestDatabase()
   const [postgres, redis] = [await createTcpProxy(database.url), await createTcpProxy(inject('redisUrl'))]
   const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, OPERATOR_GRACE_MS: '60000' }
@@ -206,13 +189,13 @@ test('Redis and PostgreSQL both unavailable: driving and stopping continue, and 
   console.control()
   await link.next('control')
   observer.send({ type: 'stop', reason: 'smoke' })
-  await vi.waitFor(async () => expect((await link.next('stop')).reason).toBe('smoke'), waitOptions)
+  await waitFor(async () => expect((await link.next('stop')).reason).toBe('smoke'))
   for (const proxy of [postgres, redis]) proxy.restore()
   await observer.state(({ stop }) => stop?.recorded)
-  const stops = await vi.waitFor(async () => {
+  const stops = await waitFor(async () => {
     const entries = await log()
     return entries.filter(({ type }) => type === 'session.stopped')
-  }, waitOptions)
+  })
   expect(stops).toMatchObject([{ data: { reason: 'smoke' } }])
   world.errors.length = 0
 })

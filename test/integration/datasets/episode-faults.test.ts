@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
 import { createEpisodes } from '../../../gateway/persistence/episodes.ts'
@@ -17,11 +17,11 @@ import {
   storeEpisode,
   totals,
 } from '../../support/world/episodes.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 const framesOf = (link: TestRobot, type: string) => link.frames.filter((frame) => frame.type === type)
-const MINUTE_MS = 60_000
 
 /** Returns the number of transactions that wait for a lock. */
 async function blocked(databaseUrl: string): Promise<number> {
@@ -33,9 +33,7 @@ async function blocked(databaseUrl: string): Promise<number> {
 }
 
 describe.concurrent('several gateways', () => {
-  test('200 concurrent repetitions over two of them: counted once, acknowledged at the current gateway', {
-    timeout: MINUTE_MS,
-  }, async () => {
+  test('200 concurrent repetitions over two of them: counted once, acknowledged at the current gateway', async () => {
     await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway')
     const owner = await world.client()
@@ -51,15 +49,13 @@ describe.concurrent('several gateways', () => {
     for (const _ of times(100)) link.send(frame)
     await hasRead(link)
     // The first transaction has locked the dataset and waits for the table, the second waits for the dataset.
-    await vi.waitFor(async () => expect(await blocked(world.database.url)).toBe(2), 5_000)
+    await waitFor(async () => expect(await blocked(world.database.url)).toBe(2))
     await block.release()
     for (const _ of times(100)) await link.next('episode_ack')
     expect(await datasetsOf(owner)).toMatchObject([{ robot_id: robot.id, episode_count: 1, size_mb: 1.5 }])
   })
 
-  test('concurrent identical episodes of many robots, in any order: no deadlock, each counted once', {
-    timeout: MINUTE_MS,
-  }, async () => {
+  test('concurrent identical episodes of many robots, in any order: no deadlock, each counted once', async () => {
     await using world = await createWorld()
     const {
       datasets: { episodeStore },
@@ -93,9 +89,7 @@ describe.concurrent('several gateways', () => {
 })
 
 describe.concurrent('the episode queue', () => {
-  test('accepts a hundred episodes of a robot, and asks the robot to retry further ones', {
-    timeout: MINUTE_MS,
-  }, async () => {
+  test('accepts a hundred episodes of a robot, and asks the robot to retry further ones', async () => {
     await using world = await createWorld()
     const owner = await world.client()
     const link = (await world.connect(await world.robot(owner))).beat()
@@ -174,9 +168,7 @@ describe.concurrent('the episode queue', () => {
     episodes.stop()
   })
 
-  test('rejects the episode that the database rejects, and stores all others', {
-    timeout: MINUTE_MS,
-  }, async () => {
+  test('rejects the episode that the database rejects, and stores all others', async () => {
     await using world = await createWorld()
     await query(
       world.database.url,
@@ -231,7 +223,6 @@ describe.concurrent('the episode queue', () => {
 describe.concurrent('a database', () => {
   test.each(['refuses connections', 'does not answer'] as const)(
     'that %s: nothing is acknowledged, robots stay connected, and all is stored when it is back',
-    { timeout: MINUTE_MS },
     async (how) => {
       const database = await createTestDatabase()
       try {
@@ -261,9 +252,7 @@ describe.concurrent('a database', () => {
 })
 
 describe.concurrent('a gateway that shuts down', () => {
-  test('stores and acknowledges accepted episodes before it closes its robot connections', {
-    timeout: MINUTE_MS,
-  }, async () => {
+  test('stores and acknowledges accepted episodes before it closes its robot connections', async () => {
     await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway')
     const owner = await world.client()
@@ -272,13 +261,13 @@ describe.concurrent('a gateway that shuts down', () => {
     for (const _ of times(80)) link.send(episodeFrame())
     await hasRead(link)
     const stopped = gateway.stop()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const refused = await fetch(gateway.gatewayUrl.replace(/^ws/, 'http')).then(
         () => false,
         () => true,
       )
       expect(refused).toBe(true) // it no longer listens: the shutdown has begun
-    }, 5_000)
+    })
     expect(link.socket.readyState).toBe(WebSocket.OPEN)
     await block.release()
     expect(await link.closed).toBe(4503)
@@ -287,9 +276,7 @@ describe.concurrent('a gateway that shuts down', () => {
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: 80 }])
   })
 
-  test('waits only for a bounded time, and does not acknowledge episodes that are not stored', {
-    timeout: MINUTE_MS,
-  }, async () => {
+  test('waits only for a bounded time, and does not acknowledge episodes that are not stored', async () => {
     await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway')
     const owner = await world.client()
@@ -300,10 +287,8 @@ describe.concurrent('a gateway that shuts down', () => {
     const frames = times(10).map(() => episodeFrame())
     for (const frame of frames) link.send(frame)
     await hasRead(link)
-    const askedMs = performance.now()
     const stopped = gateway.stop()
     expect(await link.closed).toBe(4503)
-    expect(performance.now() - askedMs).toBeLessThan(8_000)
     expect(framesOf(link, 'episode_ack')).toEqual([])
     await block.release()
     await stopped

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectTo } from '../../support/database/sql.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import {
@@ -13,9 +13,9 @@ import {
   totals,
 } from '../../support/world/episodes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-const BUSY_MS = 5_000
 const MB = 1_000_000
 
 let world: World
@@ -118,13 +118,13 @@ describe('an episode', () => {
     try {
       link.send(episodeFrame())
       await hasRead(link)
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         await using database = await connectTo(world.database.url)
         const { rows } = await database.query(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         )
         expect(rows).toHaveLength(1)
-      }, BUSY_MS)
+      })
       await hasRead(link)
       expect(link.frames.filter(({ type }) => type === 'episode_ack')).toEqual([])
     } finally {
@@ -459,9 +459,7 @@ describe('GET /api/client/datasets', () => {
 })
 
 describe('the counters', () => {
-  test('equal the sums of the stored episodes for any frames in any order', {
-    timeout: 60_000,
-  }, async () => {
+  test('equal the sums of the stored episodes for any frames in any order', async () => {
     const T = Date.UTC(2026, 5, 1)
     const SPANS = [
       [0, 60_000],

@@ -4,8 +4,10 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cpuMsOf } from '../../support/world/cpu-time.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const AVATAR = '/api/auth/avatar'
@@ -241,9 +243,8 @@ describe('POST /api/auth/avatar: rejects', () => {
 
   test('a small file of 2,500 megapixels: 413, without decoding it', async () => {
     const bomb = pngOfSize(50_000, 50_000, 1_000)
-    const startedAt = performance.now()
-    await refused(upload(user, bomb), 413, '40 megapixels')
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    const cpuMs = await cpuMsOf(() => refused(upload(user, bomb), 413, '40 megapixels'))
+    expect(cpuMs).toBeLessThan(2_000)
   })
 
   test('an image slightly above 40 megapixels: 413; accepts one slightly below', async () => {
@@ -364,7 +365,7 @@ describe('concurrent uploads', () => {
     const statuses: number[] = []
     for (const sending of pending)
       sending.once('response', (reply: IncomingMessage) => statuses.push(reply.statusCode as number))
-    await vi.waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(refused), 10_000)
+    await waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(refused))
     return { pending, statuses }
   }
 
@@ -380,7 +381,7 @@ describe('concurrent uploads', () => {
 
     expect(await profileUrl(user)).toBeNull()
     for (const sending of pending) sending.destroy()
-    await vi.waitFor(async () => expect((await upload(user, picture)).status).toBe(200), 10_000)
+    await waitFor(async () => expect((await upload(user, picture)).status).toBe(200))
     expect(await stored(user)).toHaveLength(1)
   })
 
@@ -407,7 +408,7 @@ describe('concurrent uploads', () => {
     clearInterval(drops)
     for (const sending of [...pending, slow]) sending.destroy()
     expect(await upload(halted, await png())).toMatchObject({ status: 200 })
-  }, 30_000)
+  })
 })
 
 describe('GET /media/avatars/{name}.webp', () => {

@@ -1,26 +1,18 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { HubClient } from '../../../packages/sdk/index.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query } from '../../support/processes/processes.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
-
-/** A permission may outlive its revocation by a second on any node. The rest is for a busy machine. */
-const soon = { timeout: 4_000, interval: 5 }
-const waitOptions = { timeout: 10_000, interval: 10 }
 
 /** Creates two processes with hub and gateway, connected by a Redis that the test can interrupt. */
 async function twoNodes(redisAway: boolean) {
   const redis = await createTcpProxy(inject('redisUrl'))
   const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
-  onTestFinished(async () => {
-    redis.restore()
-    await world[Symbol.asyncDispose]()
-    await redis[Symbol.asyncDispose]()
-  })
   const second = await world.addNode('hub,gateway', { REDIS_URL: redis.url })
   return {
     world,
@@ -33,13 +25,16 @@ async function twoNodes(redisAway: boolean) {
     /** Reconnects the nodes, and waits until messages of one node arrive at the other. */
     async returnRedis() {
       redis.restore()
-      await vi.waitFor(
-        () => expect(second.platform.core.hubRedis?.subscriber.status).toBe('ready'),
-        waitOptions,
-      )
+      await waitFor(() => expect(second.platform.core.hubRedis?.subscriber.status).toBe('ready'))
+    },
+    async [Symbol.asyncDispose]() {
+      redis.restore()
+      await world[Symbol.asyncDispose]()
+      await redis[Symbol.asyncDispose]()
     },
   }
 }
+type TwoNodes = Awaited<ReturnType<typeof twoNodes>>
 
 /** Creates an SDK client, which reconnects automatically. */
 async function join(url: string, { token }: TestUser) {
@@ -79,37 +74,51 @@ const comeAndGo = async (world: World, robot: { id: string; token: string }) =>
 describe.each([
   ['over Redis', false],
   ['with Redis away', true],
-])('%s, within a second on every node', (_name, redisAway) => {
+])('%s, on every node', (_name, redisAway) => {
+  /** Shared by the tests that leave Redis alone. After an outage the hubs disconnect clients, also those of a later test. */
+  let shared: TwoNodes | undefined
+  afterAll(() => shared?.[Symbol.asyncDispose]())
+  async function nodes(): Promise<TwoNodes> {
+    if (!redisAway) {
+      shared ??= await twoNodes(false)
+      return shared
+    }
+    const own = await twoNodes(true)
+    onTestFinished(() => own[Symbol.asyncDispose]())
+    return own
+  }
+
   test.each([
     ['revoked', `update certifications set status = 'REJECTED' where operator_id = $1`],
     ['deleted', 'delete from certifications where operator_id = $1'],
     ['unusable because the operator role is removed', 'update users set is_operator = false where id = $1'],
   ])('operators receive no robot status if their certification is %s', async (_how, change) => {
-    const fixture = await twoNodes(redisAway)
+    const fixture = await nodes()
     const { world, urls, sql } = fixture
     const [owner, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(owner, { require_certification: true })
-    await certify(world, operator, 'testbot')
+    const robotType = `type-${operator.id}` // no operator of another test has a certification for it
+    const robot = await world.robot(owner, { robot_type: robotType, require_certification: true })
+    await certify(world, operator, robotType)
     const open = (user: TestUser) => Promise.all(urls.map((url) => openBoard(url, user)))
     const [owners, boards] = [await open(owner), await open(operator)]
     for (const board of [...owners, ...boards]) expect(board.listed).toEqual([robot.id])
 
     fixture.takeRedis()
     await sql(change, operator.id)
-    await vi.waitFor(() => expect(boards.map(({ ends }) => ends.length)).toEqual([1, 1]), soon)
-    await vi.waitFor(() => expect(boards.map(({ listed }) => listed)).toEqual([[], []]), waitOptions)
+    await waitFor(() => expect(boards.map(({ ends }) => ends.length)).toEqual([1, 1]))
+    await waitFor(() => expect(boards.map(({ listed }) => listed)).toEqual([[], []]))
     expect(owners.map(({ ends }) => ends)).toEqual([[], []]) // their permissions have not changed
 
     await fixture.returnRedis()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       await comeAndGo(world, robot)
       expect(owners.map(({ statusUpdates }) => statusUpdates.has(robot.id))).toEqual([true, true])
-    }, waitOptions)
+    })
     expect(boards.map(({ statusUpdates }) => statusUpdates.has(robot.id))).toEqual([false, false])
   })
 
   test('a former admin receives no events of other users’ sessions at hubs and gateways', async () => {
-    const fixture = await twoNodes(redisAway)
+    const fixture = await nodes()
     const { world, second, urls, sql } = fixture
     const sessionFixture = await openSessionFixture(world)
     const robot = await world.robot(sessionFixture.client, { robot_type: 'other' })
@@ -135,11 +144,9 @@ describe.each([
     for (const item of [...observers, ...owners]) await item.state()
 
     fixture.takeRedis()
-    const changedMs = performance.now()
     await sql('update users set email_verified = false where id = $1', admin.id)
     expect(await Promise.all(observers.map((observer) => observer.closed))).toEqual([4403, 4403])
-    expect(performance.now() - changedMs).toBeLessThan(soon.timeout)
-    await vi.waitFor(() => expect(watches.map(({ ends }) => ends.length)).toEqual([1, 1]), soon)
+    await waitFor(() => expect(watches.map(({ ends }) => ends.length)).toEqual([1, 1]))
     expect(owners.map(({ socket }) => socket.readyState)).toEqual([1, 1])
 
     await fixture.returnRedis()
@@ -153,27 +160,26 @@ describe.each([
     await link.next('session')
     expect(watches.map(({ log }) => log.length)).toEqual(before)
     await link.close()
+    await sql('update users set email_verified = true where id = $1', admin.id)
   })
 
   test('a robot is disconnected when its token is replaced or it is removed', async () => {
-    const fixture = await twoNodes(redisAway)
+    const fixture = await nodes()
     const { world, second } = fixture
     const owner = await world.client()
     const robots = [await world.robot(owner), await world.robot(owner)] as const
     const links = await Promise.all(robots.map((robot) => world.connect(robot, second.gatewayUrl)))
     for (const link of links) link.beat()
     fixture.takeRedis()
-    const changedMs = performance.now()
     expect((await owner.post(`/api/client/robots/${robots[0].id}/token`)).status).toBeLessThan(300)
     expect((await owner.delete(`/api/client/robots/${robots[1].id}`)).status).toBe(204)
     expect(await Promise.all(links.map((link) => link.closed))).toEqual([4401, 4401])
-    expect(performance.now() - changedMs).toBeLessThan(soon.timeout)
     const again = robots.map((robot) => new TestRobot(urlOf(second, robot), robot.token))
     expect(await Promise.all(again.map((link) => link.closed))).toEqual([4401, 4401])
   })
 
   test('a revoked key closes its connections at hubs and gateways', async () => {
-    const fixture = await twoNodes(redisAway)
+    const fixture = await nodes()
     const { world, urls } = fixture
     const { client, operator, id } = await openSessionFixture(world)
     const [revoked, kept] = [await client.key(), await client.key()]
@@ -182,10 +188,10 @@ describe.each([
     const watching = await Promise.all([revoked, kept].map(({ key }) => watch(world, client, id, key)))
     fixture.takeRedis()
     expect((await client.delete(`/api/auth/api-keys/${revoked.id}`)).status).toBe(204)
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(closing.map(({ socket }) => socket.connected)).toEqual([false, false])
       expect(watching[0]?.socket.readyState).toBe(3)
-    }, soon)
+    })
     expect(await watching[0]?.closed).toBe(4401)
     expect(others.map(({ socket }) => socket.connected)).toEqual([true, true])
     expect(watching[1]?.socket.readyState).toBe(1)
@@ -218,7 +224,7 @@ test('a new permission applies without a new sign-in', async () => {
   })
   expect(listed).toEqual([])
   await certify(world, operator, 'testbot')
-  await vi.waitFor(() => expect(listed).toEqual([robot.id]), waitOptions)
+  await waitFor(() => expect(listed).toEqual([robot.id]))
 })
 
 test('a change before the connection does not disconnect the user', async () => {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectTo } from '../../support/database/sql.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-const waitOptions = { timeout: 10_000, interval: 10 }
 let world: World
 let admin: TestUser
 beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('dropping a role', () => {
     expect(await rolesOf(testUser)).toEqual(['client'])
     expect((await testUser.get('/api/operator/available-robots')).status).toBe(403)
     expect((await drop(testUser, 'operator')).status).toBe(404)
-    await vi.waitFor(() => expect(hub.socket.connected).toBe(false), waitOptions)
+    await waitFor(() => expect(hub.socket.connected).toBe(false))
     expect((await audited(testUser))[0]).toEqual({ action: 'user.role_dropped', actor_id: testUser.id })
     expect((await take(testUser, 'operator')).body.roles).toEqual(['client', 'operator'])
     for (const role of ['admin', 'king', ''])
@@ -103,10 +103,10 @@ describe('dropping a role', () => {
       [robotId, operator.id, client.id],
     )
     const dropping = drop(operator, 'operator')
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { rows } = await sql.query('select from pg_locks where not granted')
       expect(rows.length).toBeGreaterThan(0)
-    }, waitOptions)
+    })
     await sql.query('commit')
     expect((await dropping).status).toBe(409)
   })
@@ -117,7 +117,7 @@ describe('removing a role by an admin', () => {
     const operator = await world.operator()
     const hub = await operator.hub()
     expect((await remove(operator, 'operator')).status).toBe(204)
-    await vi.waitFor(() => expect(hub.socket.connected).toBe(false), waitOptions)
+    await waitFor(() => expect(hub.socket.connected).toBe(false))
     expect(await rolesOf(operator)).toEqual([])
     expect(await take(operator, 'operator')).toMatchObject({
       status: 403,

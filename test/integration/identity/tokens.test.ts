@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createDiscovery } from '../../../src/modules/identity/tokens/discovery.ts'
 import { remoteJwks } from '../../../src/modules/identity/tokens/tokens.ts'
 import { ADMIN, createIdentityWorld, type IdentityWorld } from '../../support/world/identity-world.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
 let world: IdentityWorld
 let key: Awaited<ReturnType<typeof importJWK>>
@@ -164,10 +165,10 @@ test('concurrent first requests of a new subject create one user', async () => {
   const replies = await world.db.transaction().execute(async (trx) => {
     await sql`lock table users in share row exclusive mode`.execute(trx)
     const asked = Array.from({ length: 9 }, () => world.as(token).get('/api/auth/profile'))
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const waiting = sql`select from pg_locks where not granted and relation = 'users'::regclass`
       expect((await waiting.execute(trx)).rows).toHaveLength(9)
-    }, 10_000)
+    })
     return asked
   })
 

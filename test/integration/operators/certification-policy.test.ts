@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectTo } from '../../support/database/sql.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const AVAILABLE = '/api/operator/available-robots'
-const waitOptions = { timeout: 10_000, interval: 10 }
 let world: World
 let admin: TestUser
 let types = 0
@@ -81,7 +81,7 @@ describe('available robots and start', () => {
     for (const { id, link } of [robots.missing, robots.away]) {
       await link.close()
       const status = async () => (await owner.get(`/api/client/robots/${id}`)).body.status
-      await expect.poll(status, waitOptions).toBe('OFFLINE')
+      await expect.poll(status).toBe('OFFLINE')
     }
     expect((await start(await world.operator(), robots.busy.id)).status).toBe(201)
 
@@ -210,10 +210,10 @@ describe('revoking a certification', () => {
     await sql.query('begin')
     await sql.query(`update certifications set status = 'REVOKED', reason = 'x' where id = $1`, [id])
     const starting = start(operator, robot.id)
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { rows } = await sql.query('select from pg_locks where not granted')
       expect(rows.length).toBeGreaterThan(0)
-    }, waitOptions)
+    })
     await sql.query('commit')
     expect((await starting).status).toBe(403)
   })

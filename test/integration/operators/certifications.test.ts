@@ -256,7 +256,7 @@ describe('available robots', () => {
 
     await link.close()
     const listed = async () => (await operator.get(AVAILABLE)).body.robots.map((r: { id: string }) => r.id)
-    await expect.poll(listed, { timeout: 10_000 }).toEqual([made.approved?.id])
+    await expect.poll(listed).toEqual([made.approved?.id])
     const driver = await world.operator()
     await decide(await requestCertification(driver, types.approved), 'approve')
     const { sessionId } = (await driver.post('/api/sessions', { robotId: made.approved?.id })).body

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { createHeartbeats } from '../../../gateway/connections/heartbeats.ts'
-import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
-import type { PresenceStore } from '../../../src/modules/presence/presence.store.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { query } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const TIMEOUT_MS = 1_000
-/** Generous, because the test machine may be busy. The guarantee is timeout + 250 ms. */
-const BUSY_MS = 5_000
 
 async function watchedRobot(world: World) {
   const owner = await world.client()
@@ -32,8 +28,8 @@ const statusesOf = (observer: TestHubSocket, robotId: string): string[] =>
 const urlOf = (world: World, robot: { id: string }, gateway = world.gatewayUrl) =>
   `${gateway}/robots/${robot.id}/control`
 
-const reaches = (read: () => unknown, expected: unknown, timeout = BUSY_MS) =>
-  vi.waitFor(async () => expect(await read()).toEqual(expected), { timeout, interval: 5 })
+const reaches = (read: () => unknown, expected: unknown) =>
+  waitFor(async () => expect(await read()).toEqual(expected))
 
 describe('connect and disconnect', () => {
   // So long that no timeout occurs in these tests.
@@ -149,7 +145,7 @@ describe('connect and disconnect', () => {
   })
 })
 
-describe('silence', () => {
+describe('heartbeats and silence', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld()
@@ -170,15 +166,12 @@ describe('silence', () => {
     await observer.saw('robot:status', { robot_id: robot.id, status: 'OFFLINE' })
     const silenceMs = Date.now() - lastSignMs
     expect(silenceMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1)
-    expect(silenceMs).toBeLessThan(TIMEOUT_MS + BUSY_MS)
     await link.closed
     // last_online is the last sign of life, not the time of detection.
     expect(Date.parse((await view()).last_online)).toBe(t)
   })
 
-  test('any data frame keeps a robot connected; pings and pongs of its library do not', {
-    timeout: 30_000,
-  }, async () => {
+  test('any data frame keeps a robot connected; pings and pongs of its library do not', async () => {
     const owner = await world.client()
     const sendFrame: Record<string, (link: TestRobot) => void> = {
       telemetry: (link) => link.send({ type: 'telemetry', data: 1 }),
@@ -205,6 +198,16 @@ describe('silence', () => {
     }
   })
 
+  test('heartbeats are persisted', async () => {
+    const { robot, view } = await watchedRobot(world)
+    const link = await world.connect(robot)
+    for (let seq = 0; seq < 2; seq++) {
+      link.send({ type: 'heartbeat', seq })
+      const { t } = await link.next('heartbeat_ack')
+      await reaches(async () => Date.parse((await view()).last_heartbeat), t)
+    }
+  })
+
   test('a gateway whose event loop was blocked does not time out its robots', async () => {
     const { robot, view } = await watchedRobot(world)
     const link = await world.connect(robot)
@@ -227,93 +230,7 @@ describe('silence', () => {
   })
 })
 
-describe('persistence of heartbeats', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld()
-    await query(
-      world.database.url,
-      `create table heartbeat_log (robot_id uuid, at timestamptz default clock_timestamp(), heartbeat_at timestamptz);
-       create function log_heartbeat() returns trigger language plpgsql as $$ begin
-         insert into heartbeat_log (robot_id, heartbeat_at) values (new.robot_id, new.last_heartbeat); return null; end $$;
-       create trigger log_heartbeat after update of last_heartbeat on robot_presence
-         for each row when (old.last_heartbeat is distinct from new.last_heartbeat and new.connected)
-         execute function log_heartbeat()`,
-    )
-  })
-  afterAll(() => world[Symbol.asyncDispose]())
-
-  test('frequent heartbeats are persisted at most once a second, always the newest one', {
-    timeout: 30_000,
-  }, async () => {
-    const owner = await world.client()
-    const robots = await Promise.all([1, 2, 3].map(() => world.robot(owner)))
-    for (const [index, robot] of robots.entries()) (await world.connect(robot)).beat(20 + 30 * index)
-    const writes = async (robot: { id: string }) =>
-      (await query(
-        world.database.url,
-        'select at, heartbeat_at from heartbeat_log where robot_id = $1 order by at',
-        [robot.id],
-      )) as { at: Date; heartbeat_at: Date }[]
-    for (const robot of robots) {
-      const log = await vi.waitFor(
-        async () => {
-          const rows = await writes(robot)
-          expect(rows.length).toBeGreaterThanOrEqual(5)
-          return rows
-        },
-        { timeout: 20_000, interval: 100 },
-      )
-      const gaps = log.slice(1).map((row, index) => row.at.getTime() - (log[index]?.at.getTime() ?? 0))
-      // Tolerates the jitter of timers and statements.
-      expect(Math.min(...gaps), JSON.stringify(gaps)).toBeGreaterThan(800)
-      const lags = log.map(({ at, heartbeat_at }) => at.getTime() - heartbeat_at.getTime())
-      expect(Math.min(...lags)).toBeGreaterThanOrEqual(-1)
-      expect(lags.toSorted((a, b) => a - b)[2], JSON.stringify(lags)).toBeLessThan(500)
-    }
-  })
-
-  test('infrequent heartbeats are all persisted', async () => {
-    const { robot, view } = await watchedRobot(world)
-    const link = await world.connect(robot)
-    for (let seq = 0; seq < 2; seq++) {
-      link.send({ type: 'heartbeat', seq })
-      const { t } = await link.next('heartbeat_ack')
-      await reaches(async () => Date.parse((await view()).last_heartbeat), t)
-    }
-  })
-
-  test('a failed statement loses no heartbeat of any waiting robot', async () => {
-    const saved = new Set<string>()
-    let failing = true
-    const store = {
-      saveHeartbeats: async (heartbeats: readonly { robotId: string }[]) => {
-        if (failing) throw new Error('no database')
-        for (const { robotId } of heartbeats) saved.add(robotId)
-        return heartbeats.length
-      },
-    } as unknown as PresenceStore
-    const warnings: unknown[] = []
-    const log = { warn: (...args: unknown[]) => warnings.push(args) } as never
-    const heartbeats = createHeartbeats({ store, log, startedAtMs: 0, onMismatch: () => {} })
-    const socket = {} as Parameters<RobotConnection['attach']>[0]
-    const links = Array.from({ length: 50_000 }, (_, index) => {
-      const link = new RobotConnection(`robot-${index}`, 1, 1)
-      link.attach(socket)
-      return link
-    })
-    for (const link of links) heartbeats.enqueue(link)
-    await expect(heartbeats.flush()).rejects.toThrow('no database')
-    failing = false
-    for (const link of links) heartbeats.enqueue(link)
-    await heartbeats.flush()
-    expect(saved.size).toBe(links.length)
-  })
-})
-
-test('hundreds of robots that connect and disconnect together are all handled', {
-  timeout: 40_000,
-}, async () => {
+test('hundreds of robots that connect and disconnect together are all handled', async () => {
   const count = 300
   await using world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
   const owner: TestUser = await world.client()

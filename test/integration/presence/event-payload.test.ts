@@ -1,6 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { catalog } from '../../../src/core/events/catalog.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 test('status events that SQL composes match the catalog', async () => {
@@ -17,10 +18,10 @@ test('status events that SQL composes match the catalog', async () => {
   const connection = await world.connect(robot)
   connection.beat()
 
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { rows } = await client.query(`select payload from copied_events where name = 'robots.status'`)
     const robots = rows.flatMap(({ payload }) => catalog['robots.status'].parse(payload).robots)
     expect(robots.map(({ status }) => status)).toContain('AVAILABLE')
     expect(robots.map(({ owner_id }) => owner_id)).toContain(owner.id)
-  }, 10_000)
+  })
 })

@@ -54,4 +54,4 @@ test('statistics collected while no robot was connected do not slow down the pre
     await store.close()
     await database.drop()
   }
-}, 60_000)
+})

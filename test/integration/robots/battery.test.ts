@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestRobot } from '../../support/gateway/frame-socket.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
-
-const SOON = { timeout: 10_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
@@ -32,7 +31,7 @@ async function beat(link: TestRobot, fields: Record<string, unknown>): Promise<v
 /** Sends one heartbeat and waits until its charge is persisted. */
 async function report(link: TestRobot, read: () => Promise<{ battery: number | null }>, battery: number) {
   await beat(link, { battery })
-  await vi.waitFor(async () => expect((await read()).battery).toBe(battery), SOON)
+  await waitFor(async () => expect((await read()).battery).toBe(battery))
 }
 
 const lowBatteries = async (user: TestUser) =>
@@ -51,7 +50,7 @@ describe('the battery of a robot', () => {
     expect(Date.parse(battery_at)).toBeLessThanOrEqual(Date.now() + 10)
     await beat(link, {})
     await link.close()
-    await vi.waitFor(async () => expect((await read()).status).toBe('OFFLINE'), SOON)
+    await waitFor(async () => expect((await read()).status).toBe('OFFLINE'))
     expect(await read()).toMatchObject({ battery: 0.83, battery_at })
     const [listed] = (await owner.get('/api/client/robots')).body
     expect(listed.id).toBe(robot.id)
@@ -62,7 +61,7 @@ describe('the battery of a robot', () => {
     const { read, link } = await connectedRobot()
     await beat(link, { battery: 0.5 })
     await link.close()
-    await vi.waitFor(async () => expect((await read()).battery).toBe(0.5), SOON)
+    await waitFor(async () => expect((await read()).battery).toBe(0.5))
   })
 
   test.each([
@@ -73,7 +72,7 @@ describe('the battery of a robot', () => {
   ])('%d is shown as %d', async (sent, shown) => {
     const { read, link } = await connectedRobot()
     await beat(link, { battery: sent })
-    await vi.waitFor(async () => expect((await read()).battery).toBe(shown), SOON)
+    await waitFor(async () => expect((await read()).battery).toBe(shown))
     expect(link.frames).toEqual([])
   })
 
@@ -129,7 +128,7 @@ describe('a low battery', () => {
     await report(link, read, 0.2)
     await report(link, read, 0.19)
     for (const user of [client, operator]) {
-      await vi.waitFor(async () => expect(await lowBatteries(user)).toHaveLength(1), SOON)
+      await waitFor(async () => expect(await lowBatteries(user)).toHaveLength(1))
       const [notification] = await lowBatteries(user)
       expect(notification.data).toMatchObject({ robot_id: robot.id, session_id: id, battery: 0.19 })
     }
@@ -137,9 +136,9 @@ describe('a low battery', () => {
     await report(link, read, 0.1)
     await report(link, read, 0.9)
     await report(link, read, 0.15)
-    await vi.waitFor(async () => expect(await lowBatteries(client)).toHaveLength(2), SOON)
+    await waitFor(async () => expect(await lowBatteries(client)).toHaveLength(2))
     const events = async () => (await client.get('/api/events?types=robot.battery_low')).body.events
-    await vi.waitFor(async () => expect(await events()).toHaveLength(2), SOON)
+    await waitFor(async () => expect(await events()).toHaveLength(2))
     const seen = (await events()).map(({ data }: { data: Record<string, unknown> }) => data)
     expect(seen).toMatchObject([{ battery: 0.19 }, { battery: 0.15 }])
     expect(seen[0]).toEqual({
@@ -163,7 +162,7 @@ describe('a low battery', () => {
     const changed = await owner.patch(path, { low_battery_threshold: 0.5, name: 'Renamed' })
     expect(changed.body).toMatchObject({ low_battery_threshold: 0.5, name: 'Renamed' })
     await report(link, read, 0.45)
-    await vi.waitFor(async () => expect(await lowBatteries(owner)).toHaveLength(1), SOON)
+    await waitFor(async () => expect(await lowBatteries(owner)).toHaveLength(1))
     expect((await lowBatteries(owner))[0].data).toMatchObject({ battery: 0.45, robot_name: 'Renamed' })
   })
 
@@ -171,6 +170,6 @@ describe('a low battery', () => {
     const { owner, read, link } = await connectedRobot()
     await report(link, read, 0.05)
     await Promise.all(Array.from({ length: 10 }, () => world.platform.robots.batteryJob.run()))
-    await vi.waitFor(async () => expect(await lowBatteries(owner)).toHaveLength(1), SOON)
+    await waitFor(async () => expect(await lowBatteries(owner)).toHaveLength(1))
   })
 })

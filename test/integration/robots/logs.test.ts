@@ -1,14 +1,13 @@
 import { ObserverLink, OperatorLink, RobotLink, ticketsOf } from '@wheelhouse/sdk'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRobotLogJobs, EVENT_INTERVAL_MS } from '../../../src/modules/robots/robot-log.worker.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import type { TestRobot } from '../../support/gateway/frame-socket.ts'
 import { startReceiver } from '../../support/network/webhook-receiver.ts'
 import { openSessionFixture, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
-
-const SOON = { timeout: 10_000, interval: 20 }
 
 let world: World
 let aheadMs = 0
@@ -53,7 +52,7 @@ describe('GET /api/client/robots/{id}/logs', () => {
     const { robot, path, logs, link } = await connectedRobot()
     const before = Date.now()
     for (const level of ['debug', 'info', 'warn', 'error']) sendLog(link, level, `a ${level} line`)
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(4), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(4))
     const [newest, ...older] = await logs()
     expect(newest).toEqual({
       seq: 4,
@@ -78,7 +77,7 @@ describe('GET /api/client/robots/{id}/logs', () => {
   test('filters by lowest level, and pages in both directions', async () => {
     const { path, owner, logs, link } = await connectedRobot()
     for (let n = 1; n <= 10; n++) sendLog(link, n % 2 ? 'info' : 'error', `line ${n}`)
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(10), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(10))
     const numbers = async (query: string) => (await logs(query)).map(({ seq }) => seq)
     expect(await numbers('?level=warn')).toEqual([10, 8, 6, 4, 2])
     expect(await numbers('?limit=3')).toEqual([10, 9, 8])
@@ -105,7 +104,7 @@ describe('a log frame', () => {
     sendLog(link, 'info', 'nul \0 and half a pair \ud83d')
     await hasRead(link)
     expect(link.frames).toEqual([])
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(8), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(8))
     expect((await logs()).map(({ level, message }) => [level, message]).reverse()).toEqual([
       ['info', 'unknown level'],
       ['info', 'no level'],
@@ -150,11 +149,11 @@ describe('bounds', () => {
     const sent = 700
     for (let n = 0; n < sent; n++) sendLog(link, 'info', `line ${n}`)
     await hasRead(link)
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const lines = await logs('?limit=200')
       const dropped = lines.reduce((sum, line) => sum + line.dropped, 0)
       expect(dropped + lines.filter((line) => line.dropped === 0).length).toBe(sent)
-    }, SOON)
+    })
     const markers = (await logs('?level=error')).filter(({ dropped }) => dropped > 0)
     expect(markers.length).toBeGreaterThan(0)
     expect(markers[0]).toMatchObject({ level: 'warn', message: `${markers[0]?.dropped} log lines dropped` })
@@ -168,10 +167,10 @@ describe('bounds', () => {
     const observer = await world.drive(fixture.client, fixture.id, 'watch')
     await observer.state()
     for (let n = 0; n < 300; n++) sendLog(fixture.link, 'info', `line ${n}`)
-    await vi.waitFor(() => {
+    await waitFor(() => {
       const marker = observer.frames.find((frame) => frame.type === 'log' && Number(frame.dropped) > 0)
       expect(marker).toMatchObject({ level: 'warn' })
-    }, SOON)
+    })
   })
 
   test('lines wait in order while the database is unreachable', async () => {
@@ -182,7 +181,7 @@ describe('bounds', () => {
     for (let n = 0; n < 50; n++) sendLog(link, 'info', `line ${n}`)
     await hasRead(link)
     await client.end()
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(50), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(50))
     expect((await logs()).map(({ message }) => message).reverse()).toEqual(
       Array.from({ length: 50 }, (_, n) => `line ${n}`),
     )
@@ -191,7 +190,7 @@ describe('bounds', () => {
   test('the worker removes lines beyond the retention time and beyond the bounds of a robot', async () => {
     const { robot, logs, link } = await connectedRobot()
     for (let n = 1; n <= 30; n++) sendLog(link, 'info', 'ä'.repeat(100))
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(30), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(30))
     const jobs = (bounds: { linesPerRobot?: number; bytesPerRobot?: number }, days = 7) =>
       createRobotLogJobs({ ...world.platform.core, now: () => new Date(), keptDays: days, bounds })
     const numbers = async () => (await logs()).map(({ seq }) => seq)
@@ -225,7 +224,7 @@ describe('events', () => {
     expect(hook.status).toBe(201)
     sendLog(link, 'warn', 'nothing much')
     sendLog(link, 'error', 'motor 3 is hot')
-    await vi.waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(1), SOON)
+    await waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(1))
     const data = {
       robot_id: robot.id,
       robot_name: expect.any(String),
@@ -235,7 +234,7 @@ describe('events', () => {
       since: expect.any(String),
     }
     expect(await eventsOf(owner, 'robot.log')).toEqual([data])
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), SOON)
+    await waitFor(() => expect(receiver.received).toHaveLength(1))
     expect(receiver.received[0]?.event).toMatchObject({ type: 'robot.log', data })
     expect((await owner.delete(`/api/webhooks/${hook.body.id}`)).status).toBe(204)
   })
@@ -243,9 +242,9 @@ describe('events', () => {
   test('a robot that constantly logs errors raises one event a minute, with the number of lines', async () => {
     const { owner, robot, logs, link } = await connectedRobot()
     sendLog(link, 'error', 'first')
-    await vi.waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(1), SOON)
+    await waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(1))
     for (let n = 0; n < 40; n++) sendLog(link, 'error', `more ${n}`)
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(41), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(41))
     await world.platform.robots.robotLogJobs.publishEvents()
     const pending = await world.platform.core.db
       .selectFrom('robot_log_streams')
@@ -254,7 +253,7 @@ describe('events', () => {
       .executeTakeFirst()
     expect(pending).toEqual({ event_lines: 40 })
     aheadMs += EVENT_INTERVAL_MS
-    await vi.waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(2), SOON)
+    await waitFor(async () => expect(await eventsOf(owner, 'robot.log')).toHaveLength(2))
     expect((await eventsOf(owner, 'robot.log'))[1]).toMatchObject({ lines: 40, message: 'more 0' })
   })
 
@@ -265,19 +264,19 @@ describe('events', () => {
     expect((await set('debug')).status).toBe(400)
     expect((await set('off')).body.log_event_level).toBe('off')
     sendLog(link, 'error', 'while off')
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(1), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(1))
     expect((await set('warn')).body.log_event_level).toBe('warn')
     // One statement claims both lines, or the second waits for the next run: at most one event a minute in both cases.
     for (const level of ['info', 'warn', 'warn', 'error', 'error'])
       sendLog(link, level, `${level} while warn`)
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(6), SOON)
-    await vi.waitFor(async () => expect(await eventsOf(owner, 'robot.log')).not.toEqual([]), SOON)
+    await waitFor(async () => expect(await logs()).toHaveLength(6))
+    await waitFor(async () => expect(await eventsOf(owner, 'robot.log')).not.toEqual([]))
     aheadMs += EVENT_INTERVAL_MS
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const events: { lines: number; message: string }[] = await eventsOf(owner, 'robot.log')
       expect(events.reduce((sum, { lines }) => sum + lines, 0)).toBe(4)
       expect(events.map(({ message }) => message)).toContain('error while warn')
-    }, SOON)
+    })
   })
 })
 
@@ -286,7 +285,7 @@ test('a session or a removal of the robot does not block its log', async () => {
   const operator = await world.operator()
   const sessionId = await start(operator, robot.id)
   sendLog(link, 'info', 'in session')
-  await vi.waitFor(async () => expect(await logs()).toHaveLength(1), SOON)
+  await waitFor(async () => expect(await logs()).toHaveLength(1))
   await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
   expect((await owner.delete(path)).status).toBe(204)
   expect((await owner.get(`${path}/logs`)).status).toBe(404)
@@ -307,12 +306,12 @@ test('the links of the sdk send and receive log lines and the charge', async () 
   })
   const links = [new OperatorLink(options(pilot, 'control')), new ObserverLink(options(owner, 'watch'))]
   for (const link of links) await link.connect()
-  await vi.waitFor(() => {
+  await waitFor(() => {
     for (const link of links) expect(link.battery?.battery).toBe(0.7)
-  }, SOON)
+  })
   expect(robot.log('warn', 'wheel 2 slips')).toBe(true)
-  await vi.waitFor(() => {
+  await waitFor(() => {
     expect(receivedEvents.toSorted()).toEqual(['control warn wheel 2 slips', 'watch warn wheel 2 slips'])
-  }, SOON)
+  })
   for (const link of [...links, robot]) await link.close()
 })

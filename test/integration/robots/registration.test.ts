@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
@@ -117,10 +118,10 @@ describe('registering', () => {
     expect(online).toMatchObject({ status: 'AVAILABLE', last_online: expect.stringMatching(ISO) })
     expect(online.last_heartbeat).toBeNull()
     link.send({ type: 'heartbeat' })
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { body: beaten } = await owner.get(`${ROBOTS}/${online.id}`)
       expect(beaten.last_heartbeat).toMatch(ISO)
-    }, 10_000)
+    })
     await link.close()
   })
 

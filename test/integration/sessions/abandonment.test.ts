@@ -9,7 +9,6 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 const JOIN_MS = 2 * MINUTE_MS
 const PAUSE_LIMIT_MS = 30 * MINUTE_MS
-const waitOptions = { timeout: 10_000 }
 
 type Entry = { type: string; data: Record<string, unknown> }
 const read = async (user: TestUser, id: string) => (await user.get(`/api/sessions/${id}`)).body
@@ -365,15 +364,15 @@ describe('with a gateway', () => {
         }
         // Both wait for the row in this order, then continue concurrently.
         begin[first]()
-        await expect.poll(waiting, waitOptions).toBe(1)
+        await expect.poll(waiting).toBe(1)
         begin[first === 'operator' ? 'worker' : 'operator']()
-        await expect.poll(waiting, waitOptions).toBe(2)
+        await expect.poll(waiting).toBe(2)
         await database.query('commit')
         await console!.state()
         console!.control({ round })
         const received = () => fixture.link.frames.some(({ type }) => type === 'control')
         const dropped = () => console!.frames.find(({ type }) => type === 'dropped')
-        await expect.poll(() => received() || dropped() !== undefined, waitOptions).toBe(true)
+        await expect.poll(() => received() || dropped() !== undefined).toBe(true)
         await Promise.all([...work, worker.run()])
         const log = await logOf(fixture.client, fixture.id)
         const paused = log.some(({ data }) => data.reason === 'operator_absent')
@@ -401,7 +400,7 @@ describe('with a gateway', () => {
     expect(await read(fixture.client, fixture.id)).toMatchObject({ end_reason: 'pause_limit' })
     await fixture.link.next('stop_cleared')
     await expect
-      .poll(() => fixture.link.frames.findLast(({ type }) => type === 'stop'), waitOptions)
+      .poll(() => fixture.link.frames.findLast(({ type }) => type === 'stop'))
       .toEqual({ type: 'stop', reason: 'session_over', latched: false })
     expect(await console.closed).toBe(4410)
     expect(fixture.link.frames.filter(({ type }) => type === 'control')).toEqual([])
@@ -413,7 +412,7 @@ test('the platform pauses a session whose operator does not connect by default',
   await using world = await createWorld({ env })
   const fixture = await openSessionFixture(world)
   await expect
-    .poll(() => read(fixture.client, fixture.id), waitOptions)
+    .poll(() => read(fixture.client, fixture.id))
     .toMatchObject({ status: 'COMPLETED', end_reason: 'pause_limit', client_charge_cents: 0 })
   expect((await logOf(fixture.client, fixture.id)).map(({ type }) => type)).toEqual([
     'session.started',

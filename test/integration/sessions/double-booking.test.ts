@@ -4,7 +4,6 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 const SESSIONS = '/api/sessions'
 const MINUTE_MS = 60_000
-const waitOptions = { timeout: 10_000 }
 
 let world: World
 let clockMs = Math.ceil(Date.now() / (60 * MINUTE_MS)) * 60 * MINUTE_MS
@@ -45,7 +44,7 @@ async function workerRound(): Promise<void> {
   const { operator, robot } = await participants()
   const id = booked(await book(operator, robot, 1))
   clockMs += MINUTE_MS
-  await expect.poll(() => statusOf(operator, id), waitOptions).toBe('ACTIVE')
+  await expect.poll(() => statusOf(operator, id)).toBe('ACTIVE')
   await performAction(operator, id, 'end')
 }
 
@@ -109,7 +108,7 @@ describe('an overlapping booking', () => {
     await performAction(operator, first, 'cancel')
     const second = booked(await book(other, robot, 60))
     clockMs += 60 * MINUTE_MS
-    await expect.poll(() => statusOf(other, second), waitOptions).toBe('ACTIVE')
+    await expect.poll(() => statusOf(other, second)).toBe('ACTIVE')
     await performAction(other, second, 'end')
     booked(await book(operator, robot, 10))
   })
@@ -144,13 +143,13 @@ describe('at the time of a booking', () => {
     const first = booked(await book(operator, robot, 10, 20))
     const second = booked(await book(other, robot, 30, 20))
     clockMs += 15 * MINUTE_MS
-    await expect.poll(() => statusOf(operator, first), waitOptions).toBe('ACTIVE')
+    await expect.poll(() => statusOf(operator, first)).toBe('ACTIVE')
     expect(await read(operator, first), 'a late start shifts nothing').toMatchObject({ planned_end: at(15) })
     clockMs += 20 * MINUTE_MS
     await workerRound()
     expect(await statusOf(other, second), 'the robot is still busy').toBe('PENDING')
     await performAction(operator, first, 'end')
-    await expect.poll(() => statusOf(other, second), waitOptions).toBe('ACTIVE')
+    await expect.poll(() => statusOf(other, second)).toBe('ACTIVE')
     await performAction(other, second, 'end')
   })
 
@@ -173,7 +172,7 @@ describe('at the time of a booking', () => {
     const id = booked(await book(operator, robot, 10, 5))
     const before = booked(await other.post(SESSIONS, { robotId: robot.id }))
     clockMs += 15 * MINUTE_MS // after the window of five minutes, within the fifteen minutes for a start
-    await expect.poll(() => statusOf(operator, id), waitOptions).toBe('CANCELLED')
+    await expect.poll(() => statusOf(operator, id)).toBe('CANCELLED')
     expect(await read(operator, id)).toMatchObject({ end_reason: 'not_started', client_charge_cents: null })
     await performAction(other, before, 'end')
     expect(await statusOf(operator, id)).toBe('CANCELLED')
@@ -186,7 +185,7 @@ describe('at the time of a booking', () => {
     await workerRound()
     expect(await statusOf(operator, id), 'not before its time').toBe('PENDING')
     clockMs += 9 * MINUTE_MS
-    await expect.poll(() => statusOf(operator, id), waitOptions).toBe('CANCELLED')
+    await expect.poll(() => statusOf(operator, id)).toBe('CANCELLED')
     expect(await read(operator, id)).toMatchObject({ end_reason: 'superseded', started_at: null })
     await performAction(operator, instead, 'end')
     await workerRound()

@@ -1,11 +1,12 @@
 import { RobotLink } from '@wheelhouse/sdk'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectTo } from '../../support/database/sql.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { hasRead } from '../../support/world/episodes.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
 import type { Reply, TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 let world: World
@@ -135,7 +136,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
   test('works while the robot is offline, and applies when it reconnects', async () => {
     const fixture = await openSessionFixture(world)
     await fixture.link.close()
-    await expect.poll(async () => (await fixture.read()).status, { timeout: 10_000 }).toBe('PAUSED')
+    await expect.poll(async () => (await fixture.read()).status).toBe('PAUSED')
     const reply = await stop(fixture, fixture.client, 'stay where you are')
     expect(reply).toMatchObject({ status: 200, body: { control: { connected: false } } })
     const { link, welcome } = await reconnect(fixture)
@@ -143,7 +144,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
       session: { session_id: fixture.id, status: 'PAUSED' },
       stop: { reason: 'stay where you are', latched: true },
     })
-    await expect.poll(async () => (await fixture.read()).control.connected, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => (await fixture.read()).control.connected).toBe(true)
     await link.close()
   })
 
@@ -247,7 +248,7 @@ describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
     expect(ended).toMatchObject({ status: 200, body: { status: 'COMPLETED', control: { stop: null } } })
     const next = await fixture.operator.post('/api/sessions', { robotId: fixture.robot.id })
     expect(next.status).toBe(201)
-    await vi.waitFor(() => expect(notified(fixture.link)).toHaveLength(7), 10_000)
+    await waitFor(() => expect(notified(fixture.link)).toHaveLength(7))
     expect(notified(fixture.link)).toMatchObject([
       { type: 'session', session_id: fixture.id, status: 'ACTIVE' },
       latched('enough'),
@@ -319,7 +320,7 @@ describe('the robot', () => {
     const fixture = await openSessionFixture(world)
     const session = (status: string) => ({ type: 'session', session_id: fixture.id, status })
     const expected: unknown[] = [session('ACTIVE')]
-    const saw = () => vi.waitFor(() => expect(notified(fixture.link)).toMatchObject(expected), 10_000)
+    const saw = () => waitFor(() => expect(notified(fixture.link)).toMatchObject(expected))
     await saw()
 
     await stop(fixture, fixture.client, 'smoke')
@@ -380,7 +381,7 @@ describe('the robot', () => {
 
     await clear(fixture, fixture.client)
     await back.link.next('stop_cleared')
-    await expect.poll(async () => (await fixture.read()).control.connected, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => (await fixture.read()).control.connected).toBe(true)
     expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({ status: 200 })
     await back.link.close()
   })
@@ -408,18 +409,17 @@ describe('the robot', () => {
     })
     const first = await link.connect()
     await stop(fixture, fixture.client, 'sdk')
-    const predicate = () =>
-      vi.waitFor(() => expect(link.stop).toEqual({ reason: 'sdk', latched: true }), 10_000)
+    const predicate = () => waitFor(() => expect(link.stop).toEqual({ reason: 'sdk', latched: true }))
     await predicate()
     network.cut()
-    await vi.waitFor(() => expect(link.state).not.toBe('online'), 10_000)
+    await waitFor(() => expect(link.state).not.toBe('online'))
     network.restore()
-    await vi.waitFor(() => expect(link.epoch).toBe(first.epoch + 1), 10_000)
+    await waitFor(() => expect(link.epoch).toBe(first.epoch + 1))
     await predicate()
 
     await clear(fixture, fixture.client)
     const pausedOnly = { reason: 'session_paused', latched: false }
-    await vi.waitFor(() => expect(link.stop).toEqual(pausedOnly), 10_000)
+    await waitFor(() => expect(link.stop).toEqual(pausedOnly))
     await link.close()
   })
 })
@@ -499,9 +499,9 @@ describe('concurrently', () => {
     await sql.query('begin')
     await sql.query('select from robots where id = $1 for update', [fixture.robot.id])
     const pressing = stop(fixture, fixture.client)
-    await vi.waitFor(async () => expect(await waiting()).toBe(1), 4_000)
+    await waitFor(async () => expect(await waiting()).toBe(1))
     const clearing = clear(fixture, fixture.operator)
-    await vi.waitFor(async () => expect(await waiting()).toBe(2), 4_000)
+    await waitFor(async () => expect(await waiting()).toBe(2))
     const releasedMs = Date.now()
     await sql.query('rollback')
     await sql.end()
@@ -522,10 +522,10 @@ describe('concurrently', () => {
     await sql.query('begin')
     await sql.query('select from robots where id = $1 for update', [fixture.robot.id])
     const pausing = fixture.performAction(fixture.operator, 'pause')
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { rows } = await sql.query(`select from pg_locks where not granted`)
       expect(rows.length).toBeGreaterThan(0)
-    }, 4_000)
+    })
     const releasedMs = Date.now()
     await sql.query('rollback')
     await sql.end()
@@ -558,7 +558,7 @@ describe.concurrent('with other processes', () => {
       fixture.link.destroy()
       expect(await stop(fixture, fixture.client, 'race')).toMatchObject({ status: 200 })
       const types = ['robot.lost', 'session.started', 'session.stopped']
-      await vi.waitFor(async () => expect(typesOf(await fixture.log()).toSorted()).toEqual(types), 10_000)
+      await waitFor(async () => expect(typesOf(await fixture.log()).toSorted()).toEqual(types))
       expect(await fixture.read()).toMatchObject({
         status: 'PAUSED',
         control: { connected: false, stop: { reason: 'race' } },

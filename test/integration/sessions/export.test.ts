@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Db } from '../../../src/core/database/tables.ts'
@@ -49,7 +50,7 @@ beforeAll(async () => {
   world = await createWorld()
   rich = await actors()
   await seed(rich.client, rich.operator, rich.robot, MANY)
-}, 120_000)
+})
 afterAll(() => world[Symbol.asyncDispose]())
 afterEach(() => vi.restoreAllMocks())
 
@@ -298,21 +299,29 @@ describe('POST /api/sessions/export: the filter', () => {
 })
 
 describe('POST /api/sessions/export: a hundred thousand sessions', () => {
+  let app: ReturnType<typeof startWheelhouse>
+  let dataDir: string
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-export-'))
+    app = startWheelhouse({
+      DATABASE_URL: world.database.url,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      GATEWAY_PORT: '0',
+      DEMO: 'false',
+      SECRET_KEY: 'x'.repeat(32),
+      LOG_LEVEL: 'info',
+    })
+  })
+  afterAll(async () => {
+    expect((await app.end('SIGTERM')).code).toBe(0)
+    await rm(dataDir, { recursive: true })
+  })
+
   test.each(['json', 'csv'])(
     'stream through a process that grows by less than 80 MB, every row exact, as %s',
-    { timeout: 180_000 },
     async (format) => {
       const { key } = await rich.client.key()
-      const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-export-'))
-      await using app = startWheelhouse({
-        DATABASE_URL: world.database.url,
-        DATA_DIR: dataDir,
-        PORT: '0',
-        GATEWAY_PORT: '0',
-        DEMO: 'false',
-        SECRET_KEY: 'x'.repeat(32),
-        LOG_LEVEL: 'info',
-      })
       const { baseUrl } = await app.serving()
       const download = async (body: object) => {
         const response = await fetch(baseUrl + EXPORT, {
@@ -352,9 +361,10 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
         cents: session.client_charge_cents,
         mb: session.data_collected_mb,
       }))
-      expect(exact).toEqual(rows)
-      expect((await app.end('SIGTERM')).code).toBe(0)
-      await rm(dataDir, { recursive: true })
+      expect(exact).toHaveLength(rows.length)
+      // The comparison of vitest takes seconds for so many rows.
+      const different = exact.findIndex((row, index) => !isDeepStrictEqual(row, rows[index]))
+      expect(exact[different], `row ${different}`).toEqual(rows[different])
     },
   )
 
@@ -383,24 +393,18 @@ describe('POST /api/sessions/export: a hundred thousand sessions', () => {
       asked.end('{"format":"json"}')
     })
   }
-  /** Resolves with the number of pages read after that number did not change for the time of dozens of pages. */
+  /** Resolves with the number of pages read, once no page was read while the process served a dozen other pages. */
   async function settled(pages: { mock: { calls: unknown[] } }): Promise<number> {
-    let before = -1
-    await vi.waitFor(
-      () => {
-        const count = pages.mock.calls.length
-        const same = count === before
-        before = count
-        expect(same, 'no further page').toBe(true)
-      },
-      { timeout: 30_000, interval: 1_000 },
-    )
-    return before
+    for (;;) {
+      const before = pages.mock.calls.length
+      for (let count = 0; count < 12; count++) {
+        expect((await rich.client.get('/api/sessions?limit=100')).status).toBe(200)
+      }
+      if (pages.mock.calls.length === before) return before
+    }
   }
 
-  test('pause for a client that does not read, and stop when it disconnects', {
-    timeout: 60_000,
-  }, async () => {
+  test('pause for a client that does not read, and stop when it disconnects', async () => {
     const pages = readingOf(async (read, after) => await read(after))
     const slow = await unread(rich.client)
     const whileBlocked = await settled(pages)

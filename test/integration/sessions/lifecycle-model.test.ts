@@ -265,9 +265,7 @@ async function cleanUp(fixture: Fixture, model: Model): Promise<void> {
 }
 
 // A failure prints its seed and the shortest failing run; `fc.assert(…, { seed, path })` repeats it.
-test('any order of actions of users, robots and workers yields the responses, states and charges of the model', {
-  timeout: 120_000,
-}, async () => {
+test('any order of actions of users, robots and workers yields the responses, states and charges of the model', async () => {
   const env = { ROLES: 'api,hub,gateway' } // the steps run the worker
   await using world = await createWorld({ now: () => new Date(clockMs), bus: 'redis', env })
   await using fixture = await createFixture(world)

@@ -307,7 +307,7 @@ describe('a robot that is lost during its session', () => {
     const link = (await world.connect(robot)).beat()
     const id = await create(operator, robot.id)
     link.destroy()
-    await expect.poll(async () => (await read(client, id)).status, { timeout: 10_000 }).toBe('PAUSED')
+    await expect.poll(async () => (await read(client, id)).status).toBe('PAUSED')
     expect(await read(client, id)).toMatchObject({ pause_reason: 'robot_lost' })
     expect((await robotOf(client, robot.id)).status).toBe('IN_SESSION')
     for (const user of [client, operator]) {
@@ -320,7 +320,7 @@ describe('a robot that is lost during its session', () => {
 
     ;(await world.connect(robot)).beat()
     const types = async () => (await log(client, id)).map((event: { type: string }) => event.type)
-    await expect.poll(types, { timeout: 10_000 }).toEqual(['session.started', 'robot.lost', 'robot.back'])
+    await expect.poll(types).toEqual(['session.started', 'robot.lost', 'robot.back'])
     expect((await read(client, id)).status).toBe('PAUSED')
     expect(await performAction(operator, id, 'resume')).toMatchObject({
       status: 200,
@@ -337,10 +337,10 @@ describe('a robot that is lost during its session', () => {
     const link = (await world.connect(robot)).beat()
     const id = await create(operator, robot.id)
     link.destroy()
-    await expect.poll(async () => (await read(client, id)).status, { timeout: 10_000 }).toBe('PAUSED')
+    await expect.poll(async () => (await read(client, id)).status).toBe('PAUSED')
 
     clockMs += 61_000
-    await expect.poll(async () => (await read(client, id)).status, { timeout: 10_000 }).toBe('COMPLETED')
+    await expect.poll(async () => (await read(client, id)).status).toBe('COMPLETED')
     expect(await read(client, id)).toMatchObject({ end_reason: 'robot_lost', paused_seconds: 61 })
     expect((await robotOf(client, robot.id)).status).toBe('OFFLINE')
     const [, lost, ended] = await log(client, id)
@@ -359,7 +359,7 @@ describe('a robot that is lost during its session', () => {
     const id = await create(operator, robot.id)
     await performAction(operator, id, 'pause', 'mine')
     link.destroy()
-    await expect.poll(async () => (await log(client, id)).at(-1).type, { timeout: 10_000 }).toBe('robot.lost')
+    await expect.poll(async () => (await log(client, id)).at(-1).type).toBe('robot.lost')
     expect((await read(client, id)).pause_reason).toBe('mine') // the session was already paused
 
     expect(await performAction(client, id, 'end')).toMatchObject({
@@ -407,7 +407,7 @@ describe('a scheduled session', () => {
     await endSession(operator, busy)
     await link.close()
     const status = async () => (await robotOf(client, other.id)).status
-    await expect.poll(status, { timeout: 10_000 }).toBe('OFFLINE')
+    await expect.poll(status).toBe('OFFLINE')
     await refused(onOther)
 
     expect(await performAction(operator, id, 'start')).toMatchObject({

@@ -333,7 +333,7 @@ describe('starting', () => {
     expect(await start(operator, never)).toMatchObject({ status: 409 })
     await robot.link.close()
     await expect
-      .poll(async () => (await owner.get(`/api/client/robots/${robot.id}`)).body.status, { timeout: 10_000 })
+      .poll(async () => (await owner.get(`/api/client/robots/${robot.id}`)).body.status)
       .toBe('OFFLINE')
     const refused = await start(operator, robot)
     expect(refused.status).toBe(409)

@@ -5,7 +5,6 @@ import { performAction, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld } from '../../support/world/world.ts'
 
-const waitOptions = { timeout: 10_000 }
 const GRACE_MS = 60_000
 
 afterEach(() => vi.restoreAllMocks())
@@ -53,11 +52,11 @@ test('a session that cannot be ended does not delay the others, and ends when it
   for (const { robotId } of sessions) await gateway.lose(robotId, clock.ms)
   clock.ms += GRACE_MS + 1
   for (const { owner, id } of others) {
-    await expect.poll(async () => (await read(owner, id)).status, waitOptions).toBe('COMPLETED')
+    await expect.poll(async () => (await read(owner, id)).status).toBe('COMPLETED')
   }
   expect((await read(stuck.owner, stuck.id)).status).toBe('PAUSED')
   await database.query('drop trigger refuse_posting on ledger_entries')
-  await expect.poll(async () => (await read(stuck.owner, stuck.id)).status, waitOptions).toBe('COMPLETED')
+  await expect.poll(async () => (await read(stuck.owner, stuck.id)).status).toBe('COMPLETED')
 })
 
 test('a session can be ended after half a year at the highest possible rate', async () => {
@@ -80,7 +79,7 @@ test('a session can be ended after half a year at the highest possible rate', as
   clock.ms += 183 * 24 * 60 * MINUTE_MS
   await gateway.lose(robotId, clock.ms)
   clock.ms += GRACE_MS + 1
-  await expect.poll(async () => (await read(owner, id)).status, waitOptions).toBe('COMPLETED')
+  await expect.poll(async () => (await read(owner, id)).status).toBe('COMPLETED')
   expect((await read(operator, id)).client_charge_cents).toBe(2_147_483_647)
   expect((await read(operator, id)).operator_earnings_cents).toBe(2_126_008_810)
 })
@@ -97,15 +96,15 @@ test('a session whose robot returns right before its end continues', async () =>
   const lookups = vi.spyOn(world.platform.sessions.presence, 'lostSince')
   lookups.mockResolvedValue([{ id, robot_id: robotId }])
   clock.ms += 2 * GRACE_MS
-  await expect.poll(() => lookups.mock.calls.length, waitOptions).toBeGreaterThan(2)
+  await expect.poll(() => lookups.mock.calls.length).toBeGreaterThan(2)
   expect(await read(owner, id)).toMatchObject({ status: 'ACTIVE', end_reason: null })
   // Lost again: the full grace period starts.
   await gateway.lose(robotId, clock.ms)
   const before = lookups.mock.calls.length
-  await expect.poll(() => lookups.mock.calls.length, waitOptions).toBeGreaterThan(before + 2)
+  await expect.poll(() => lookups.mock.calls.length).toBeGreaterThan(before + 2)
   expect(await read(owner, id)).toMatchObject({ status: 'PAUSED', end_reason: null })
   clock.ms += GRACE_MS + 1
-  await expect.poll(async () => (await read(owner, id)).end_reason, waitOptions).toBe('robot_lost')
+  await expect.poll(async () => (await read(owner, id)).end_reason).toBe('robot_lost')
 })
 
 test('a session resumed before the return of its robot was recorded is paused by the next loss', async () => {
@@ -126,7 +125,7 @@ test('a session resumed before the return of its robot was recorded is paused by
   expect((await read(owner, id)).status).toBe('PAUSED')
   silent.mockRestore()
   clock.ms += 10 * MINUTE_MS
-  await expect.poll(async () => (await read(owner, id)).status, waitOptions).toBe('COMPLETED')
+  await expect.poll(async () => (await read(owner, id)).status).toBe('COMPLETED')
   expect((await logOf(owner, id)).slice(4)).toEqual(['robot.lost', 'session.ended'])
   expect((await read(owner, id)).client_charge_cents).toBe(100)
 })
@@ -151,9 +150,7 @@ test('a robot that reconnects elsewhere before the death of its gateway is detec
   aheadMs = 0
 
   const link = (await world.connect(robot)).beat()
-  await expect
-    .poll(() => logOf(owner, id), waitOptions)
-    .toEqual(['session.started', 'robot.lost', 'robot.back'])
+  await expect.poll(() => logOf(owner, id)).toEqual(['session.started', 'robot.lost', 'robot.back'])
   expect(await read(owner, id)).toMatchObject({ status: 'PAUSED', pause_reason: 'robot_lost' })
   expect((await link.next('stop')).latched).toBe(false)
   await performAction(operator, id, 'end')

@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 describe.each(['memory', 'redis'] as const)('the main flow over the %s bus', (bus) => {
@@ -43,11 +44,11 @@ describe.each(['memory', 'redis'] as const)('the main flow over the %s bus', (bu
     await observer.saw('notification', { type: 'session.ended' })
     expect(await link.next('session')).toMatchObject({ session_id: sessionId, status: 'COMPLETED' })
 
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const robots = await owner.get('/api/client/robots')
       expect(robots.body).toMatchObject([
         { id: robot.id, status: 'AVAILABLE', last_heartbeat: expect.any(String) },
       ])
-    }, 5_000)
+    })
   })
 })

@@ -1,11 +1,11 @@
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Reply, TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const SESSIONS = '/api/sessions'
 const ROBOTS = '/api/client/robots'
-const waitOptions = { timeout: 10_000 }
 
 let world: World
 let owner: TestUser
@@ -158,11 +158,11 @@ test('a robot that is started and lost concurrently is never AVAILABLE in a sess
   const outcomes = new Set<number>()
   for (let round = 0; round < 20; round++) {
     const link = (await world.connect(robot)).beat()
-    await expect.poll(async () => (await robotOf(robot.id)).status, waitOptions).toBe('AVAILABLE')
+    await expect.poll(async () => (await robotOf(robot.id)).status).toBe('AVAILABLE')
     // Varies from a loss recorded before the start to a start before the loss.
     if (round % 4 === 0) link.destroy()
     if (round === 0) {
-      await expect.poll(async () => (await robotOf(robot.id)).status, waitOptions).toBe('OFFLINE')
+      await expect.poll(async () => (await robotOf(robot.id)).status).toBe('OFFLINE')
     }
     const started = start(operator, robot.id)
     if (round === 19) await started
@@ -179,8 +179,8 @@ test('a robot that is started and lost concurrently is never AVAILABLE in a sess
       ])
       return rows[0].connected
     }
-    await expect.poll(presence, { ...waitOptions, interval: 5 }).toBe(false)
-    await expect.poll(unsettled, { ...waitOptions, interval: 5 }).toEqual([])
+    await expect.poll(presence).toBe(false)
+    await expect.poll(unsettled).toEqual([])
     if (reply.status === 409) {
       expect((await robotOf(robot.id)).status).toBe('OFFLINE')
       continue
@@ -214,7 +214,7 @@ test('robots that are lost while their sessions end are OFFLINE, never AVAILABLE
     await Promise.all(ends)
     const statuses = async () =>
       await Promise.all(robots.map(async (robot) => (await robotOf(robot.id)).status))
-    await expect.poll(statuses, waitOptions).toEqual(times(10).map(() => 'OFFLINE'))
+    await expect.poll(statuses).toEqual(times(10).map(() => 'OFFLINE'))
     expect(await contradictions()).toEqual([])
   }
 })
@@ -281,7 +281,7 @@ test('a storm of concurrent actions violates no invariant', async () => {
 
   const unexpected = replies.filter((reply) => ![200, 201, 404, 403, 409].includes(reply.status))
   expect(unexpected.map((reply) => [reply.status, reply.body])).toEqual([])
-  await expect.poll(unsettled, waitOptions).toEqual([])
+  await expect.poll(unsettled).toEqual([])
   expect(await contradictions()).toEqual([])
   for (const id of open) await performAction(owner, id, 'end')
   for (const robot of robots) expect((await robotOf(robot.id)).status).toBe('AVAILABLE')
@@ -301,12 +301,12 @@ test('a session starts when it has claimed its robot, not when the request began
   await database.query('begin')
   await database.query('select 1 from robots where id = $1 for update', [robot.id])
   const starting = start(operator, robot.id)
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     await database.query('select pg_stat_clear_snapshot()')
     const waiting =
       "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%update \"robots\"%'"
     expect((await database.query(waiting)).rowCount).toBe(1)
-  }, waitOptions)
+  })
   const freedMs = Date.now()
   await database.query('commit')
   const { status, body } = await starting
@@ -346,7 +346,7 @@ describe('two workers', () => {
       const reads = await Promise.all(ids.map((id) => client.get(`${SESSIONS}/${id}`)))
       return reads.map((reply) => reply.body.status)
     }
-    await expect.poll(statuses, { ...waitOptions, interval: 1 }).toEqual(Array(8).fill('ACTIVE'))
+    await expect.poll(statuses).toEqual(Array(8).fill('ACTIVE'))
 
     for (const [index, id] of ids.entries()) {
       const events = (await client.get(`${SESSIONS}/${id}/events`)).body.events

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-const waitOptions = { timeout: 20_000, interval: 20 }
 const MINUTE_MS = 60_000
 let world: World
 let clockMs = Date.now()
@@ -269,10 +269,7 @@ describe('at the gateway', () => {
     observer.send({ type: 'stop', reason: 'no, mine' })
     const foreign = await driver.state(({ stop }) => stop?.clearable_by === 'owner' && stop.recorded)
     expect(foreign.stop).toMatchObject({ ...own, clearable_by: 'owner' })
-    await vi.waitFor(
-      async () => expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner),
-      waitOptions,
-    )
+    await waitFor(async () => expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner))
     await set(fixture, 'anyone')
     await driver.state(({ stop }) => stop?.clearable_by === 'anyone')
     await set(fixture, 'owner')
@@ -305,21 +302,16 @@ describe('at the gateway', () => {
       for (const user of [driver, observer]) user.destroy()
 
       proxy.restore()
-      await vi.waitFor(
-        async () =>
-          expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({
-            by: fixture.operator.id,
-            by_role: 'operator',
-            clearable_by: 'owner',
-          }),
-        waitOptions,
+      await waitFor(async () =>
+        expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({
+          by: fixture.operator.id,
+          by_role: 'operator',
+          clearable_by: 'owner',
+        }),
       )
       expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner)
       away.errors.length = 0
-      await vi.waitFor(
-        async () => expect((await clear(fixture, fixture.client)).status).toBe(200),
-        waitOptions,
-      )
+      await waitFor(async () => expect((await clear(fixture, fixture.client)).status).toBe(200))
       await fixture.performAction(fixture.client, 'end')
     }
     await proxy[Symbol.asyncDispose]()
@@ -345,14 +337,8 @@ describe('at the gateway', () => {
       const { stop } = await driver.state(({ stop }) => stop?.latched)
       expect(stop).toMatchObject({ by_role: 'client', clearable_by: 'owner', recorded: false })
       proxy.restore()
-      await vi.waitFor(
-        async () => expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner),
-        waitOptions,
-      )
-      await vi.waitFor(
-        async () => expect((await clear(fixture, fixture.client)).status).toBe(200),
-        waitOptions,
-      )
+      await waitFor(async () => expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner))
+      await waitFor(async () => expect((await clear(fixture, fixture.client)).status).toBe(200))
       await fixture.performAction(fixture.client, 'end')
       away.errors.length = 0
     }

@@ -18,7 +18,7 @@ let world: World
 beforeAll(async () => {
   world = await createWorld()
   await ensureConsole()
-}, 120_000)
+})
 afterAll(async () => await world?.[Symbol.asyncDispose]())
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(world.baseUrl + path, { headers })

@@ -1,6 +1,7 @@
 import { HubClient } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createSessionRooms } from '../../../packages/console/src/live/session-rooms.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 let world: World
@@ -31,23 +32,20 @@ test('a session room keeps the log in order, tracks outgoing chat, performs acti
     room.send('Written before there was a connection')
     expect(room.state.get().outgoing).toMatchObject([{ phase: 'sending' }])
     await hub.connect()
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(room.state.get()).toMatchObject({ caughtUp: true, outgoing: [], session: { status: 'ACTIVE' } })
       expect(room.state.get().events.map(({ type }) => type)).toEqual(['session.started', 'chat.message'])
-    }, 10_000)
+    })
 
     invalidateQueries.mockClear()
     expect((await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })).status).toBe(200)
-    await vi.waitFor(() => expect(room.state.get().session?.status).toBe('PAUSED'), 10_000)
+    await waitFor(() => expect(room.state.get().session?.status).toBe('PAUSED'))
     expect(invalidateQueries).toHaveBeenCalledWith({ queryKey: ['sessions'] })
     expect((await room.performAction('resume')).status).toBe('ACTIVE')
-    await vi.waitFor(
-      () => expect(room.state.get().events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]),
-      10_000,
-    )
+    await waitFor(() => expect(room.state.get().events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]))
 
     room.send(' ')
-    await vi.waitFor(() => expect(room.state.get().outgoing).toMatchObject([{ phase: 'failed' }]), 10_000)
+    await waitFor(() => expect(room.state.get().outgoing).toMatchObject([{ phase: 'failed' }]))
     room.discard(room.state.get().outgoing[0]?.clientMessageId ?? '')
     expect(room.state.get().outgoing).toEqual([])
   } finally {
@@ -62,13 +60,13 @@ test('two components share one watch of a session until both have unmounted', as
     const room = rooms.enter(sessionId)
     expect(rooms.enter(sessionId)).toBe(room)
     rooms.leave(sessionId)
-    await vi.waitFor(() => expect(room.state.get().caughtUp).toBe(true), 10_000)
+    await waitFor(() => expect(room.state.get().caughtUp).toBe(true))
     await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Still there?' })
-    await vi.waitFor(() => expect(room.state.get().events).toHaveLength(2), 10_000)
+    await waitFor(() => expect(room.state.get().events).toHaveLength(2))
     rooms.leave(sessionId)
     const again = rooms.enter(sessionId)
     expect(again).not.toBe(room)
-    await vi.waitFor(() => expect(again.state.get().events).toHaveLength(2), 10_000)
+    await waitFor(() => expect(again.state.get().events).toHaveLength(2))
   } finally {
     hub.close()
   }

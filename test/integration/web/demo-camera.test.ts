@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { Camera, MAX_VIEWERS, STREAM_TYPE } from '../../../tools/demo/camera/camera.ts'
 import { openMjpegStream } from '../../support/network/mjpeg-client.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
 const cleanups: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
@@ -52,7 +53,7 @@ async function createFixture({ bytes = 1_000, blockedMs = 60_000 } = {}) {
   return { fixture, camera, openViewer, openBlockedViewer }
 }
 const frames = (viewer: { frames: Buffer[] }, count: number) =>
-  vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThanOrEqual(count), 10_000)
+  waitFor(() => expect(viewer.frames.length).toBeGreaterThanOrEqual(count))
 
 test('two viewers get the same pictures, each made once; without viewers no picture is made', async () => {
   const { fixture, camera, openViewer } = await createFixture()
@@ -65,7 +66,7 @@ test('two viewers get the same pictures, each made once; without viewers no pict
   expect(fixture.made).toBeLessThan(first.frames.length + two.frames.length)
 
   await Promise.all([first.leave(), two.leave()])
-  await vi.waitFor(() => expect(camera.viewers).toBe(0), 10_000)
+  await waitFor(() => expect(camera.viewers).toBe(0))
   const made = fixture.made
   const otherFixture = await createFixture()
   const clock = await otherFixture.openViewer()
@@ -80,7 +81,7 @@ test('concurrent requests share one still picture, which is no older than a fram
   const all = await Promise.all([camera.snapshot(), camera.snapshot(), camera.snapshot()])
   expect(fixture.made).toBe(1)
   expect(new Set(all).size).toBe(1)
-  await vi.waitFor(async () => expect((await camera.snapshot())[0]).toBe(2), 10_000)
+  await waitFor(async () => expect((await camera.snapshot())[0]).toBe(2))
 })
 
 test('a viewer that does not read delays no other viewer, buffers one frame, and is disconnected in the end', async () => {
@@ -94,8 +95,8 @@ test('a viewer that does not read delays no other viewer, buffers one frame, and
     most = Math.max(most, response.writableLength)
   }, 20)
   cleanups.push(() => clearInterval(sampling))
-  await vi.waitFor(() => expect(most).toBeGreaterThan(0), 10_000)
-  await vi.waitFor(() => expect(camera.viewers).toBe(1), 10_000)
+  await waitFor(() => expect(most).toBeGreaterThan(0))
+  await waitFor(() => expect(camera.viewers).toBe(1))
   expect(response.destroyed).toBe(true)
   expect(most).toBeLessThan(1.1 * bytes)
   const seen = reader.frames.length
@@ -134,7 +135,7 @@ test('closing ends every viewer with the last boundary, also one that does not r
   const { fixture, camera, openViewer, openBlockedViewer } = await createFixture({ bytes: 2_000_000 })
   const reader = await openViewer()
   await openBlockedViewer()
-  await vi.waitFor(() => expect(fixture.responses.at(-1)?.writableLength).toBeGreaterThan(0), 10_000)
+  await waitFor(() => expect(fixture.responses.at(-1)?.writableLength).toBeGreaterThan(0))
   expect(camera.isOpen).toBe(true)
   await camera.close()
   expect(camera.isOpen).toBe(false)
@@ -145,8 +146,8 @@ test('closing ends every viewer with the last boundary, also one that does not r
 test('the number of viewers is limited', async () => {
   const { camera, openViewer } = await createFixture()
   const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, openViewer))
-  await vi.waitFor(() => expect(camera.viewers).toBe(MAX_VIEWERS), 10_000)
+  await waitFor(() => expect(camera.viewers).toBe(MAX_VIEWERS))
   expect(camera.isOpen).toBe(false)
   await viewers[0]?.leave()
-  await vi.waitFor(() => expect(camera.isOpen).toBe(true), 10_000)
+  await waitFor(() => expect(camera.isOpen).toBe(true))
 })

@@ -154,7 +154,7 @@ describe('a file', () => {
   })
 })
 
-describe('npm', { timeout: LIMIT_MS }, () => {
+describe('npm', () => {
   test.each([
     ['sdk', "import('@wheelhouse/sdk').then(({RobotLink})=>console.log(typeof(RobotLink)))", 'function\n'],
     ['protocol', "import('@wheelhouse/protocol').then(({rooms})=>console.log(typeof(rooms)))", 'object\n'],

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
-
-/** A margin for a busy machine; it is not part of the specified behaviour. */
-const BUSY_MS = 10_000
 
 let world: World
 let client: TestUser
@@ -25,7 +23,7 @@ async function stats(): Promise<Record<string, number>> {
   return await (await fetched()).json()
 }
 const becomes = (expected: Record<string, number>) =>
-  vi.waitFor(async () => expect(await stats()).toMatchObject(expected), BUSY_MS)
+  waitFor(async () => expect(await stats()).toMatchObject(expected))
 
 describe('GET /api/stats', () => {
   test('GET /api/stats: returns only numbers, without a credential, cacheable for five seconds', async () => {
@@ -110,7 +108,7 @@ describe('GET /api/stats', () => {
     await lock.query('begin')
     await lock.query('lock table session_totals in access exclusive mode')
     const requests = Array.from({ length: 50 }, fetched)
-    await vi.waitFor(async () => expect(await waitingReads(world)).toBe(1), BUSY_MS)
+    await waitFor(async () => expect(await waitingReads(world)).toBe(1))
     // The server has answered later requests, so it has accepted all fifty.
     for (let n = 0; n < 10; n++) await fetch(`${world.baseUrl}/api/health`)
     expect(await waitingReads(world)).toBe(1)
@@ -160,7 +158,7 @@ test('GET /api/stats: without the database it returns 503 instead of old numbers
     later += 5_000
     expect(await ask()).toBe(503)
     proxy.restore()
-    await vi.waitFor(async () => expect(await ask()).toBe(200), BUSY_MS)
+    await waitFor(async () => expect(await ask()).toBe(200))
     other.errors.length = 0 // the expected 503 was logged
   } finally {
     await proxy[Symbol.asyncDispose]()

@@ -86,10 +86,10 @@ export class TestRobot extends FrameSocket {
 export class TestDriver extends FrameSocket {
   #seq = 0
 
-  /** Sends a control frame as a console does; returns its number. */
+  /** Sends a control frame that a busy machine does not make expire; returns its number. */
   control(data: unknown = {}, frame: Record<string, unknown> = {}): number {
     this.#seq += 1
-    this.send({ type: 'control', seq: this.#seq, t: performance.now(), data, ...frame })
+    this.send({ type: 'control', seq: this.#seq, t: performance.now(), ttl_ms: 10_000, data, ...frame })
     return this.#seq
   }
 
