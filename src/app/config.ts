@@ -21,6 +21,11 @@ const milliseconds = (minimum: number) =>
     .regex(/^\d+$/, 'must be a whole number of milliseconds')
     .transform(Number)
     .pipe(z.number().min(minimum).max(LONGEST_TIMER_MS))
+const connections = z
+  .string()
+  .regex(/^\d{1,4}$/, 'must be a whole number of connections')
+  .transform(Number)
+  .pipe(z.number().min(2))
 /** Requests per minute. 0 means no limit. */
 const rate = z
   .string()
@@ -67,6 +72,7 @@ const Env = z.object({
   npm_lifecycle_event: z.string().optional(),
   ROLES: list.pipe(z.array(ProcessRoles).min(1)).default([...ProcessRoles.options]),
   DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
+  DATABASE_POOL_SIZE: connections.default(10),
   REDIS_URL: redisNodes.optional(),
   DATA_DIR: z.string().default('./.data'),
   PORT: port.default(3000),
@@ -225,6 +231,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     runByNpm: env.npm_lifecycle_event !== undefined,
     roles: env.ROLES,
     databaseUrl: env.DATABASE_URL,
+    databasePoolSize: env.DATABASE_POOL_SIZE,
     redisUrl: env.REDIS_URL,
     dataDir: resolve(env.DATA_DIR),
     allowInsecureDev: env.ALLOW_INSECURE_DEV,

@@ -11,8 +11,6 @@ import type { Config } from './config.ts'
 import { applyMigrations } from './database/migrations.ts'
 import { closeOrm, connectOrm, queries } from './database/orm.ts'
 
-const POOL_SIZE = 10
-
 interface Deps {
   readonly log: Log
   readonly report: (cause: unknown) => void
@@ -36,7 +34,7 @@ async function openDatabase(config: Config, deps: Deps) {
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config.dataDir, deps, diskWatch))
   const orm = await connectOrm({
     url: databaseUrl,
-    poolSize: POOL_SIZE,
+    poolSize: config.databasePoolSize,
     applicationName: 'wheelhouse',
     onPoolCreated: diskWatch.attach,
   })

@@ -5,7 +5,7 @@ import { migrations } from '../../src/app/database/migrations/index.ts'
 import { applyMigrations } from '../../src/app/database/migrations.ts'
 import { connectOrm, type Orm } from '../../src/app/database/orm.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
-import { createEmptyDatabase } from '../support/database/empty-database.ts'
+import { createEmptyDatabase, type EmptyDatabase } from '../support/database/empty-database.ts'
 
 type Row = Record<string, unknown>
 
@@ -37,7 +37,7 @@ const constraints = `
   order by conname`
 
 describe('the schema', () => {
-  let fromEntities: TestDatabase
+  let fromEntities: EmptyDatabase
   let fromMigrations: TestDatabase
   beforeAll(async () => {
     fromEntities = await createEmptyDatabase()

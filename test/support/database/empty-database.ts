@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { serviceUrl } from '../runner/service-url.ts'
-import type { TestDatabase } from './database.ts'
 import { connectTo } from './sql.ts'
 import { databaseUrlFor } from './template.ts'
 
+export interface EmptyDatabase {
+  readonly url: string
+  drop(): Promise<void>
+}
+
 /** Creates an empty database on the server of the migrated ones. */
-export async function createEmptyDatabase(): Promise<TestDatabase> {
+export async function createEmptyDatabase(): Promise<EmptyDatabase> {
   const serverUrl = serviceUrl('databaseUrl')
   const name = `empty_${randomUUID().replaceAll('-', '')}`
   const onServer = async (statement: string) => {

@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
 import { type RunningPlatform, startRoles } from '../../../src/app/roles.ts'
 import type { Queue } from '../../../src/core/jobs/queue.ts'
 import { createTestDatabase, type TestDatabase } from '../database/database.ts'
+import '../database/shared-metadata.ts'
+import { connectTo } from '../database/sql.ts'
 import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
 import { serviceUrl } from '../runner/service-url.ts'
 import { startJobClock } from './job-clock.ts'
@@ -61,6 +62,7 @@ export async function createWorld(options: WorldOptions = {}) {
     RATE_LIMIT_PER_MINUTE: '1000000',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
     ROBOT_CONNECTS_PER_MINUTE: '0',
+    DATABASE_POOL_SIZE: '5', // connections to a new database are expensive
     ...testTimes,
     ...withoutLimits,
     ...options.env,
@@ -165,7 +167,7 @@ export async function createWorld(options: WorldOptions = {}) {
         await world.drained()
         for (const node of nodes.toReversed()) await node.stop()
         await jobClock?.close()
-        await nothingLeft(database.url)
+        await nothingLeft(database)
         expect(errors, 'errors in the log').toEqual([])
       } finally {
         for (const node of nodes) await node.stop()
@@ -180,21 +182,13 @@ export async function createWorld(options: WorldOptions = {}) {
 
 const LEFTOVERS = `select
   (select count(*)::int from robot_presence where connected) as connected,
-  (select count(*)::int from gateway_nodes) as nodes,
-  (select count(*)::int from pg_stat_activity where datname = current_database()
-     and backend_type = 'client backend' and pid <> pg_backend_pid()) as backends`
+  (select count(*)::int from gateway_nodes) as nodes`
 
 /** Settles when no robot counts as connected, and no node and no connection remains. */
-async function nothingLeft(url: string): Promise<void> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    // PostgreSQL lists a connection for a short time after it was closed.
-    await waitFor(async () => {
-      const left = (await client.query(LEFTOVERS)).rows[0]
-      expect(left, 'remaining connections and nodes').toEqual({ connected: 0, nodes: 0, backends: 0 })
-    })
-  } finally {
-    await client.end()
-  }
+async function nothingLeft(database: TestDatabase): Promise<void> {
+  // PostgreSQL lists a connection for a short time after it was closed.
+  await waitFor(async () => expect(await database.connections(), 'remaining connections').toBe(0))
+  await using client = await connectTo(database.url)
+  const left = (await client.query(LEFTOVERS)).rows[0]
+  expect(left, 'remaining connections of robots, and nodes').toEqual({ connected: 0, nodes: 0 })
 }
