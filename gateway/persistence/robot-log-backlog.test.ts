@@ -108,7 +108,7 @@ test('lines wait while the store fails, and a later flush writes them', async ()
   const connection = new RobotConnection('robot', 1, nowMs)
   for (const message of ['a', 'b']) logs.accept(connection, { level: 'info', message }, nowMs)
   logs.tick()
-  await vi.waitFor(() => expect(warnings).toHaveLength(1))
+  await vi.waitFor(() => expect(warnings).toHaveLength(1), 30_000)
   await expect(logs.flush()).rejects.toThrow('2 log lines')
   logs.accept(connection, { level: 'info', message: 'c' }, nowMs)
   nowMs += 5_000

@@ -687,7 +687,7 @@ describe('over the hub', () => {
     const refused = new Promise<unknown>((resolve) => socket.socket.on('connect_error', resolve))
     await client.delete(`/api/auth/api-keys/${revoked.id}`)
 
-    await expect.poll(() => socket.socket.connected, { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => socket.socket.connected).toBe(false)
     socket.socket.connect()
     expect(await refused).toMatchObject({ data: { status: 401 } })
     expect(await otherSocket.send('robots:watch')).toMatchObject({ ok: true })

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { io, type Socket } from 'socket.io-client'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import WebSocketOfWs from 'ws'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 // Clients that follow the protocol document and use none of our code: no SDK, no schemas, and no test support beyond
@@ -147,7 +148,7 @@ async function call(world: World, token: string, method: string, path: string, b
   return await response.json()
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+const soon = (check: () => void) => waitFor(check)
 
 describe.each(['memory', 'redis'] as const)('external clients over the %s bus', (bus) => {
   test('a plain WebSocket robot and a plain socket.io-client complete a session, lost connections included', async () => {
@@ -221,10 +222,10 @@ describe.each(['memory', 'redis'] as const)('external clients over the %s bus', 
       observer.socket.close()
     }
     const seen = await call(world, owner, 'GET', '/api/client/robots')
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const [after] = await call(world, owner, 'GET', '/api/client/robots')
       expect(after).toMatchObject({ id: seen[0].id, status: 'OFFLINE', last_heartbeat: expect.any(String) })
-    }, 5_000)
+    })
   })
 
   test('a robot with the WebSocket interface of browsers connects with its token as a subprotocol', async () => {

@@ -15,10 +15,10 @@ function binariesLoadedBy(...files: string[]): string[] {
   return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' })) as string[]
 }
 
-test('the api role loads no binary of uWebSockets', { timeout: 60_000 }, () => {
+test('the api role loads no binary of uWebSockets', () => {
   expect(binariesLoadedBy('./src/app/roles.ts', './src/app/api.ts', './src/app/container.ts')).toEqual([])
 })
 
-test('the gateway role loads it', { timeout: 60_000 }, () => {
+test('the gateway role loads it', () => {
   expect(binariesLoadedBy('./gateway/index.ts')).not.toEqual([])
 })

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type OperatorBridge, startOperatorBridge } from '../../examples/rosbridge/operator-bridge.ts'
 import { connectRoslib, type RosClient, Service, Topic } from '../support/examples/roslib.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 // The operator's bridge in front of a driver that only records its calls. The tests use roslib where it supports the
 // request, and a plain WebSocket otherwise.
@@ -48,7 +49,7 @@ async function bare({ port }: OperatorBridge, headers: Record<string, string> = 
   return { socket, received, sendOp, closed }
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 5 })
+const soon = (check: () => void) => waitFor(check)
 const twist = (x: number, z = 0) => ({ linear: { x, y: 0, z: 0 }, angular: { x: 0, y: 0, z } })
 const cmdVelOf = (ros: RosClient) => new Topic({ ros, name: '/cmd_vel', messageType: 'geometry_msgs/Twist' })
 const pose = { pose: { x_m: 1, y_m: -2, heading_rad: Math.PI / 2 } }

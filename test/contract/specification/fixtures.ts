@@ -1,6 +1,7 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { TestRobot } from '../../support/gateway/frame-socket.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 export interface Scenario {
@@ -26,10 +27,10 @@ export async function createSpecificationFixture(): Promise<Scenario> {
   const availableRobot = async () => {
     const made = await world.robot(owner)
     const link = (await world.connect(made)).beat()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { body } = await owner.get(`/api/client/robots/${made.id}`)
       expect(body).toMatchObject({ status: 'AVAILABLE', last_heartbeat: expect.any(String) })
-    }, 10_000)
+    })
     return { id: made.id, link }
   }
   const robot = await availableRobot()

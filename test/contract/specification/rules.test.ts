@@ -1,6 +1,7 @@
 import { SessionStatus } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createSpecificationFixture, ok, type Scenario, start } from './fixtures.ts'
 
 /** One test for each rule, transition, limit, error and event of the specification. */
@@ -182,9 +183,9 @@ describe('Events', () => {
     const hub = await scenario.owner.hub()
     const { sessionId } = await drive()
     await hub.saw('notification', { type: 'session.started' })
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await typesFor(scenario.owner)).toContainEqual({ type: 'session.started', sessionId })
-    }, 10_000)
+    })
     hub.close()
   })
 })
