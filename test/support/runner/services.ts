@@ -31,7 +31,7 @@ async function startDatabase(): Promise<Service> {
   const dataDir = await mkdtemp(join(await databaseFolder(), 'wheelhouse-test-'))
   const remove = () => rm(dataDir, { recursive: true, force: true })
   try {
-    const database = await startEmbeddedPostgres({ dataDir, durable: false, maxConnections: 200, log() {} })
+    const database = await startEmbeddedPostgres({ dataDir, durable: false, maxConnections: 500, log() {} })
     await makeConnectingCheap(database.url)
     return { url: database.url, stop: () => database.stop().finally(remove) }
   } catch (error) {
