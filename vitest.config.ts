@@ -37,7 +37,7 @@ export default defineConfig({
     // Limits end hangs. They are far longer than the longest test on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000, interval: 10 } },
+    expect: { poll: { timeout: 60_000, interval: 10 } },
     retry: 0,
     restoreMocks: true,
     // A forgotten .only would skip all other tests unnoticed.
