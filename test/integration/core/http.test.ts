@@ -12,6 +12,7 @@ import { createTestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
@@ -464,11 +465,11 @@ describe.concurrent.each(['cut', 'silence'] as const)('with the database away (%
         expect(reply.headers.get('Wheelhouse-Error')).toBe('database_unavailable')
       }
       expect(await status('/livez')).toBe(200)
-      await expect.poll(() => status('/readyz')).toBe(503)
+      await waitFor(async () => expect(await status('/readyz')).toBe(503))
 
       proxy.restore()
-      await expect.poll(() => status('/readyz')).toBe(200)
-      await expect.poll(async () => (await client.get(ROBOTS)).status).toBe(200)
+      await waitFor(async () => expect(await status('/readyz')).toBe(200))
+      await waitFor(async () => expect((await client.get(ROBOTS)).status).toBe(200))
       expect(await (await fetch(`${outer.baseUrl}/api/health`)).json()).toEqual({
         status: 'ok',
         db: 'ok',
