@@ -1,9 +1,10 @@
 import { isNestedTooDeep, isValueNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { FrameSocket } from '../support/gateway/frame-socket.ts'
 import { RawHub } from '../support/hub/raw-hub.ts'
+import { startRedis, type TestRedis } from '../support/processes/redis.ts'
 import { cpuMsOf } from '../support/world/cpu-time.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -52,13 +53,19 @@ describe('the depth of a text', () => {
 })
 
 describe('a frame that is nested too deep', () => {
+  /** Of this file only: platforms of other files would receive the message of the bus too. */
+  let redis: TestRedis
   let world: World
   let fixture: SessionFixture
   beforeAll(async () => {
-    world = await createWorld({ bus: 'redis' })
+    redis = await startRedis()
+    world = await createWorld({ env: { REDIS_URL: redis.url } })
     fixture = await openSessionFixture(world)
   })
-  afterAll(() => world?.[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await world?.[Symbol.asyncDispose]()
+    await redis?.stop()
+  })
 
   async function refused(link: FrameSocket, frame: string): Promise<void> {
     link.send(frame)
@@ -151,7 +158,7 @@ describe('a frame that is nested too deep', () => {
   })
 
   test('is refused as a message of the bus', async () => {
-    const publisher = new Redis(inject('redisUrl'))
+    const publisher = new Redis(redis.url)
     const received = vi.fn()
     const stop = world.platform.core.bus.subscribe('robots.changed', received)
     await publisher.publish(

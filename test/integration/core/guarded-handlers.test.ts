@@ -2,26 +2,29 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { closeCodes } from '@wheelhouse/protocol'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type FrameSocket, type TestDriver, TestRobot } from '../../support/gateway/frame-socket.ts'
 import { attempt } from '../../support/gateway/upgrade.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { RawHub } from '../../support/hub/raw-hub.ts'
+import { startRedis, type TestRedis } from '../../support/processes/redis.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const FAILED = closeCodes.internalError.code
 
+/** Of this file only: hubs of other files would receive the messages of another hub too. */
+let redis: TestRedis
 let world: World
 let fixture: SessionFixture
 /** The handler that throws at its next call. */
 let failing: string | undefined
 
 beforeAll(async () => {
+  redis = await startRedis()
   world = await createWorld({
-    bus: 'redis',
-    env: { HEARTBEAT_TIMEOUT_MS: '4000', OPERATOR_GRACE_MS: '600000' },
+    env: { REDIS_URL: redis.url, HEARTBEAT_TIMEOUT_MS: '4000', OPERATOR_GRACE_MS: '600000' },
     beforeHandler(handler) {
       if (handler !== failing) return
       failing = undefined
@@ -30,7 +33,10 @@ beforeAll(async () => {
   })
   fixture = await openSessionFixture(world)
 })
-afterAll(() => world?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+  await redis?.stop()
+})
 
 const watch = (part: 'control' | 'watch' = 'watch') =>
   world.drive(part === 'control' ? fixture.operator : fixture.client, fixture.id, part)
@@ -245,10 +251,10 @@ const cutRedis = (connection: 'publisher' | 'subscriber') => async () => {
 }
 /** Publishes an event as another hub does. */
 async function fromAnotherHub(event: string): Promise<void> {
-  const redis = new Redis(inject('redisUrl'))
+  const publisher = new Redis(redis.url)
   const message = { uid: 'another', nsp: '/', type: 9, data: { packet: [event] } }
-  await redis.spublish('socket.io#/#', JSON.stringify(message))
-  redis.disconnect()
+  await publisher.spublish('socket.io#/#', JSON.stringify(message))
+  publisher.disconnect()
 }
 async function expiringHub(): Promise<TestHubSocket> {
   const expires_at = new Date(Date.now() + 1_500).toISOString()

@@ -116,6 +116,16 @@ describe('connect and disconnect', () => {
     expect(Date.parse((await view()).last_heartbeat)).toBe(t)
   })
 
+  test('heartbeats are persisted', async () => {
+    const { robot, view } = await watchedRobot(world)
+    const link = await world.connect(robot)
+    for (let seq = 0; seq < 2; seq++) {
+      link.send({ type: 'heartbeat', seq })
+      const { t } = await link.next('heartbeat_ack')
+      await reaches(async () => Date.parse((await view()).last_heartbeat), t)
+    }
+  })
+
   test('a second connection replaces the first, which is closed with 4000 and does not affect presence', async () => {
     const { robot, view, statuses } = await watchedRobot(world)
     const first = await world.connect(robot)
@@ -145,7 +155,7 @@ describe('connect and disconnect', () => {
   })
 })
 
-describe('heartbeats and silence', () => {
+describe('silence', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld()
@@ -195,16 +205,6 @@ describe('heartbeats and silence', () => {
       expect(open).toEqual(['telemetry', 'binary', 'unknown'])
     } finally {
       clearInterval(timer)
-    }
-  })
-
-  test('heartbeats are persisted', async () => {
-    const { robot, view } = await watchedRobot(world)
-    const link = await world.connect(robot)
-    for (let seq = 0; seq < 2; seq++) {
-      link.send({ type: 'heartbeat', seq })
-      const { t } = await link.next('heartbeat_ack')
-      await reaches(async () => Date.parse((await view()).last_heartbeat), t)
     }
   })
 
