@@ -11,7 +11,7 @@ export function LinkNotice({ operatorConnection }: { operatorConnection: Operato
   if (phase === 'ended') return <Ended end={end} onTakeOver={operatorConnection.takeOver} />
   const title = phase === 'connecting' ? 'Connecting to the robot' : 'Connection to the robot lost'
   return (
-    <Alert color="orange" variant="outline" title={title} role="status">
+    <Alert color="orange.9" variant="outline" title={title} role="status">
       <Text size="sm">
         The robot has stopped. {problem ? `${problem} ` : ''}
         {phase === 'offline' && 'Reconnecting.'}

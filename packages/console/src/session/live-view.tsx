@@ -104,7 +104,7 @@ function ConnectionProblem(props: {
   if (observerState === undefined || observerState.connection === 'online') return null
   const ended = observerState.connection === 'ended'
   return (
-    <Alert color="orange" variant="outline" title={ended ? 'No live view' : 'Connecting to the robot'}>
+    <Alert color="orange.9" variant="outline" title={ended ? 'No live view' : 'Connecting to the robot'}>
       <Text size="sm">
         {ended ? observerState.problem : 'You see the last known state until the connection is open.'}
       </Text>
