@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Welcome } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Environment, examine } from '../../tools/chaos/checks/index.ts'
 import { createEvidence } from '../../tools/chaos/evidence.ts'
 import { StopWatch } from '../../tools/chaos/workload/stop-monitor.ts'
 import { createValidEnvironment, type ValidEnvironment } from '../support/chaos/valid-environment.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { connectTo } from '../support/database/sql.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 // The checks of the fault bench must detect violations.
 
@@ -274,10 +275,7 @@ describe('a planted violation is found:', () => {
       await db.query('select pg_stat_clear_snapshot()')
       return (await violationsAfter(() => {}))[leftovers]
     }
-    await vi.waitFor(
-      async () => expect(await old()).toEqual([expect.stringMatching(/old transaction/)]),
-      15_000,
-    )
+    await waitFor(async () => expect(await old()).toEqual([expect.stringMatching(/old transaction/)]))
   })
 
   test('violations during the run, and a check that fails itself', async () => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createEvidence } from '../../tools/chaos/evidence.ts'
 import { injectFault } from '../../tools/chaos/faults.ts'
 import { readLogs } from '../../tools/chaos/logs.ts'
@@ -13,6 +13,7 @@ import { watchProcesses } from '../../tools/chaos/process-watch.ts'
 import { createRandom } from '../../tools/chaos/random.ts'
 import { createRest } from '../../tools/chaos/rest.ts'
 import type { ClusterNode, NodeKind } from '../../tools/cluster/cluster.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 // Tests of the fault bench's instruments.
 
@@ -116,9 +117,8 @@ test('a node that ends during a pause, and one that ends without a fault, are re
   const watch = watchProcesses([struck, crashing], { evidence, struck: new Set(['api-1']) })
   Object.assign(struck, { running: false, pid: undefined })
   Object.assign(crashing, { running: false, pid: undefined })
-  await vi.waitFor(
-    () => expect(evidence.violations.all()).toEqual([expect.stringMatching(/^api-2 ended without a fault/)]),
-    5_000,
+  await waitFor(() =>
+    expect(evidence.violations.all()).toEqual([expect.stringMatching(/^api-2 ended without a fault/)]),
   )
   watch.finish()
   expect(evidence.violations.all()).toHaveLength(1)

@@ -22,7 +22,7 @@ function report({ faults, evidence, memory, errors, settledMs, verdicts }: Outco
 
 async function run(options: ChaosOptions): Promise<boolean> {
   const { seed } = options
-  const again = `npm run chaos -- --seed ${seed} --minutes ${options.minutes} --robots ${options.robots}`
+  const again = `npm run chaos -- --seed ${seed} --minutes ${options.minutes} --pace ${options.pace} --robots ${options.robots}`
   print(`seed ${seed}; repeat with: ${again}`)
   const dataDir = await makeDataDir()
   let close = async () => {}

@@ -5,6 +5,8 @@ export interface ChaosOptions {
   readonly minutes: number
   readonly seed: number
   readonly robots: number
+  /** Divides the durations of the faults and the pauses between them. */
+  readonly pace: number
   /** Number of connections to the hub that `--long` breaks at the end; 0 for none. */
   readonly disconnects: number
   /** Data and logs are kept even when the run passes. */
@@ -17,6 +19,8 @@ const MOST_MINUTES = 120
 /** Some are switched off at the end, some stay in a session, some do neither. */
 const FEWEST_ROBOTS = 8
 const MOST_ROBOTS = 60
+/** Above that, processes are killed again before they serve. */
+const MOST_PACE = 4
 
 export const usage = `npm run chaos -- [options]
 
@@ -24,6 +28,7 @@ Kills, stops and pauses the processes of a cluster under load, then checks that 
 
     --minutes M   duration of the faults (default 10, at most ${MOST_MINUTES})
     --quick       one minute
+    --pace N      divide the durations of faults and of the pauses between them by N (default 1, at most ${MOST_PACE})
     --long        then break ${LONG_DISCONNECTS.toLocaleString('en')} connections to the hub, which takes about twenty minutes
     --seed N      repeat the faults of a run (default: random, always printed)
     --robots N    number of robots under control (default 14, ${FEWEST_ROBOTS} to ${MOST_ROBOTS})
@@ -41,6 +46,7 @@ export function readOptions(args: string[]): ChaosOptions | 'help' {
       minutes: { type: 'string' },
       seed: { type: 'string' },
       robots: { type: 'string', default: '14' },
+      pace: { type: 'string', default: '1' },
       long: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
@@ -54,6 +60,7 @@ export function readOptions(args: string[]): ChaosOptions | 'help' {
     minutes: parseMinutes(values.minutes ?? (values.quick ? '1' : '10'), MOST_MINUTES),
     seed: parseSeed(values.seed),
     robots: parseWhole('--robots', values.robots, FEWEST_ROBOTS, MOST_ROBOTS),
+    pace: parseWhole('--pace', values.pace, 1, MOST_PACE),
     disconnects: values.long ? LONG_DISCONNECTS : 0,
     keep: values.keep,
   }

@@ -34,6 +34,12 @@ describe('the plan of faults', () => {
     )
   })
 
+  test('has the same faults at another pace, with shorter durations', () => {
+    const [normal, fast] = [1, 2].map((pace) => planFaults(createRandom(5), pace).next().value as Fault)
+    expect(nameOf(fast as Fault)).toBe(nameOf(normal as Fault))
+    expect(fast?.waitMs).toBe(Math.round((normal?.waitMs as number) / 2))
+  })
+
   test('has at most two faults at a time, on different kinds of nodes', () => {
     const plan = first(1_000, 11)
     expect(plan[0]?.together).toBe(false)

@@ -37,8 +37,9 @@ const PAUSED_MS = [500, 8_000] as const
  * Generates an endless sequence of faults, reproducible by seed. Every kind occurs once before any is repeated, in a
  * new order each time, so that even a short run is a mixture and a long one covers all kinds. At most two faults
  * overlap, on nodes of different kinds.
+ * @param pace divides all durations
  */
-export function* planFaults(random: Random): Generator<Fault> {
+export function* planFaults(random: Random, pace = 1): Generator<Fault> {
   let before: Fault | undefined
   for (let number = 1; ; ) {
     for (const nextFault of random.shuffled(deck)) {
@@ -48,8 +49,8 @@ export function* planFaults(random: Random): Generator<Fault> {
         random.chance(TOGETHER_SHARE) &&
         targetOf(before) !== nextFault.at
       const [least, most] = together ? TOGETHER_MS : QUIET_MS
-      const waitMs = Math.round(random.between(least, most))
-      before = { number, together, waitMs, ...nextFault.draw(random) }
+      const waitMs = Math.round(random.between(least, most) / pace)
+      before = { number, together, waitMs, ...nextFault.draw(random, pace) }
       number++
       yield before
     }
@@ -66,7 +67,7 @@ export const nameOf = (fault: FaultAction): string =>
 
 interface Card {
   readonly at: NodeKind | CutPart
-  draw(random: Random): FaultAction
+  draw(random: Random, pace: number): FaultAction
 }
 
 const which = (random: Random) => random.below(1_000)
@@ -74,20 +75,20 @@ const deck: readonly Card[] = [
   ...nodeKinds.flatMap((kind): Card[] => [
     {
       at: kind,
-      draw: (random) => ({
+      draw: (random, pace) => ({
         what: 'kill',
         kind,
         which: which(random),
-        forMs: Math.round(random.between(...DOWN_MS)),
+        forMs: Math.round(random.between(...DOWN_MS) / pace),
       }),
     },
     {
       at: kind,
-      draw: (random) => ({
+      draw: (random, pace) => ({
         what: 'pause',
         kind,
         which: which(random),
-        forMs: Math.round(random.between(...PAUSED_MS)),
+        forMs: Math.round(random.between(...PAUSED_MS) / pace),
       }),
     },
     { at: kind, draw: (random) => ({ what: 'restart', kind, which: which(random) }) },

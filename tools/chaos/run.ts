@@ -106,7 +106,7 @@ type ChaosRun = ChaosOptions & Fixture & { onClose: (close: () => Promise<unknow
 async function run(
   cluster: Cluster,
   evidence: Evidence,
-  { seed, minutes, robots, print, over, onClose }: ChaosRun,
+  { seed, minutes, pace, robots, print, over, onClose }: ChaosRun,
 ) {
   const random = createRandom(seed)
   const db = await connect(cluster.databaseUrl)
@@ -130,7 +130,7 @@ async function run(
   print(
     `${counts.robots} robots, ${counts.operators} operators and ${counts.owners} owners; faults for ${minutes} min`,
   )
-  const faults = await injectFault(planFaults(random.fork('plan')), {
+  const faults = await injectFault(planFaults(random.fork('plan'), pace), {
     cluster,
     redis,
     wires,
