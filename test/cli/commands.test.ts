@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { entriesOf } from '../support/cli/cli-world.ts'
+import { cli } from '../support/cli/in-process.ts'
 import {
   type CliUser,
   CTRL_C,
-  cli,
   createCliUser,
   ENTER,
   endCommands,
   openTerminal,
 } from '../support/cli/terminal.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Every step starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
 afterAll(endCommands)
 
 let world: World
@@ -46,10 +45,10 @@ async function openSession() {
   const driver = await world.operator()
   const robot = await world.robot(owner)
   const connection = await world.connect(robot)
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { body } = await owner.get(`/api/client/robots/${robot.id}`)
     expect(body.status).toBe('AVAILABLE')
-  }, 10_000)
+  })
   const { key } = await driver.key()
   const user = await createCliUser({ WHEELHOUSE_URL: world.baseUrl, WHEELHOUSE_API_KEY: key })
   const { sessionId } = await json(user, 'sessions', 'start', robot.id)
@@ -164,9 +163,9 @@ describe.concurrent('stop', () => {
     for (const driver of drivers) {
       const robot = await world.robot(client)
       await world.connect(robot)
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         expect((await driver.post('/api/sessions', { robotId: robot.id })).status).toBe(201)
-      }, 10_000)
+      })
     }
     const user = await createCliUser({
       WHEELHOUSE_URL: world.baseUrl,

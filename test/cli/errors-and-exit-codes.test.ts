@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageFile from '../../packages/cli/package.json' with { type: 'json' }
+import { cli } from '../support/cli/in-process.ts'
 import {
   type CliUser,
   CTRL_C,
-  cli,
+  cliProcess,
   createCliUser,
   endCommands,
   openTerminal,
@@ -17,8 +18,6 @@ import { listening } from '../support/network/listening.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Every step starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 
 let world: World
@@ -46,8 +45,11 @@ const answering = (status: number, type: string, body: string, headers: Record<s
 
 describe.concurrent('the command line', () => {
   test('prints its version and its commands', async () => {
-    expect(await cli(user, ['--version'])).toMatchObject({ code: 0, stdout: `${packageFile.version}\n` })
-    const { code, stdout } = await cli(user, ['--help'])
+    expect(await cliProcess(user, ['--version'])).toMatchObject({
+      code: 0,
+      stdout: `${packageFile.version}\n`,
+    })
+    const { code, stdout } = await cliProcess(user, ['--help'])
     expect(code).toBe(0)
     for (const text of ['robots', 'sessions', 'stop', 'login', 'NODE_EXTRA_CA_CERTS', 'Exit codes']) {
       expect(stdout).toContain(text)
@@ -62,7 +64,7 @@ describe.concurrent('the command line', () => {
     [['sessions', 'schedule', 'x', 'tomorrow'], 'Enter a time such as'],
     [['robots', 'list', '--server', 'ftp://x'], 'is not the address of a platform'],
   ])('%j: wrong usage fails with a message, as text and as JSON', async (args, expectedError) => {
-    const { code, stdout, stderr } = await cli(user, args)
+    const { code, stdout, stderr } = await cliProcess(user, args)
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: '',
@@ -182,7 +184,7 @@ describe.concurrent('the command line', () => {
       enteredKeys.push(await new Response(request as never).json())
       answer(request, response)
     })
-    const { code, stdout, stderr } = await cli(shaky.user, ['stop', session, '--reason', 'Halt'])
+    const { code, stdout, stderr } = await cliProcess(shaky.user, ['stop', session, '--reason', 'Halt'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Stopped Arm') })
     expect(stderr.match(/not recorded yet/g)).toHaveLength(1)
     expect(enteredKeys).toEqual(answers.map(() => ({ action: 'emergency_stop', reason: 'Halt' })))
@@ -206,7 +208,7 @@ describe.concurrent('the command line', () => {
 
   test('a stop that is not recorded in time warns that the robot may move', async () => {
     await using away = await answering(503, 'application/json', '{"error":"Away"}')
-    const { code, stderr } = await cli(away.user, ['stop', session, '--within', '1', '--json'])
+    const { code, stderr } = await cliProcess(away.user, ['stop', session, '--within', '1', '--json'])
     expect(code).toBe(6)
     expect(stderr).toContain('The robot may still move')
   })
@@ -288,7 +290,7 @@ describe.concurrent('what it prints', () => {
   test('of the cause of an error contains no credential', async () => {
     await using server = await impostor((request) => request.socket.destroy())
     const env = { ...server.user.env, WHEELHOUSE_DEBUG: '1', WHEELHOUSE_API_KEY: 'svc_live_Secret9' }
-    const { code, stderr } = await cli({ ...server.user, env }, ['sessions', 'extend', session, '5'])
+    const { code, stderr } = await cliProcess({ ...server.user, env }, ['sessions', 'extend', session, '5'])
     expect(code).toBe(6)
     expect(stderr).toContain('    at ')
     expect(stderr).not.toContain('Secret9')
@@ -344,14 +346,14 @@ describe.concurrent('what it prints', () => {
 
 describe.concurrent('completion', () => {
   test.each(['bash', 'zsh', 'fish', 'powershell'])('a script for %s', async (shell) => {
-    const { code, stdout } = await cli(user, ['complete', shell])
+    const { code, stdout } = await cliProcess(user, ['complete', shell])
     expect(code).toBe(0)
     expect(stdout).toContain('wheelhouse complete')
   })
 
   test('suggests commands, options and values', async () => {
     const suggested = async (...words: string[]) => {
-      const { stdout } = await cli(user, ['complete', '--', ...words])
+      const { stdout } = await cliProcess(user, ['complete', '--', ...words])
       return stdout.split('\n').map((line) => line.split('\t')[0])
     }
     expect(await suggested('rob')).toEqual(['robots', ':4', ''])
@@ -361,7 +363,7 @@ describe.concurrent('completion', () => {
   })
 
   test('rejects unknown shells', async () => {
-    expect((await cli(user, ['complete', 'csh'])).code).toBe(2)
-    expect((await cli(user, ['complete'])).code).toBe(2)
+    expect((await cliProcess(user, ['complete', 'csh'])).code).toBe(2)
+    expect((await cliProcess(user, ['complete'])).code).toBe(2)
   })
 })

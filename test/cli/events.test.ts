@@ -1,16 +1,14 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { atCommandLine, entriesOf } from '../support/cli/cli-world.ts'
-import { CTRL_C, cli, endCommands, openTerminal, startCli } from '../support/cli/terminal.ts'
+import { CTRL_C, cliProcess, endCommands, openTerminal, startCli } from '../support/cli/terminal.ts'
 import { listening } from '../support/network/listening.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { start } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
-const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
@@ -27,7 +25,7 @@ async function fixture() {
   const sessionId = await start(operator, robot.id)
   const sendMessage = (body: string) => operator.post(`/api/sessions/${sessionId}/messages`, { body })
   const eventsOf = async (query = '') => (await owner.get(`/api/events${query}`)).body.events
-  await vi.waitFor(async () => expect(await eventsOf('?types=session.started')).toHaveLength(1), waitOptions)
+  await waitFor(async () => expect(await eventsOf('?types=session.started')).toHaveLength(1))
   return {
     owner,
     link,
@@ -79,9 +77,8 @@ describe.concurrent('wheelhouse events', () => {
     const options = ['--follow', '--type', 'chat.message', '--limit', '1', '--json']
     const waiting = startCli(user, ['events', ...options])
     // The first request has returned the current cursor.
-    await vi.waitFor(
-      () => expect(asked).toEqual([expect.not.stringContaining('wait='), expect.stringContaining('wait=25')]),
-      waitOptions,
+    await waitFor(() =>
+      expect(asked).toEqual([expect.not.stringContaining('wait='), expect.stringContaining('wait=25')]),
     )
     await sendMessage('after')
     const { code, stdout, stderr } = await waiting.ended
@@ -92,15 +89,15 @@ describe.concurrent('wheelhouse events', () => {
   test('of many pages are printed in order up to a limit, with the cursor to continue', async () => {
     const { owner, sendMessage, eventsOf } = await fixture()
     for (const word of ['one', 'two', 'three']) await sendMessage(word)
-    await vi.waitFor(async () => expect(await eventsOf('?types=chat.message')).toHaveLength(3), waitOptions)
+    await waitFor(async () => expect(await eventsOf('?types=chat.message')).toHaveLength(3))
     const user = await atCommandLine(world, owner)
     const all = await eventsOf()
-    const whole = await cli(user, ['events'])
+    const whole = await cliProcess(user, ['events'])
     expect(whole.stdout.trimEnd().split('\n')).toHaveLength(all.length)
     expect(whole.stderr).toContain(`wheelhouse events --after ${all.at(-1).seq}`)
-    const two = await cli(user, ['events', '--type', 'chat.message', '--limit', '2', '--json'])
+    const two = await cliProcess(user, ['events', '--type', 'chat.message', '--limit', '2', '--json'])
     expect(bodiesOf(entriesOf(two.stdout))).toEqual(['one', 'two'])
-    const none = await cli(user, ['events', '--after', 'latest', '--json'])
+    const none = await cliProcess(user, ['events', '--after', 'latest', '--json'])
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: '' })
   })
 
@@ -115,7 +112,7 @@ describe.concurrent('wheelhouse events', () => {
       [
         ['--after', '0'],
         ['--after', '0', '--follow'],
-      ].map((more) => cli(user, ['events', ...more, '--json'])),
+      ].map((more) => cliProcess(user, ['events', ...more, '--json'])),
     )
     for (const { code, stdout, stderr } of old) {
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
@@ -129,7 +126,7 @@ describe.concurrent('wheelhouse events', () => {
       ['--after', 'yesterday'],
       ['--limit', '0'],
     ]
-    const refused = await Promise.all(wrong.map((more) => cli(user, ['events', ...more])))
+    const refused = await Promise.all(wrong.map((more) => cliProcess(user, ['events', ...more])))
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2])
   })
 

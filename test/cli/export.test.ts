@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { atCommandLine } from '../support/cli/cli-world.ts'
 import { parseCsv } from '../support/cli/csv.ts'
 import {
   type CliUser,
-  cli,
+  cliProcess,
   createCliUser,
   endCommands,
   openTerminal,
@@ -15,12 +15,10 @@ import {
 import { listening } from '../support/network/listening.ts'
 import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
-const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
@@ -66,9 +64,9 @@ describe('wheelhouse export', () => {
     const user = await at(owner)
     const file = join(await folderOf(user), 'sessions.csv')
     const [written, printed, filtered, none, reported] = await Promise.all([
-      cli(user, ['export', '--output', file]),
-      cli(user, ['export', 'sessions', '--format', 'json']),
-      cli(user, [
+      cliProcess(user, ['export', '--output', file]),
+      cliProcess(user, ['export', 'sessions', '--format', 'json']),
+      cliProcess(user, [
         'export',
         '-f',
         'json',
@@ -79,8 +77,8 @@ describe('wheelhouse export', () => {
         '--robot',
         robot.id.slice(0, 8),
       ]),
-      cli(user, ['export', '-f', 'json', '--to', '2026-01-01T00:00:00Z']),
-      cli(user, ['export', '--json', '-o', `${file}.2`]),
+      cliProcess(user, ['export', '-f', 'json', '--to', '2026-01-01T00:00:00Z']),
+      cliProcess(user, ['export', '--json', '-o', `${file}.2`]),
     ])
     for (const { code } of [written, printed, filtered, none, reported]) expect(code).toBe(0)
     expect(written.stdout).toBe('')
@@ -101,16 +99,16 @@ describe('wheelhouse export', () => {
   test('writes datasets and their episodes, page by page', async () => {
     const { owner, robot, link } = await actors()
     const counted = (count: number) =>
-      vi.waitFor(async () => expect((await datasetsOf(owner))[0]?.episode_count).toBe(count), waitOptions)
+      waitFor(async () => expect((await datasetsOf(owner))[0]?.episode_count).toBe(count))
     for (let number = 0; number < 60; number++) link.send(episodeFrame())
     await counted(60)
     for (let number = 60; number < 101; number++) link.send(episodeFrame())
     await counted(101)
     const user = await at(owner)
     const [datasets, episodes, table] = await Promise.all([
-      cli(user, ['export', 'datasets', '-f', 'json']),
-      cli(user, ['export', 'episodes', '-f', 'json']),
-      cli(user, ['export', 'episodes']),
+      cliProcess(user, ['export', 'datasets', '-f', 'json']),
+      cliProcess(user, ['export', 'episodes', '-f', 'json']),
+      cliProcess(user, ['export', 'episodes']),
     ])
     expect(datasets.json).toEqual((await owner.get('/api/client/datasets')).body)
     const { id } = datasets.json.datasets[0]
@@ -122,7 +120,7 @@ describe('wheelhouse export', () => {
     expect(rows).toHaveLength(101)
     // Texts that a spreadsheet would run as formulas are escaped.
     expect(rows[0]?.[header?.indexOf('robot_name') ?? -1]).toBe(`'=Arm, "big"`)
-    const first = await cli(user, ['export', 'episodes', '--dataset', id.slice(0, 8), '--json'])
+    const first = await cliProcess(user, ['export', 'episodes', '--dataset', id.slice(0, 8), '--json'])
     expect(first.json).toEqual(episodes.json)
   })
 
@@ -150,9 +148,9 @@ describe('wheelhouse export', () => {
     const folder = await folderOf(user)
     await writeFile(join(folder, 'old.csv'), 'old')
     const [fresh, over, printed] = await Promise.all([
-      cli(user, ['export', '-o', join(folder, 'new.csv')]),
-      cli(user, ['export', '-o', join(folder, 'old.csv')]),
-      cli(user, ['export']),
+      cliProcess(user, ['export', '-o', join(folder, 'new.csv')]),
+      cliProcess(user, ['export', '-o', join(folder, 'old.csv')]),
+      cliProcess(user, ['export']),
     ])
     expect([fresh.code, over.code, printed.code]).toEqual([6, 6, 6])
     expect(fresh.stderr).toContain('broke before the download was complete')
@@ -169,7 +167,7 @@ describe('wheelhouse export', () => {
     const folder = await folderOf(user)
     const running = startCli(user, ['export', '-o', join(folder, 'new.csv')])
     await asked.promise
-    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1), waitOptions)
+    await waitFor(async () => expect(await readdir(folder)).toHaveLength(1))
     running.signal('SIGINT')
     expect((await running.ended).code).toBe(130)
     expect(await readdir(folder)).toEqual([])
@@ -182,8 +180,8 @@ describe('wheelhouse export', () => {
     await writeFile(join(folder, 'target.csv'), 'old')
     await symlink('target.csv', join(folder, 'link.csv'))
     const [linked, device] = await Promise.all([
-      cli(user, ['export', '-o', join(folder, 'link.csv')]),
-      cli(user, ['export', '-o', '/dev/null']),
+      cliProcess(user, ['export', '-o', join(folder, 'link.csv')]),
+      cliProcess(user, ['export', '-o', '/dev/null']),
     ])
     expect([linked.code, device.code]).toEqual([0, 0])
     expect(await readFile(join(folder, 'target.csv'), 'utf8')).toMatch(/^id,/)
@@ -194,14 +192,14 @@ describe('wheelhouse export', () => {
     const { owner } = await actors()
     const user = await at(owner)
     const results = await Promise.all([
-      cli(user, ['export', 'everything']),
-      cli(user, ['export', '--from', 'yesterday']),
-      cli(user, ['export', 'datasets', '--status', 'ACTIVE']),
-      cli(user, ['export', '--dataset', '1']),
-      cli(user, ['export', 'episodes', '--dataset', '00000000-0000-4000-8000-000000000000']),
-      cli(user, ['export', '--robot', 'nonsense']),
-      cli(user, ['export', '-o', '/nowhere/at/all.csv']),
-      cli(await at(await world.operator()), ['export', 'datasets']),
+      cliProcess(user, ['export', 'everything']),
+      cliProcess(user, ['export', '--from', 'yesterday']),
+      cliProcess(user, ['export', 'datasets', '--status', 'ACTIVE']),
+      cliProcess(user, ['export', '--dataset', '1']),
+      cliProcess(user, ['export', 'episodes', '--dataset', '00000000-0000-4000-8000-000000000000']),
+      cliProcess(user, ['export', '--robot', 'nonsense']),
+      cliProcess(user, ['export', '-o', '/nowhere/at/all.csv']),
+      cliProcess(await at(await world.operator()), ['export', 'datasets']),
     ])
     expect(results.map(({ code }) => code)).toEqual([2, 2, 2, 2, 4, 4, 1, 7])
     for (const { stdout, stderr } of results) {

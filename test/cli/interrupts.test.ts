@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { commandsOf, declaredProgram } from '../support/cli/command-coverage.ts'
-import { createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
+import { startInProcess } from '../support/cli/in-process.ts'
+import { type CliUser, createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
 import { listening } from '../support/network/listening.ts'
 
-// Each command starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 
 const ID = '00000000-0000-4000-8000-000000000000'
@@ -44,6 +43,17 @@ function argumentsOf(path: string, command: Command): string[] {
   return [...path.split(' '), ...given, ...(MORE[path] ?? []), '--yes', '--json']
 }
 
+/** One command of each family runs as a process, with a real signal. The others run in this process. */
+const PROCESSES = [...commandsOf(declaredProgram()).keys()].filter(
+  (path, index, paths) => index === paths.findIndex((each) => each.split(' ')[0] === path.split(' ')[0]),
+)
+
+function start(path: string, user: CliUser, args: string[]) {
+  if (!PROCESSES.includes(path)) return startInProcess(user, args)
+  const running = startCli(user, args)
+  return { ...running, stdin: running.child.stdin }
+}
+
 /** Runs a command against a platform that never responds. Settles when it has ended or has sent a request. */
 async function calledInSilence(path: string, command: Command) {
   const asked = Promise.withResolvers<void>()
@@ -53,8 +63,8 @@ async function calledInSilence(path: string, command: Command) {
     asked.resolve()
   })
   const user = await createCliUser({ WHEELHOUSE_URL: silent.url, WHEELHOUSE_API_KEY: 'svc_live_some' })
-  const running = startCli(user, argumentsOf(path, command))
-  if (path === 'mcp') running.child.stdin?.write(`${JSON.stringify(initialize)}\n`)
+  const running = start(path, user, argumentsOf(path, command))
+  if (path === 'mcp') running.stdin?.write(`${JSON.stringify(initialize)}\n`)
   await Promise.race([asked.promise, running.ended])
   return { running, isRequested, [Symbol.asyncDispose]: () => silent[Symbol.asyncDispose]() }
 }

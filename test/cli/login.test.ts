@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli/in-process.ts'
 import { corrupt, pathOf, signedInBrowser, startSignIn, store, stored } from '../support/cli/sign-in.ts'
 import {
   type CliUser,
   CTRL_C,
-  cli,
   createCliUser,
   ENTER,
   endCommands,
@@ -14,10 +14,9 @@ import {
   startCli,
 } from '../support/cli/terminal.ts'
 import { listening } from '../support/network/listening.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Every step starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 
 let world: World
@@ -41,16 +40,13 @@ async function withKey() {
 /** Settles when a process sleeps without using processor time: it then waits for its input. */
 async function idle(pid: number | undefined): Promise<void> {
   let last = ''
-  await vi.waitFor(
-    async () => {
-      const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ')
-      const [state, used] = [fields[2], fields.slice(13, 15).join()]
-      const before = last
-      last = used
-      expect([state, used]).toEqual(['S', before])
-    },
-    { timeout: 30_000, interval: 200 },
-  )
+  await waitFor(async () => {
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ')
+    const [state, used] = [fields[2], fields.slice(13, 15).join()]
+    const before = last
+    last = used
+    expect([state, used]).toEqual(['S', before])
+  })
 }
 
 const inBrowser = (email: string) => signedInBrowser(world, email)

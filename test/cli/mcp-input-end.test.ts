@@ -1,7 +1,7 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { McpForwarder } from '../../packages/cli/mcp/mcp-forwarder.ts'
-import { cli, createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
+import { cliProcess, createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
 import { createScriptedMcp } from '../support/mcp/scripted-mcp.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
@@ -9,7 +9,6 @@ import { createWorld, type World } from '../support/world/world.ts'
 
 // `wheelhouse mcp` when the input ends before the responses arrive, as in `printf … | wheelhouse mcp`.
 
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 
 const initialize = {
@@ -43,7 +42,7 @@ describe('with the platform', () => {
     const { operator, id } = await openSessionFixture(world)
     const user = await userOf(world.baseUrl, (await operator.key()).key)
     const stop = callOf(2, 'stop_robot', { sessionId: id, reason: 'smoke' })
-    const { code, stdout, stderr } = await cli(user, ['mcp'], linesOf(initialize, initialized, stop))
+    const { code, stdout, stderr } = await cliProcess(user, ['mcp'], linesOf(initialize, initialized, stop))
     expect(code, stderr).toBe(0)
     const [, answer] = answersIn(stdout).toSorted((item, other) => item.id - other.id)
     expect(answer).toMatchObject({ id: 2, result: { structuredContent: { status: 'PAUSED' } } })
@@ -73,7 +72,7 @@ test('waits for a slow response', async () => {
     },
   })
   const input = linesOf(initialize, callOf(2, 'slow'))
-  const { code, stdout } = await cli(await userOf(platform.url), ['mcp'], input)
+  const { code, stdout } = await cliProcess(await userOf(platform.url), ['mcp'], input)
   expect(code).toBe(0)
   expect(answersIn(stdout).map(({ id }) => id)).toEqual([1, 2])
 })
@@ -83,14 +82,14 @@ test('sets the exit code when the platform is unreachable or refuses the credent
   await using proxy = await createTcpProxy(platform.url)
   proxy.cut()
   const input = linesOf(callOf(1, 'stop_robot'))
-  const unreachable = await cli(await userOf(proxy.url), ['mcp'], input)
+  const unreachable = await cliProcess(await userOf(proxy.url), ['mcp'], input)
   expect(unreachable.code).toBe(6)
   expect(answersIn(unreachable.stdout)).toMatchObject([
     { id: 1, error: { message: expect.stringContaining('reached') } },
   ])
   expect(unreachable.stderr).toContain("did not answer 1 of the client's requests")
 
-  const revoked = await cli(await userOf(platform.url, 'revoked'), ['mcp'], input)
+  const revoked = await cliProcess(await userOf(platform.url, 'revoked'), ['mcp'], input)
   expect(revoked.code).toBe(3)
   expect(answersIn(revoked.stdout)).toMatchObject([{ id: 1, error: { data: { status: 401 } } }])
 })

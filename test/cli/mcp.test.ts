@@ -3,18 +3,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { corrupt, signedInBrowser } from '../support/cli/sign-in.ts'
-import { type CliUser, cli, createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
+import { type CliUser, cliProcess, createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
 import { createScriptedMcp } from '../support/mcp/scripted-mcp.ts'
 import { listening } from '../support/network/listening.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
-const waitOptions = { timeout: 30_000, interval: 20 }
 const MAIN = fileURLToPath(new URL('../../packages/cli/main.ts', import.meta.url))
 
 /** Runs `wheelhouse mcp` with handwritten lines of JSON-RPC. */
@@ -32,11 +30,11 @@ function byHand(user: CliUser) {
     send: (message: object) =>
       running.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
     answerTo: (id: number) =>
-      vi.waitFor(() => {
+      waitFor(() => {
         const answer = answers().find((message) => message.id === id && message.method === undefined)
         expect(answer, running.stderr()).toBeDefined()
         return answer
-      }, waitOptions),
+      }),
     end: () => {
       running.child.stdin?.end()
       return running.ended
@@ -85,14 +83,14 @@ describe('wheelhouse mcp', () => {
     const { error } = await mcp.answerTo(3)
     expect(error).toEqual({ code: -32602, message: 'No such thing', data: { asked: 'prompts/get' } })
 
-    await vi.waitFor(() => expect(platform.feed()).toBeDefined(), waitOptions)
+    await waitFor(() => expect(platform.feed()).toBeDefined())
     platform.feed()?.send({ method: 'notifications/tools/list_changed' })
     mcp.send(callOf(4, 'slow'))
-    const question = await vi.waitFor(() => {
+    const question = await waitFor(() => {
       const found = mcp.answers().find(({ id }) => id === 'q-1')
       expect(found).toMatchObject({ method: 'elicitation/create', params: { message: 'Sure?' } })
       return found
-    }, waitOptions)
+    })
     mcp.send({ id: question.id, result: { action: 'accept' } })
     expect((await mcp.answerTo(4)).result.reply).toEqual({ action: 'accept' })
     const notifications = mcp.answers().filter(({ id }) => id === undefined)
@@ -188,7 +186,7 @@ describe('wheelhouse mcp', () => {
 
   test('prints how to sign in without a valid credential', async () => {
     await using platform = await createScriptedMcp({})
-    const signedOut = await cli(await createCliUser({ WHEELHOUSE_URL: platform.url }), ['mcp'])
+    const signedOut = await cliProcess(await createCliUser({ WHEELHOUSE_URL: platform.url }), ['mcp'])
     expect(signedOut).toMatchObject({ code: 3, stdout: '' })
     expect(signedOut.stderr).toContain('wheelhouse login')
     expect(platform.received).toEqual([])
@@ -342,7 +340,7 @@ describe('wheelhouse mcp with the platform', () => {
     const { use } = await connected(await userOf(world.baseUrl, key), '2026')
     expect((await use('list_sessions')).isError).toBe(false)
     await operator.delete(`/api/auth/api-keys/${id}`)
-    await vi.waitFor(() => expect(use('list_sessions')).rejects.toThrow('wheelhouse login'), waitOptions)
+    await waitFor(() => expect(use('list_sessions')).rejects.toThrow('wheelhouse login'))
     link.close()
   })
 })

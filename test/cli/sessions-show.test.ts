@@ -1,10 +1,10 @@
 import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { atCommandLine, sessionOpen } from '../support/cli/cli-world.ts'
-import { cli, endCommands } from '../support/cli/terminal.ts'
+import { cli } from '../support/cli/in-process.ts'
+import { endCommands } from '../support/cli/terminal.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let world: World
 beforeAll(async () => {
@@ -29,15 +29,15 @@ test('sessions show prints the connection of the robot and of the operator separ
     getTicket: ticketsOf({ baseUrl: world.baseUrl, token: operator.token, sessionId, part: 'control' }),
   })
   await link.connect()
-  await vi.waitFor(async () => expect((await read()).control.operator_joined).toBe(true), 20_000)
+  await waitFor(async () => expect((await read()).control.operator_joined).toBe(true))
   await shown('connected', 'connected')
 
   await link.close()
-  await vi.waitFor(async () => expect((await read()).pause_reason).toBe('operator_lost'), 20_000)
+  await waitFor(async () => expect((await read()).pause_reason).toBe('operator_lost'))
   await shown('connected', 'lost')
 
   await robot.close()
-  await vi.waitFor(async () => expect((await read()).control.connected).toBe(false), 20_000)
+  await waitFor(async () => expect((await read()).control.connected).toBe(false))
   await shown('not connected', 'lost')
 
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })

@@ -2,19 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { DriveKeys } from '../../packages/cli/drive/drive-keys.ts'
 import { emptyDriveView, screen } from '../../packages/cli/drive/drive-screen.ts'
 import { atCommandLine, entriesOf, robotOnline } from '../support/cli/cli-world.ts'
-import { CTRL_C, cli, createCliUser, endCommands, openTerminal, startCli } from '../support/cli/terminal.ts'
+import {
+  CTRL_C,
+  cliProcess,
+  createCliUser,
+  endCommands,
+  openTerminal,
+  startCli,
+} from '../support/cli/terminal.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
-const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
@@ -33,10 +38,7 @@ describe('wheelhouse simulate', () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const user = await at(owner)
     const fleet = startCli(user, ['simulate', '2', '--json', '--type', 'testbot', '--name', 'Sim'])
-    await vi.waitFor(
-      async () => expect(await statusesOf(owner)).toEqual(['AVAILABLE', 'AVAILABLE']),
-      waitOptions,
-    )
+    await waitFor(async () => expect(await statusesOf(owner)).toEqual(['AVAILABLE', 'AVAILABLE']))
     const robots = await robotsOf(owner)
     expect(robots[1]).toMatchObject({ name: 'Sim 1', robot_type: 'testbot', tags: ['simulated'] })
     const { body } = await operator.post('/api/sessions', { robotId: robots[0].id })
@@ -52,17 +54,14 @@ describe('wheelhouse simulate', () => {
     const last = new Map(entriesOf(stdout).map(({ robot_id, link: state }) => [robot_id, state]))
     expect([...last.values()]).toEqual(['closed', 'closed'])
     // A closed connection makes a robot OFFLINE at once, without waiting for its heartbeat timeout.
-    await vi.waitFor(async () => expect(await statusesOf(owner)).toEqual(['OFFLINE', 'OFFLINE']), waitOptions)
+    await waitFor(async () => expect(await statusesOf(owner)).toEqual(['OFFLINE', 'OFFLINE']))
 
     const file = join(user.configHome, 'wheelhouse', 'simulated-robots.json')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(stdout).not.toContain(JSON.parse(await readFile(file, 'utf8')).robots[0].robot_token)
     await chmod(file, 0o644)
     const again = startCli(user, ['simulate', '3', '--name', 'Sim', '--type', 'testbot'])
-    await vi.waitFor(
-      async () => expect(await statusesOf(owner)).toEqual(Array(3).fill('AVAILABLE')),
-      waitOptions,
-    )
+    await waitFor(async () => expect(await statusesOf(owner)).toEqual(Array(3).fill('AVAILABLE')))
     expect(await robotsOf(owner)).toMatchObject([{ name: 'Sim 3' }, { name: 'Sim 2' }, { name: 'Sim 1' }])
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     again.signal('SIGTERM')
@@ -78,10 +77,7 @@ describe('wheelhouse simulate', () => {
     first.type(CTRL_C)
     expect((await first.ended).code).toBe(130)
     const [{ id }] = await robotsOf(owner)
-    await vi.waitFor(
-      async () => expect((await owner.delete(`/api/client/robots/${id}`)).status).toBe(204),
-      waitOptions,
-    )
+    await waitFor(async () => expect((await owner.delete(`/api/client/robots/${id}`)).status).toBe(204))
     const second = openTerminal(user, ['simulate'])
     await second.shows(/: 1 online/)
     expect((await robotsOf(owner))[0].id).not.toBe(id)
@@ -126,12 +122,12 @@ describe('wheelhouse simulate', () => {
     const file = join(user.configHome, 'empty.json')
     await writeFile(file, '[]')
     const results = await Promise.all([
-      cli(user, ['simulate', '0']),
-      cli(user, ['simulate', '101']),
-      cli(user, ['simulate', '--token-file', file]),
-      cli(user, ['simulate', '--token-file', '/nowhere']),
-      cli(await at(await world.operator()), ['simulate']),
-      cli(await createCliUser({ WHEELHOUSE_URL: world.baseUrl }), ['simulate']),
+      cliProcess(user, ['simulate', '0']),
+      cliProcess(user, ['simulate', '101']),
+      cliProcess(user, ['simulate', '--token-file', file]),
+      cliProcess(user, ['simulate', '--token-file', '/nowhere']),
+      cliProcess(await at(await world.operator()), ['simulate']),
+      cliProcess(await createCliUser({ WHEELHOUSE_URL: world.baseUrl }), ['simulate']),
     ])
     expect(results.map(({ code }) => code)).toEqual([2, 2, 2, 2, 7, 3])
     expect(await robotsOf(owner)).toEqual([])
@@ -163,37 +159,37 @@ describe('wheelhouse drive', () => {
     const type = (keys: string) => void drive.child.stdin?.write(keys)
     await drive.expectText(/session [0-9a-f-]{36}/)
     const sessionId = /session ([0-9a-f-]{36})/.exec(drive.stdout())?.[1] as string
-    await vi.waitFor(() => {
+    await waitFor(() => {
       type('w')
       expect(robot.state.xM - start.xM).toBeGreaterThan(0.3)
-    }, waitOptions)
-    await vi.waitFor(() => {
+    })
+    await waitFor(() => {
       type('\u001b[D')
       expect(robot.state.headingRad - start.headingRad).toBeGreaterThan(0.2)
-    }, waitOptions)
+    })
 
     type('x')
     const read = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect((await read()).control.stop?.reason).toBe('stopped with the keyboard')
-    }, waitOptions)
-    await vi.waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]), waitOptions)
+    })
+    await waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
     type('w')
     type('c')
-    await vi.waitFor(async () => expect((await read()).control.stop).toBeNull(), waitOptions)
+    await waitFor(async () => expect((await read()).control.stop).toBeNull())
     type('r')
-    await vi.waitFor(async () => expect((await read()).status).toBe('ACTIVE'), waitOptions)
+    await waitFor(async () => expect((await read()).status).toBe('ACTIVE'))
     const haltedXM = robot.state.xM
-    await vi.waitFor(() => {
+    await waitFor(() => {
       type('s')
       expect(robot.state.xM).not.toBe(haltedXM)
-    }, waitOptions)
+    })
     type('q')
     const { code, stdout } = await drive.ended
     expect(code).toBe(0)
     expect(stdout).toMatch(/you quit\n$/)
     expect((await read()).status).toBe('COMPLETED')
-    await vi.waitFor(async () => expect((await read()).latency?.frames).toBeGreaterThan(10), waitOptions)
+    await waitFor(async () => expect((await read()).latency?.frames).toBeGreaterThan(10))
   })
 
   test('in a terminal, Ctrl-C halts a moving robot and ends the session', async () => {
@@ -201,13 +197,13 @@ describe('wheelhouse drive', () => {
     const { id, robot } = await robotOnline(world, owner, 'Ronja')
     const drive = openTerminal(await at(operator), ['drive', id])
     await drive.shows(/online, session ACTIVE, robot connected/)
-    await vi.waitFor(() => {
+    await waitFor(() => {
       drive.type('w')
       expect(robot.state.leftMps).toBeGreaterThan(0.2)
-    }, waitOptions)
+    })
     drive.type(CTRL_C)
     expect((await drive.ended).code).toBe(130)
-    await vi.waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]), waitOptions)
+    await waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
     expect(await robotsOf(owner)).toMatchObject([{ id, status: 'AVAILABLE' }])
     const { sessions } = (await owner.get('/api/sessions')).body
     expect(sessions).toMatchObject([{ status: 'COMPLETED' }])
@@ -232,16 +228,16 @@ describe('wheelhouse drive', () => {
     await using api = await createTcpProxy(world.baseUrl)
     const drive = startCli(await at(operator, { WHEELHOUSE_URL: api.url }), ['drive', id])
     await drive.expectText(/session [0-9a-f-]{36}/)
-    await vi.waitFor(() => {
+    await waitFor(() => {
       drive.child.stdin?.write('w')
       expect(robot.state.leftMps).toBeGreaterThan(0.1)
-    }, waitOptions)
+    })
     api.cut()
     drive.child.stdin?.write('q')
     const { code, stderr } = await drive.ended
     expect(code).toBe(1)
     expect(stderr).toMatch(/still open .* wheelhouse sessions end [0-9a-f-]{36}/)
-    await vi.waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]), waitOptions)
+    await waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
     const open = (await owner.get('/api/sessions?limit=1')).body.sessions[0]
     await owner.patch(`/api/sessions/${open.id}`, { action: 'end' })
   })
@@ -254,7 +250,7 @@ describe('wheelhouse drive', () => {
     await writeFile(join(user.configHome, 'demo-keys.json'), JSON.stringify({ operator: key }))
     const env = { ...user.env, DATA_DIR: user.configHome, PORT: new URL(world.baseUrl).port }
     const drive = npmRunDrive(env, id)
-    await vi.waitFor(() => expect(drive.sent()).toMatch(/session [0-9a-f-]{36}/), waitOptions)
+    await waitFor(() => expect(drive.sent()).toMatch(/session [0-9a-f-]{36}/))
     drive.child.stdin?.write('q')
     expect(await drive.ended).toBe(0)
     expect((await operator.get('/api/sessions')).body.sessions).toMatchObject([{ status: 'COMPLETED' }])
@@ -264,10 +260,10 @@ describe('wheelhouse drive', () => {
     const operator = await world.operator()
     const user = await at(operator)
     const results = await Promise.all([
-      cli(user, ['drive', 'nonsense']),
-      cli(user, ['drive', '00000000-0000-4000-8000-000000000000']),
-      cli({ ...user, env: { ...user.env, WHEELHOUSE_URL: 'http://127.0.0.1:1' } }, ['drive']),
-      cli(await at(await world.client()), ['drive']),
+      cliProcess(user, ['drive', 'nonsense']),
+      cliProcess(user, ['drive', '00000000-0000-4000-8000-000000000000']),
+      cliProcess({ ...user, env: { ...user.env, WHEELHOUSE_URL: 'http://127.0.0.1:1' } }, ['drive']),
+      cliProcess(await at(await world.client()), ['drive']),
     ])
     expect(results.map(({ code }) => code)).toEqual([4, 4, 6, 7])
     for (const { stderr } of results) expect(stderr).not.toContain('    at ')

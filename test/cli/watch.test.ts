@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { atCommandLine, entriesOf, sessionOpen } from '../support/cli/cli-world.ts'
-import { CTRL_C, cli, ENTER, endCommands, openTerminal, startCli } from '../support/cli/terminal.ts'
+import { CTRL_C, cliProcess, ENTER, endCommands, openTerminal, startCli } from '../support/cli/terminal.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Each command starts a process, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
-const waitOptions = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
@@ -62,10 +60,10 @@ describe('wheelhouse watch', () => {
     const { owner, sessionId, end, sendMessage } = await fixture()
     await sendMessage('one')
     await end()
-    const whole = await cli(await at(owner), ['watch', sessionId.slice(0, 8), '--lines'])
+    const whole = await cliProcess(await at(owner), ['watch', sessionId.slice(0, 8), '--lines'])
     expect(whole.code).toBe(0)
     expect(whole.stdout).toMatch(/session started\n.*\(operator\): one\n.*session ended\n.*is COMPLETED\n$/)
-    const rest = await cli(await at(owner), ['watch', sessionId, '--after', '2', '--json'])
+    const rest = await cliProcess(await at(owner), ['watch', sessionId, '--after', '2', '--json'])
     expect(entriesOf(rest.stdout).filter(({ type }) => type === 'event')).toHaveLength(1)
   })
 
@@ -109,11 +107,14 @@ describe('wheelhouse watch', () => {
     const user = await at(owner)
     const unknown = '00000000-0000-4000-8000-000000000000'
     const results = await Promise.all([
-      cli(user, ['watch', unknown]),
-      cli(user, ['watch', '--robots', unknown]),
-      cli(user, ['watch', '--after', '-1']),
-      cli(await at(await world.operator()), ['watch']),
-      cli({ ...user, env: { ...user.env, WHEELHOUSE_API_KEY: 'svc_live_nonsense' } }, ['watch', unknown]),
+      cliProcess(user, ['watch', unknown]),
+      cliProcess(user, ['watch', '--robots', unknown]),
+      cliProcess(user, ['watch', '--after', '-1']),
+      cliProcess(await at(await world.operator()), ['watch']),
+      cliProcess({ ...user, env: { ...user.env, WHEELHOUSE_API_KEY: 'svc_live_nonsense' } }, [
+        'watch',
+        unknown,
+      ]),
     ])
     expect(results.map(({ code }) => code)).toEqual([4, 2, 2, 4, 3])
     for (const { stdout, stderr } of results) {
@@ -128,7 +129,7 @@ describe('wheelhouse watch', () => {
     const robot = await world.robot(owner)
     await world.connect(robot)
     const other = await (await world.operator()).post('/api/sessions', { robotId: robot.id })
-    const { code, stderr } = await cli(await at(owner), ['watch'])
+    const { code, stderr } = await cliProcess(await at(owner), ['watch'])
     expect(code).toBe(2)
     expect(stderr).toContain(sessionId)
     expect(stderr).toContain(other.body.sessionId)
@@ -150,17 +151,17 @@ describe('wheelhouse watch in a terminal', () => {
 
     watch.type('cLook out: stone\r')
     await watch.shows('Look out: stone')
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { body } = await owner.get(`/api/sessions/${sessionId}/messages`)
       expect(body.messages.at(-1)).toMatchObject({ body: 'Look out: stone', sender_role: 'client' })
-    }, waitOptions)
+    })
     expect((await read()).control.stop).toBeNull() // an s in a line of chat is a letter
 
     watch.type(' ')
     await watch.shows('LATCHED: stopped by an observer')
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect((await read()).control.stop?.reason).toBe('stopped by an observer')
-    }, waitOptions)
+    })
     await watch.shows('the stop is recorded')
     watch.type('q')
     const { code } = await watch.ended
@@ -208,11 +209,11 @@ describe('wheelhouse watch --robots', () => {
     await board.shows(/1 AVAILABLE/)
     await board.shows('Bolt')
     await link.close()
-    await vi.waitFor(() => {
+    await waitFor(() => {
       const robotEntries = entriesOf(lines.stdout()).filter(({ type }) => type === 'robot')
       expect(robotEntries.map(({ status }) => status)).toEqual(['OFFLINE', 'AVAILABLE', 'OFFLINE'])
       expect(robotEntries[0]).toMatchObject({ robot_id: robot.id, name: 'Bolt' })
-    }, waitOptions)
+    })
     lines.signal('SIGTERM')
     board.type('q')
     expect((await lines.ended).code).toBe(143)
@@ -224,7 +225,7 @@ describe('wheelhouse chat', () => {
   test('sends one message and prints its number, also from standard input; a repeated id appears once', async () => {
     const { owner, sessionId } = await fixture()
     const user = await at(owner)
-    const first = await cli(user, [
+    const first = await cliProcess(user, [
       'chat',
       sessionId,
       'Careful',
@@ -234,8 +235,8 @@ describe('wheelhouse chat', () => {
       '--message-id',
       'm-1',
     ])
-    const again = await cli(user, ['chat', sessionId, 'Careful with the vase', '--message-id', 'm-1'])
-    const piped = await cli(user, ['chat', sessionId, '-'], 'two\nlines\n')
+    const again = await cliProcess(user, ['chat', sessionId, 'Careful with the vase', '--message-id', 'm-1'])
+    const piped = await cliProcess(user, ['chat', sessionId, '-'], 'two\nlines\n')
     expect([first.code, again.code, piped.code]).toEqual([0, 0, 0])
     expect(first.json).toMatchObject({ seq: 2, body: 'Careful with the vase', session_id: sessionId })
     expect(again.stderr).toBe('sent, number 2 in the log\n')
@@ -252,17 +253,17 @@ describe('wheelhouse chat', () => {
     hub.silence()
     const user = await at(owner, { WHEELHOUSE_HUB_URL: hub.url })
     const [undelivered, empty, unknown] = await Promise.all([
-      cli(user, ['chat', sessionId, 'hello', '--wait', '0.5']),
-      cli(user, ['chat', sessionId, ' ']),
-      cli(await at(owner), ['chat', '00000000-0000-4000-8000-000000000000', 'hello']),
+      cliProcess(user, ['chat', sessionId, 'hello', '--wait', '0.5']),
+      cliProcess(user, ['chat', sessionId, ' ']),
+      cliProcess(await at(owner), ['chat', '00000000-0000-4000-8000-000000000000', 'hello']),
     ])
     expect([undelivered.code, empty.code, unknown.code]).toEqual([6, 2, 4])
     expect(undelivered.stderr).toContain('has not confirmed')
     await end()
-    expect((await cli(await at(owner), ['chat', sessionId])).code).toBe(2)
+    expect((await cliProcess(await at(owner), ['chat', sessionId])).code).toBe(2)
     hub.cut()
     const waiting = startCli(user, ['chat', sessionId, 'hello'])
-    await vi.waitFor(() => expect(hub.refused).toBeGreaterThan(0), waitOptions)
+    await waitFor(() => expect(hub.refused).toBeGreaterThan(0))
     waiting.signal('SIGINT')
     expect((await waiting.ended).code).toBe(130)
   })

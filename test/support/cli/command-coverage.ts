@@ -1,7 +1,9 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { Command } from 'commander'
 import { expect } from 'vitest'
 import { declareCompletion } from '../../../packages/cli/completion/command.ts'
 import { createProgram } from '../../../packages/cli/program.ts'
+import { startInProcess } from './in-process.ts'
 import { type CliUser, openTerminal, startCli } from './terminal.ts'
 
 /** How a test runs a command: in a terminal, or with `--json`. */
@@ -30,21 +32,24 @@ export function createCoverage() {
   const note = (path: string, way: Way) => ways.set(path, (ways.get(path) ?? new Set<Way>()).add(way))
   const wordsOf = (path: string, args: readonly string[]) => [...path.split(' '), ...args]
 
-  /** Runs a command in a terminal that is wide enough for every table. */
+  /** Large enough for every table. */
+  const screen = { columns: 250, rows: 50 }
+
+  /** Runs a command in a pseudo-terminal, in its own process: for keys and questions. */
   function terminal(user: CliUser, path: string, ...args: string[]) {
-    const screen = openTerminal(user, wordsOf(path, args), { columns: 250, rows: 50 })
+    const opened = openTerminal(user, wordsOf(path, args), screen)
     return {
-      ...screen,
+      ...opened,
       /** Waits until the command has ended with the code. @returns the whole screen */
       async done(code = 0): Promise<string> {
-        expect((await screen.ended).code, `${path}: ${screen.shown()}`).toBe(code)
+        expect((await opened.ended).code, `${path}: ${opened.shown()}`).toBe(code)
         note(path, 'terminal')
-        return screen.shown()
+        return opened.shown()
       },
     }
   }
 
-  /** Runs a command with `--json` and optional input. */
+  /** Runs a command with `--json` and optional input in its own process: for signals and open input. */
   function program(user: CliUser, path: string, args: readonly string[] = [], input?: string) {
     const running = startCli(user, [...wordsOf(path, args), '--json'], input)
     return {
@@ -58,14 +63,28 @@ export function createCoverage() {
     }
   }
 
+  /** Runs a command with `--json` and without input. */
+  async function result(user: CliUser, path: string, args: readonly string[], code = 0) {
+    const finished = await startInProcess(user, [...wordsOf(path, args), '--json'], { input: '' }).ended
+    expect(finished.code, `${path} --json: ${finished.stderr}`).toBe(code)
+    note(path, 'json')
+    return finished
+  }
+
   return {
     terminal,
     program,
-    /** Runs a command in a terminal, which must succeed. @returns the screen */
-    shown: (user: CliUser, path: string, ...args: string[]) => terminal(user, path, ...args).done(),
+    result,
+    /** Runs a command at a terminal, which must succeed without a question. @returns the screen */
+    async shown(user: CliUser, path: string, ...args: string[]): Promise<string> {
+      const { code, stdout, stderr } = await startInProcess(user, wordsOf(path, args), { screen }).ended
+      expect(code, `${path}: ${stderr}`).toBe(0)
+      note(path, 'terminal')
+      return stripVTControlCharacters(stdout + stderr)
+    },
     /** Runs a command with `--json`, which must succeed without output on standard error. @returns the JSON */
     async json(user: CliUser, path: string, ...args: string[]) {
-      const finished = await program(user, path, args, '').done()
+      const finished = await result(user, path, args)
       expect(finished.stderr, path).toBe('')
       return finished.json
     },
