@@ -1,6 +1,6 @@
 import { OperatorLink, SimulatedRobot, ticketsOf } from '@wheelhouse/sdk'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import {
   type ConsoleBrowser,
   expectAccessibleLayout,
@@ -11,6 +11,7 @@ import {
 import { type MailServer, startMailServer } from '../support/network/smtp.ts'
 import { start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const pages = [
@@ -22,9 +23,6 @@ const pages = [
 ] as const
 const lists = ['overview', 'certifications', 'contact-messages', 'robot-requests', 'audit']
 
-/** Browser tests are slow on a busy machine. */
-const LONG = { timeout: 120_000 }
-
 let mail: MailServer
 let world: World
 let browser: ConsoleBrowser
@@ -35,7 +33,8 @@ beforeAll(async () => {
   world = await createWorld({ env: mail.env })
   browser = await openConsole(world.baseUrl)
   admin = await world.admin()
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
@@ -73,7 +72,7 @@ async function driving() {
   const link = new OperatorLink({ getTicket })
   await link.connect()
   const timer = setInterval(() => link.control({ linear_mps: 0.2, angular_radps: 0.8 }), 50)
-  await vi.waitFor(() => expect(robot.state.leftMps).toBeGreaterThan(0), 10_000)
+  await waitFor(() => expect(robot.state.leftMps).toBeGreaterThan(0))
   return {
     owner,
     operator,
@@ -91,113 +90,105 @@ async function driving() {
 
 const isHalted = ({ state }: SimulatedRobot) => state.leftMps === 0 && state.rightMps === 0
 
-test(
-  'an admin approves, rejects and revokes certifications, and an operator can start sessions only while certified',
-  LONG,
-  async () => {
-    const [owner, operator, secondOperator] = [
-      await world.client(),
-      await world.operator(),
-      await world.operator(),
-    ]
-    const robot = await world.robot(owner, { robot_type: 'crane', require_certification: true })
-    ;(await world.connect(robot)).beat()
-    const attempt = () => operator.post('/api/sessions', { robotId: robot.id })
-    const page = await adminAt('/certifications')
-    const pending = page.getByRole('region', { name: 'Pending' })
-    await pending.getByText('No pending requests').waitFor()
-    for (const user of [operator, secondOperator]) {
-      const request = { robot_type: 'crane', note: `Two years,\nsays ${user.name}` }
-      expect((await user.post('/api/operator/certifications', request)).status).toBe(201)
-    }
+test('an admin approves, rejects and revokes certifications, and an operator can start sessions only while certified', async () => {
+  const [owner, operator, secondOperator] = [
+    await world.client(),
+    await world.operator(),
+    await world.operator(),
+  ]
+  const robot = await world.robot(owner, { robot_type: 'crane', require_certification: true })
+  ;(await world.connect(robot)).beat()
+  const attempt = () => operator.post('/api/sessions', { robotId: robot.id })
+  const page = await adminAt('/certifications')
+  const pending = page.getByRole('region', { name: 'Pending' })
+  await pending.getByText('No pending requests').waitFor()
+  for (const user of [operator, secondOperator]) {
+    const request = { robot_type: 'crane', note: `Two years,\nsays ${user.name}` }
+    expect((await user.post('/api/operator/certifications', request)).status).toBe(201)
+  }
 
-    // The requests appear without a reload, oldest first.
-    await pending.getByText(`says ${operator.name}`).waitFor()
-    const cards = pending.getByRole('article')
-    expect(await cards.nth(1).textContent()).toContain(secondOperator.name)
-    expect((await attempt()).status).toBe(403)
-    await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.waitFor()
-    expect(await seriousIssues(page), 'the dialog').toEqual([])
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    expect((await attempt()).status).toBe(403)
-    await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
-    await dialog.getByRole('button', { name: 'Approve' }).click()
-    const decided = page.getByRole('region', { name: 'Decided' })
-    await decided.getByRole('row', { name: operator.name }).waitFor()
-    const started = await attempt()
-    expect(started.status, JSON.stringify(started.body)).toBe(201)
+  // The requests appear without a reload, oldest first.
+  await pending.getByText(`says ${operator.name}`).waitFor()
+  const cards = pending.getByRole('article')
+  expect(await cards.nth(1).textContent()).toContain(secondOperator.name)
+  expect((await attempt()).status).toBe(403)
+  await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  expect(await seriousIssues(page), 'the dialog').toEqual([])
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  expect((await attempt()).status).toBe(403)
+  await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
+  await dialog.getByRole('button', { name: 'Approve' }).click()
+  const decided = page.getByRole('region', { name: 'Decided' })
+  await decided.getByRole('row', { name: operator.name }).waitFor()
+  const started = await attempt()
+  expect(started.status, JSON.stringify(started.body)).toBe(201)
 
-    await page.getByRole('button', { name: `Reject ${secondOperator.name} for crane` }).click()
-    expect(await dialog.getByRole('button', { name: 'Reject' }).isDisabled()).toBe(true)
-    expect(await seriousIssues(page), 'the reason dialog').toEqual([])
-    await dialog.getByLabel('Reason').fill('Please repeat the course')
-    await dialog.getByRole('button', { name: 'Reject' }).click()
-    await pending.getByText('No pending requests').waitFor()
-    await decided.getByText('Rejected').click()
-    await decided.getByRole('row', { name: secondOperator.name }).waitFor()
-    expect(await decided.getByRole('row', { name: operator.name }).count()).toBe(0)
-    expect((await secondOperator.get('/api/operator/certifications')).body.certifications).toMatchObject([
-      { status: 'REJECTED', reason: 'Please repeat the course' },
-    ])
+  await page.getByRole('button', { name: `Reject ${secondOperator.name} for crane` }).click()
+  expect(await dialog.getByRole('button', { name: 'Reject' }).isDisabled()).toBe(true)
+  expect(await seriousIssues(page), 'the reason dialog').toEqual([])
+  await dialog.getByLabel('Reason').fill('Please repeat the course')
+  await dialog.getByRole('button', { name: 'Reject' }).click()
+  await pending.getByText('No pending requests').waitFor()
+  await decided.getByText('Rejected').click()
+  await decided.getByRole('row', { name: secondOperator.name }).waitFor()
+  expect(await decided.getByRole('row', { name: operator.name }).count()).toBe(0)
+  expect((await secondOperator.get('/api/operator/certifications')).body.certifications).toMatchObject([
+    { status: 'REJECTED', reason: 'Please repeat the course' },
+  ])
 
-    // After the revocation the open session continues, and no other one starts.
-    await decided.getByText('Approved', { exact: true }).click()
-    await page.getByRole('button', { name: `Revoke ${operator.name} for crane` }).click()
-    await dialog.getByLabel('Reason').fill('Too fast')
-    await dialog.getByRole('button', { name: 'Revoke' }).click()
-    await decided.getByText('Revoked', { exact: true }).click()
-    await decided.getByRole('row', { name: /Too fast/ }).waitFor()
-    const path = `/api/sessions/${started.body.sessionId}`
-    expect((await operator.get(path)).body.status).toBe('ACTIVE')
-    await operator.patch(path, { action: 'end' })
-    expect((await attempt()).status).toBe(403)
-  },
-)
+  // After the revocation the open session continues, and no other one starts.
+  await decided.getByText('Approved', { exact: true }).click()
+  await page.getByRole('button', { name: `Revoke ${operator.name} for crane` }).click()
+  await dialog.getByLabel('Reason').fill('Too fast')
+  await dialog.getByRole('button', { name: 'Revoke' }).click()
+  await decided.getByText('Revoked', { exact: true }).click()
+  await decided.getByRole('row', { name: /Too fast/ }).waitFor()
+  const path = `/api/sessions/${started.body.sessionId}`
+  expect((await operator.get(path)).body.status).toBe('ACTIVE')
+  await operator.patch(path, { action: 'end' })
+  expect((await attempt()).status).toBe(403)
+})
 
-test(
-  'the overview shows open sessions, stops a robot with one click and links to the session',
-  LONG,
-  async () => {
-    const page = await adminAt('')
-    await page.getByText('No open sessions').waitFor()
-    const fixture = await driving()
-    try {
-      const card = page.getByRole('article', { name: `Session on ${fixture.name}` })
-      await card.getByText(`Operator ${fixture.operator.name}, owner ${fixture.owner.name}`).waitFor()
-      const robots = page.getByRole('region', { name: 'Robots' })
-      expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
-      const gateway = page.getByRole('row', { name: world.gatewayUrl })
-      await gateway.getByText(/^\d+ s ago$/).waitFor()
-      expect(isHalted(fixture.robot)).toBe(false)
-      expect(await seriousIssues(page), 'with a session').toEqual([])
+test('the overview shows open sessions, stops a robot with one click and links to the session', async () => {
+  const page = await adminAt('')
+  await page.getByText('No open sessions').waitFor()
+  const fixture = await driving()
+  try {
+    const card = page.getByRole('article', { name: `Session on ${fixture.name}` })
+    await card.getByText(`Operator ${fixture.operator.name}, owner ${fixture.owner.name}`).waitFor()
+    const robots = page.getByRole('region', { name: 'Robots' })
+    expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
+    const gateway = page.getByRole('row', { name: world.gatewayUrl })
+    await gateway.getByText(/^\d+ s ago$/).waitFor()
+    expect(isHalted(fixture.robot)).toBe(false)
+    expect(await seriousIssues(page), 'with a session').toEqual([])
 
-      await card.getByRole('button', { name: `Stop: ${fixture.name}` }).click()
-      await vi.waitFor(() => expect(isHalted(fixture.robot)).toBe(true), 5_000)
-      await card.getByText(`Stopped by ${admin.name}`).waitFor()
-      await card.getByText('Stop again').waitFor()
-      const { body } = await fixture.owner.get(`/api/sessions/${fixture.sessionId}`)
-      expect(body.status).toBe('PAUSED')
-      expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Stopped by an administrator' })
-      expect(await seriousIssues(page), 'with a stop').toEqual([])
-      await card.getByRole('link', { name: fixture.name }).click()
-      await page.waitForURL(`**/dashboard/sessions/${fixture.sessionId}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-    } finally {
-      await fixture.end()
-    }
-  },
-)
+    await card.getByRole('button', { name: `Stop: ${fixture.name}` }).click()
+    await waitFor(() => expect(isHalted(fixture.robot)).toBe(true))
+    await card.getByText(`Stopped by ${admin.name}`).waitFor()
+    await card.getByText('Stop again').waitFor()
+    const { body } = await fixture.owner.get(`/api/sessions/${fixture.sessionId}`)
+    expect(body.status).toBe('PAUSED')
+    expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Stopped by an administrator' })
+    expect(await seriousIssues(page), 'with a stop').toEqual([])
+    await card.getByRole('link', { name: fixture.name }).click()
+    await page.waitForURL(`**/dashboard/sessions/${fixture.sessionId}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+  } finally {
+    await fixture.end()
+  }
+})
 
-test('an admin pauses and ends a session, and the audit log records both', LONG, async () => {
+test('an admin pauses and ends a session, and the audit log records both', async () => {
   const page = await adminAt('')
   const fixture = await driving()
   try {
     const card = page.getByRole('article', { name: `Session on ${fixture.name}` })
     await card.getByRole('button', { name: `Pause the session on ${fixture.name}` }).click()
     await card.getByText('Paused', { exact: true }).waitFor()
-    await vi.waitFor(() => expect(isHalted(fixture.robot)).toBe(true), 5_000)
+    await waitFor(() => expect(isHalted(fixture.robot)).toBe(true))
     await card.getByRole('button', { name: `End the session on ${fixture.name}` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
     await card.waitFor({ state: 'detached' })
@@ -209,31 +200,27 @@ test('an admin pauses and ends a session, and the audit log records both', LONG,
   }
 })
 
-test(
-  'a stop without a network reports the failure, and succeeds once the network is back',
-  LONG,
-  async () => {
-    const page = await adminAt('')
-    const fixture = await driving()
-    try {
-      const stop = page.getByRole('button', { name: `Stop: ${fixture.name}` })
-      await stop.waitFor()
-      await page.context().setOffline(true)
-      await stop.click()
-      await page.getByText('Not stopped. The robot may still move.').waitFor()
-      await page.getByText(/^Not refreshing\. Updated/).waitFor()
-      expect(isHalted(fixture.robot)).toBe(false)
-      await page.context().setOffline(false)
-      await stop.click()
-      await vi.waitFor(() => expect(isHalted(fixture.robot)).toBe(true), 5_000)
-      await page.getByText('Not stopped. The robot may still move.').waitFor({ state: 'hidden' })
-    } finally {
-      await fixture.end()
-    }
-  },
-)
+test('a stop without a network reports the failure, and succeeds once the network is back', async () => {
+  const page = await adminAt('')
+  const fixture = await driving()
+  try {
+    const stop = page.getByRole('button', { name: `Stop: ${fixture.name}` })
+    await stop.waitFor()
+    await page.context().setOffline(true)
+    await stop.click()
+    await page.getByText('Not stopped. The robot may still move.').waitFor()
+    await page.getByText(/^Not refreshing\. Updated/).waitFor()
+    expect(isHalted(fixture.robot)).toBe(false)
+    await page.context().setOffline(false)
+    await stop.click()
+    await waitFor(() => expect(isHalted(fixture.robot)).toBe(true))
+    await page.getByText('Not stopped. The robot may still move.').waitFor({ state: 'hidden' })
+  } finally {
+    await fixture.end()
+  }
+})
 
-test('the admin pages are accessible in light and dark mode, on a desktop and on a phone', LONG, async () => {
+test('the admin pages are accessible in light and dark mode, on a desktop and on a phone', async () => {
   const page = await adminAt('')
   const fixture = await driving()
   await postPublic('/api/contact', { ...message, subject: 'A question' })
@@ -255,7 +242,7 @@ test('the admin pages are accessible in light and dark mode, on a desktop and on
   }
 })
 
-test('contact messages show their delivery status, and robot requests load page by page', LONG, async () => {
+test('contact messages show their delivery status, and robot requests load page by page', async () => {
   await postPublic('/api/contact', { ...message, subject: 'Accepted' })
   mail.is({ refuses: 'message', code: 554 })
   await postPublic('/api/contact', { ...message, subject: 'Refused' })
@@ -291,7 +278,7 @@ test('contact messages show their delivery status, and robot requests load page 
   expect(await page.getByRole('button', { name: 'Show older' }).count()).toBe(0)
 })
 
-test('the audit log loads page by page and filters by actor, action, target and time', LONG, async () => {
+test('the audit log loads page by page and filters by actor, action, target and time', async () => {
   const user = await world.newUser()
   const keyIds = (await Promise.all(Array.from({ length: 51 }, () => user.key()))).map(({ id }) => id)
   await user.delete(`/api/auth/api-keys/${keyIds[0]}`)
@@ -302,10 +289,10 @@ test('the audit log loads page by page and filters by actor, action, target and 
   expect(await rows.count()).toBe(50)
   expect(await rows.first().locator('dl').textContent()).toBe('Nametest')
   await page.getByRole('button', { name: 'Show older' }).click()
-  await vi.waitFor(async () => expect(await rows.count()).toBe(52), 10_000)
+  await waitFor(async () => expect(await rows.count()).toBe(52))
   expect(await page.getByRole('button', { name: 'Show older' }).count()).toBe(0)
 
-  const count = (n: number) => vi.waitFor(async () => expect(await rows.count()).toBe(n), 10_000)
+  const count = (n: number) => waitFor(async () => expect(await rows.count()).toBe(n))
   await rows.first().getByRole('link', { name: 'Api key revoked' }).click()
   await count(1)
   expect(await page.getByLabel('Action').inputValue()).toBe('api_key.revoked')
@@ -336,7 +323,7 @@ test('the audit log loads page by page and filters by actor, action, target and 
   await count(50)
 })
 
-test.each(['client', 'operator'] as const)('pages and API deny access to a %s', LONG, async (role) => {
+test.each(['client', 'operator'] as const)('pages and API deny access to a %s', async (role) => {
   const user = await world[role]()
   await (role === 'client'
     ? user.patch('/api/client/profile', { contact_email: 'a@example.com' })

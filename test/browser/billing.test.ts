@@ -1,11 +1,10 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectAccessibleLayout, heading, openConsole } from '../support/browser/console.ts'
 import { createInvoiceFixture } from '../support/stripe/invoice-fixture.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 
-test('a month of sessions becomes an invoice with lines, is paid at the provider and appears in the statistics', {
-  timeout: 90_000,
-}, async () => {
+test('a month of sessions becomes an invoice with lines, is paid at the provider and appears in the statistics', async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
   const { owner, operator, users } = fixture
@@ -88,9 +87,7 @@ test('a month of sessions becomes an invoice with lines, is paid at the provider
   await page.getByRole('button', { name: 'Change payment method' }).waitFor()
 })
 
-test('a long invoice loads page by page and prints only when complete', {
-  timeout: 90_000,
-}, async () => {
+test('a long invoice loads page by page and prints only when complete', async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
   await fixture.owner.patch('/api/client/profile', {
@@ -103,11 +100,11 @@ test('a long invoice loads page by page and prints only when complete', {
   const { page } = await console.enter(fixture.owner, `/dashboard/invoices/${id}`)
   await page.getByText('For Lovelace').waitFor()
   const lines = page.getByRole('table').locator('tbody tr')
-  await vi.waitFor(async () => expect(await lines.count()).toBe(100), 10_000)
+  await waitFor(async () => expect(await lines.count()).toBe(100))
   const print = page.getByRole('button', { name: 'Print' })
   expect(await print.isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'More lines (100 of 101)' }).click()
-  await vi.waitFor(async () => expect(await lines.count()).toBe(101), 10_000)
+  await waitFor(async () => expect(await lines.count()).toBe(101))
   expect(await print.isDisabled()).toBe(false)
   expect(await page.getByRole('table').locator('tfoot').textContent()).toMatch(/^101 sessions101€50\.50$/)
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import {
   type ConsoleBrowser,
   expectAccessibleLayout,
@@ -15,6 +15,7 @@ import {
 } from '../support/browser/console.ts'
 import { storeEpisode } from '../support/world/episodes.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -23,7 +24,8 @@ let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
@@ -63,9 +65,7 @@ async function pageTraces(page: Page): Promise<string> {
   return [await page.content(), page.url(), kept].join('\n')
 }
 
-test('an owner registers a robot, connects it with the shown code and sees its status live', {
-  timeout: 90_000,
-}, async () => {
+test('an owner registers a robot, connects it with the shown code and sees its status live', async () => {
   const owner = await newOwner()
   await world.robot(owner, { hardware_id: 'taken-already' })
   const { page, context } = await browser.enter(owner, '/dashboard/robots', {
@@ -114,7 +114,7 @@ test('an owner registers a robot, connects it with the shown code and sees its s
     for (const tab of ['Real robot', 'Python']) {
       await page.getByRole('tab', { name: tab }).click()
       const code = page.getByRole('tabpanel').locator('pre')
-      await vi.waitFor(async () => expect(await code.textContent()).toContain(token), 10_000)
+      await waitFor(async () => expect(await code.textContent()).toContain(token))
       expect(await code.textContent()).toContain(url)
       expect(await seriousIssues(page), tab).toEqual([])
     }
@@ -181,9 +181,8 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   await settings.getByLabel('Latency limit').fill('300')
   await settings.getByLabel('Certified operators only').click()
   await settings.getByRole('button', { name: 'Save' }).click()
-  await vi.waitFor(
-    async () => expect(await settings.locator('[aria-invalid=true]').inputValue()).toBe('ftp://nowhere'),
-    10_000,
+  await waitFor(async () =>
+    expect(await settings.locator('[aria-invalid=true]').inputValue()).toBe('ftp://nowhere'),
   )
   await settings.getByLabel('Video').fill('https://cam.test.local/1')
   await settings.getByRole('button', { name: 'Save' }).click()
@@ -237,12 +236,12 @@ test('the robot list filters by name, tag and status, and shows its age while of
   ;(await world.connect(online)).beat()
   const { page, context } = await browser.enter(owner, '/dashboard/robots')
   const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
-  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']), 10_000)
+  await waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']))
   await page.getByLabel('Search').fill('ARM osl')
-  await vi.waitFor(async () => expect(await names()).toEqual(['Arm two']), 10_000)
+  await waitFor(async () => expect(await names()).toEqual(['Arm two']))
   await page.getByLabel('Search').fill('')
   await page.getByLabel('Status').selectOption('AVAILABLE')
-  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']), 10_000)
+  await waitFor(async () => expect(await names()).toEqual(['Arm one']))
   await page.getByLabel('Search').fill('nothing like it')
   await page.getByText('No matching robots').waitFor()
 
@@ -261,7 +260,7 @@ test('the robot list has pages, and the search covers all of them', async () => 
   await page.getByRole('button', { name: 'Older' }).click()
   await page.getByText('26 to 27 of 27').waitFor()
   const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
-  await vi.waitFor(async () => expect(await names()).toEqual(['Unit 1', 'Unit 2']), 10_000)
+  await waitFor(async () => expect(await names()).toEqual(['Unit 1', 'Unit 2']))
   await expectAccessibleLayout(page, 'the second page')
   await page.getByLabel('Search').fill('UNIT attic')
   await page.getByText('1 to 1 of 1').waitFor()
@@ -290,9 +289,9 @@ test('the registration form requires certified operators by default', async () =
   const settings = page.getByRole('region', { name: 'Settings' })
   await settings.getByLabel('Also the operator').click()
   await settings.getByRole('button', { name: 'Save' }).click()
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({ stop_clear: 'anyone' })
-  }, 10_000)
+  })
 })
 
 test('an owner removes the owner role after removing all robots', async () => {
@@ -341,7 +340,7 @@ test('datasets show their size and load episodes page by page, and only web addr
   await row.getByRole('link').click()
   await heading(page, 'Episodes of Recorder')
   const episodes = page.getByRole('table', { name: 'Episodes' }).locator('tbody tr')
-  await vi.waitFor(async () => expect(await episodes.count()).toBe(50), 10_000)
+  await waitFor(async () => expect(await episodes.count()).toBe(50))
   expect(await episodes.first().textContent()).toMatch(/run-50.*0:05.*2 MB.*Success/)
   const safe = episodes.first().getByRole('link')
   expect(await safe.getAttribute('href')).toBe('https://store.test.local/run-50.mcap')
@@ -349,7 +348,7 @@ test('datasets show their size and load episodes page by page, and only web addr
   expect(await episodes.nth(1).textContent()).toMatch(/run-49.*Failure.*s3:\/\/episodes\/run-49/)
   expect(await episodes.nth(1).getByRole('link').count()).toBe(0)
   await page.getByRole('button', { name: 'Older episodes' }).click()
-  await vi.waitFor(async () => expect(await episodes.count()).toBe(51), 10_000)
+  await waitFor(async () => expect(await episodes.count()).toBe(51))
   expect(await page.getByRole('button', { name: 'Older episodes' }).count()).toBe(0)
 })
 
@@ -364,9 +363,7 @@ test('without a payment provider the billing pages show a notice instead of an e
   expect(await seriousIssues(page)).toEqual([])
 })
 
-test('the owner pages are accessible in light and dark mode, on a desktop and on a phone', {
-  timeout: 90_000,
-}, async () => {
+test('the owner pages are accessible in light and dark mode, on a desktop and on a phone', async () => {
   const owner = await newOwner()
   const robot = await world.robot(owner, {
     name: 'Recorder',

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { connectRobot, forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../support/browser/console.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -10,7 +11,8 @@ let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   forgiveSlowStops(world)
@@ -38,13 +40,13 @@ test('held keys drive the robot, except while a text field has the focus', async
   const { page, robot } = fixture
   const { xM } = robot.state
   await page.keyboard.down('ArrowUp')
-  await vi.waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2), 5_000)
+  await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2))
   await page.keyboard.up('ArrowUp')
   await fixture.expectHalted()
 
   const { headingRad } = robot.state
   await page.keyboard.down('a')
-  await vi.waitFor(() => expect(robot.state.headingRad).toBeGreaterThan(headingRad + 0.2), 5_000)
+  await waitFor(() => expect(robot.state.headingRad).toBeGreaterThan(headingRad + 0.2))
   await page.keyboard.up('a')
   await fixture.expectHalted()
 
@@ -100,7 +102,7 @@ test('the stick drives within the speed limit, which the browser stores', async 
   await page.mouse.down()
   await page.mouse.move(box.x + 66, box.y + 6)
   await fixture.expectMoving()
-  await vi.waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.045, 2), 5_000)
+  await waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.045, 2))
   expect(robot.state.leftMps).toBeLessThanOrEqual(0.05)
   await page.mouse.up()
   await fixture.expectHalted()
@@ -122,7 +124,7 @@ test('a gamepad drives beyond its adjustable dead zone, and its button stops the
   expect(await fixture.commands()).toEqual({ moving: 0, zero: 0 })
   const { xM } = robot.state
   await page.evaluate('window.pad.axes = [0, -1]')
-  await vi.waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.1), 5_000)
+  await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.1))
 
   await page.evaluate('window.pad.axes = [0, -0.3]')
   await page.getByRole('slider', { name: 'Dead zone' }).focus()
@@ -153,7 +155,7 @@ test('a stop by key is in force until cleared, and the robot moves only after th
   expect(await fixture.read()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
   await page.getByRole('button', { name: 'Resume' }).click()
   await waitUntilActive(page)
-  await vi.waitFor(async () => expect((await fixture.read()).status).toBe('ACTIVE'), 10_000)
+  await waitFor(async () => expect((await fixture.read()).status).toBe('ACTIVE'))
 
   // The key was down all the time and must be pressed again.
   const sent = await fixture.commands()
@@ -220,7 +222,7 @@ test('the cockpit shows when the robot disconnects and reconnects', async () => 
     await waitUntilActive(page)
     const { xM } = reconnected.state
     await page.keyboard.down('ArrowUp')
-    await vi.waitFor(() => expect(reconnected.state.xM).toBeGreaterThan(xM), 5_000)
+    await waitFor(() => expect(reconnected.state.xM).toBeGreaterThan(xM))
   } finally {
     await reconnected.close()
   }

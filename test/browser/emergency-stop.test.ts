@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CockpitFixture, forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from '../support/browser/console.ts'
 import { createWebProxy } from '../support/network/web-proxy.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -9,15 +10,13 @@ let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 120_000)
+})
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
 
-const LONG_MS = 120_000
-const WAIT = { timeout: 25_000, interval: 50 }
 const routes = ['gateway', 'hub', 'rest'] as const
 type Route = (typeof routes)[number]
 
@@ -48,48 +47,40 @@ async function driving() {
 }
 
 const waitUntilRecorded = ({ read, operator }: CockpitFixture) =>
-  vi.waitFor(async () => expect((await read()).control.stop?.by).toBe(operator.id), WAIT)
+  waitFor(async () => expect((await read()).control.stop?.by).toBe(operator.id))
 const stopCount = async ({ owner, sessionId }: CockpitFixture) => {
   const { events } = (await owner.get(`/api/sessions/${sessionId}/events`)).body
   return events.filter(({ type }: { type: string }) => type === 'session.stopped').length
 }
 
-test.concurrent.each(routes)(
-  'the stop is recorded when only the %s is reachable',
-  async (openRoute) => {
-    await using fixture = await driving()
-    const { network, page, bar } = fixture
-    network.cutOff(routes.filter((route) => route !== openRoute).map(addressOf))
-    if (openRoute !== 'hub') await page.getByText('Reconnecting', { exact: true }).first().waitFor()
-    if (openRoute !== 'gateway') await page.getByText('Connection to the robot lost').waitFor()
-    await fixture.trigger()
-    await waitUntilRecorded(fixture)
-    await fixture.expectHalted()
-    // The page shows the stop, whichever route it took.
-    await bar.getByText(/^Stopped( by you: from the cockpit|\. The stop is recorded)/).waitFor()
-    expect(await stopCount(fixture)).toBe(1)
-  },
-  LONG_MS,
-)
+test.concurrent.each(routes)('the stop is recorded when only the %s is reachable', async (openRoute) => {
+  await using fixture = await driving()
+  const { network, page, bar } = fixture
+  network.cutOff(routes.filter((route) => route !== openRoute).map(addressOf))
+  if (openRoute !== 'hub') await page.getByText('Reconnecting', { exact: true }).first().waitFor()
+  if (openRoute !== 'gateway') await page.getByText('Connection to the robot lost').waitFor()
+  await fixture.trigger()
+  await waitUntilRecorded(fixture)
+  await fixture.expectHalted()
+  // The page shows the stop, whichever route it took.
+  await bar.getByText(/^Stopped( by you: from the cockpit|\. The stop is recorded)/).waitFor()
+  expect(await stopCount(fixture)).toBe(1)
+})
 
-test(
-  'a stop requested without a network is recorded once the network is back, even after the user opened another page',
-  async () => {
-    await using fixture = await driving()
-    const { network, page, bar } = fixture
-    network.cutOff(routes.map(addressOf))
-    await page.getByText('Connection to the robot lost').waitFor()
-    await fixture.trigger()
-    await bar.getByText('Stop requested.').waitFor()
-    await page.getByRole('link', { name: 'Home' }).click()
-    await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
-    expect((await fixture.read()).control.stop).toBeNull()
-    network.restore()
-    await waitUntilRecorded(fixture)
-    expect(await stopCount(fixture)).toBe(1)
-  },
-  LONG_MS,
-)
+test('a stop requested without a network is recorded once the network is back, even after the user opened another page', async () => {
+  await using fixture = await driving()
+  const { network, page, bar } = fixture
+  network.cutOff(routes.map(addressOf))
+  await page.getByText('Connection to the robot lost').waitFor()
+  await fixture.trigger()
+  await bar.getByText('Stop requested.').waitFor()
+  await page.getByRole('link', { name: 'Home' }).click()
+  await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
+  expect((await fixture.read()).control.stop).toBeNull()
+  network.restore()
+  await waitUntilRecorded(fixture)
+  expect(await stopCount(fixture)).toBe(1)
+})
 
 test.concurrent.each(routes)(
   'a stop arrives although the tab closes immediately and only the %s is reachable',
@@ -105,5 +96,4 @@ test.concurrent.each(routes)(
     await waitUntilRecorded(fixture)
     await fixture.expectHalted()
   },
-  LONG_MS,
 )

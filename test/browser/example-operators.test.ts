@@ -1,17 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import type { DriveState, DropReason } from '@wheelhouse/protocol'
 import { ObserverLink, OperatorLink, SimulatedRobot, ticketsOf } from '@wheelhouse/sdk'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, test } from 'vitest'
 import { RobotBridge } from '../../examples/rosbridge/robot-bridge.ts'
 import { bridgeSession } from '../../examples/rosbridge/session-bridge.ts'
-import { launchChromium, serveFolder } from '../support/browser/chromium.ts'
-import { closeBrowser, exampleRobots } from '../support/examples/example-robots.ts'
+import { serveFolder, sharedChromium } from '../support/browser/chromium.ts'
+import { exampleRobots } from '../support/examples/example-robots.ts'
 import { FakeRosbridge } from '../support/examples/fake-rosbridge.ts'
 import { connectRoslib, Topic } from '../support/examples/roslib.ts'
 import type { Sample } from '../support/examples/scripted-robot-gateway.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 // Runs the example robots and operator pages against a real platform.
@@ -19,16 +20,12 @@ import { createWorld, type World } from '../support/world/world.ts'
 const forward = { linear_mps: 0.5, angular_radps: 0 }
 const quick = { baseMs: 20, maxMs: 100 }
 
-// Starting Python or a browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
-
 const cleanups: (() => unknown)[] = []
-afterAll(closeBrowser)
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
+const eventually = <T>(check: () => T | Promise<T>) => waitFor(check)
 
 async function openWorld(origin?: string): Promise<World> {
   const world = await createWorld({ env: { DEADMAN_MS: '250', ...(origin && { CORS_ORIGINS: origin }) } })
@@ -161,11 +158,11 @@ describe('examples/browser/drive.html', () => {
     const fixture = await actors(await openWorld(pages.origin))
     const robot = await simulatedRobot(fixture.access)
     const id = await begin(fixture)
-    const browser: Browser = await launchChromium()
-    cleanups.push(() => browser.close())
+    const context = await (await sharedChromium()).newContext()
+    cleanups.push(() => context.close())
     const problems: string[] = []
     const open = async (): Promise<Page> => {
-      const page = await browser.newPage()
+      const page = await context.newPage()
       page.on('pageerror', (error: Error) => problems.push(error.message))
       await page.goto(`${pages.origin}/drive.html`)
       return page

@@ -1,12 +1,8 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import {
-  closeBrowser,
-  exampleRobots,
-  type StartRobot,
-  startPythonRobot,
-} from '../support/examples/example-robots.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { exampleRobots, type StartRobot, startPythonRobot } from '../support/examples/example-robots.ts'
 import { ScriptedRobotGateway } from '../support/examples/scripted-robot-gateway.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 // Checks the required behaviour of every robot in examples/ with a scripted gateway, because a real gateway does not
 // send these frames.
@@ -14,11 +10,6 @@ import { ScriptedRobotGateway } from '../support/examples/scripted-robot-gateway
 const SESSION = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
 const session = { session_id: SESSION, status: 'ACTIVE', operator_name: 'Ada' }
 const forward = { linear_mps: 0.5, angular_radps: 0 }
-
-// Starting Python or a browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
-
-afterAll(closeBrowser)
 
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
@@ -35,7 +26,7 @@ const control = (seq: number, options: { data?: unknown; lateMs?: number; sessio
   data: options.data ?? forward,
 })
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+const eventually = (check: () => void) => waitFor(check)
 
 /** Connects a robot to a scripted gateway. Both end after the test. */
 async function connect(startRobot: StartRobot, welcome: Record<string, unknown> = { session }) {
@@ -69,13 +60,10 @@ const acknowledged = (gateway: ScriptedRobotGateway) => gateway.all('ack').map((
 /** Sends commands from number `from` until one is acknowledged. On a busy machine some are late. */
 async function waitForAck(gateway: ScriptedRobotGateway, from: number): Promise<void> {
   let seq = from - 1
-  await vi.waitFor(
-    () => {
-      gateway.send(control(++seq, { data: { linear_mps: 0, angular_radps: 0 } }))
-      expect(Math.max(...acknowledged(gateway))).toBeGreaterThanOrEqual(from)
-    },
-    { timeout: 10_000, interval: 40 },
-  )
+  await waitFor(() => {
+    gateway.send(control(++seq, { data: { linear_mps: 0, angular_radps: 0 } }))
+    expect(Math.max(...acknowledged(gateway))).toBeGreaterThanOrEqual(from)
+  })
 }
 
 describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {

@@ -4,51 +4,45 @@ import { createInvoiceFixture } from '../support/stripe/invoice-fixture.ts'
 import { MINUTE_MS } from '../support/world/billing.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 
-const LONG = { timeout: 90_000 }
+test('an operator sees pending earnings, unpaid outage time, and the available balance after the owner has paid', async () => {
+  await using fixture = await createInvoiceFixture()
+  await using console = await openConsole(fixture.world.baseUrl)
+  const { operator, users, gateway } = fixture
+  await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
+  const id = await start(operator, users.robotId)
+  fixture.later(10 * MINUTE_MS)
+  const lastSignMs = fixture.now().getTime()
+  fixture.later(95_000)
+  await gateway.lose(users.robotId, lastSignMs)
+  await gateway.connect(users.robotId)
+  await performAction(operator, id, 'end')
 
-test(
-  'an operator sees pending earnings, unpaid outage time, and the available balance after the owner has paid',
-  LONG,
-  async () => {
-    await using fixture = await createInvoiceFixture()
-    await using console = await openConsole(fixture.world.baseUrl)
-    const { operator, users, gateway } = fixture
-    await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
-    const id = await start(operator, users.robotId)
-    fixture.later(10 * MINUTE_MS)
-    const lastSignMs = fixture.now().getTime()
-    fixture.later(95_000)
-    await gateway.lose(users.robotId, lastSignMs)
-    await gateway.connect(users.robotId)
-    await performAction(operator, id, 'end')
+  const { page } = await console.enter(operator, `/dashboard/sessions/${id}`)
+  const summary = page.getByRole('table', { name: 'Summary' })
+  await summary.getByRole('row', { name: /Robot offline 1:35, neither charged nor paid/ }).waitFor()
+  await summary.getByRole('row', { name: /Your earnings €3\.50, pending until/ }).waitFor()
+  await page.getByText(/The robot lost its connection \(robot offline for 95\.0 s, not billed\)/).waitFor()
+  await expectAccessibleLayout(page, 'the session')
 
-    const { page } = await console.enter(operator, `/dashboard/sessions/${id}`)
-    const summary = page.getByRole('table', { name: 'Summary' })
-    await summary.getByRole('row', { name: /Robot offline 1:35, neither charged nor paid/ }).waitFor()
-    await summary.getByRole('row', { name: /Your earnings €3\.50, pending until/ }).waitFor()
-    await page.getByText(/The robot lost its connection \(robot offline for 95\.0 s, not billed\)/).waitFor()
-    await expectAccessibleLayout(page, 'the session')
+  await page.goto(`${fixture.world.baseUrl}/dashboard/earnings`)
+  const figures = page.getByRole('region', { name: 'Figures' })
+  await figures.getByText('1:35 with the robot offline is not paid').waitFor()
+  await figures.getByText('€0.00').waitFor() // available
+  expect(await figures.getByText('€3.50').count()).toBe(3) // this month, total, pending
+  await page.getByText('€0.00 available, €3.50 pending').waitFor()
+  await expectAccessibleLayout(page, 'the earnings')
 
-    await page.goto(`${fixture.world.baseUrl}/dashboard/earnings`)
-    const figures = page.getByRole('region', { name: 'Figures' })
-    await figures.getByText('1:35 with the robot offline is not paid').waitFor()
-    await figures.getByText('€0.00').waitFor() // available
-    expect(await figures.getByText('€3.50').count()).toBe(3) // this month, total, pending
-    await page.getByText('€0.00 available, €3.50 pending').waitFor()
-    await expectAccessibleLayout(page, 'the earnings')
+  await fixture.closeMonth()
+  await fixture.run()
+  fixture.invoices.pay(fixture.stripeInvoice().id)
+  await fixture.sendEvent('invoice.paid', fixture.stripeInvoice().id)
+  await page.reload()
+  await page.getByText('€3.50 available', { exact: true }).waitFor()
+  await page.goto(`${fixture.world.baseUrl}/dashboard/sessions/${id}`)
+  await summary.getByRole('row', { name: 'Your earnings €3.50', exact: true }).waitFor()
+})
 
-    await fixture.closeMonth()
-    await fixture.run()
-    fixture.invoices.pay(fixture.stripeInvoice().id)
-    await fixture.sendEvent('invoice.paid', fixture.stripeInvoice().id)
-    await page.reload()
-    await page.getByText('€3.50 available', { exact: true }).waitFor()
-    await page.goto(`${fixture.world.baseUrl}/dashboard/sessions/${id}`)
-    await summary.getByRole('row', { name: 'Your earnings €3.50', exact: true }).waitFor()
-  },
-)
-
-test('an owner who drove their own robot sees why a rating is not possible', LONG, async () => {
+test('an owner who drove their own robot sees why a rating is not possible', async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
   const { owner, users } = fixture
@@ -64,7 +58,7 @@ test('an owner who drove their own robot sees why a rating is not possible', LON
   expect(await page.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
 })
 
-test('an issued invoice shows the names at the time of issue', LONG, async () => {
+test('an issued invoice shows the names at the time of issue', async () => {
   await using fixture = await createInvoiceFixture()
   await using console = await openConsole(fixture.world.baseUrl)
   const { owner, users } = fixture

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type ConsoleBrowser, heading, openConsole } from '../support/browser/console.ts'
 import { rawTexts } from '../support/browser/raw-texts.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
-
-const LONG = { timeout: 120_000 }
 
 let world: World
 let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
@@ -22,10 +22,10 @@ async function choose(page: Page, label: string, typed: string, option: string):
   await page.getByRole('combobox', { name: label }).fill(typed)
   await page.getByRole('option', { name: option, exact: true }).click()
   await page.keyboard.press('Escape')
-  await vi.waitFor(async () => expect(await page.getByRole('option').count()).toBe(0), { timeout: 10_000 })
+  await waitFor(async () => expect(await page.getByRole('option').count()).toBe(0))
 }
 
-test('a user chooses country and languages by name, and the profile stores codes', LONG, async () => {
+test('a user chooses country and languages by name, and the profile stores codes', async () => {
   const operator = await world.operator()
   const { page, context } = await browser.enter(operator, '/dashboard/settings')
   await page.getByLabel('Headline').fill('Steady hands')
@@ -44,7 +44,7 @@ test('a user chooses country and languages by name, and the profile stores codes
   await context.close()
 })
 
-test('without a network, a form shows a message and keeps the input', LONG, async () => {
+test('without a network, a form shows a message and keeps the input', async () => {
   const operator = await world.operator()
   const { page, context } = await browser.enter(operator, '/dashboard/settings')
   await page.getByLabel('Headline').fill('Steady hands')
@@ -57,7 +57,7 @@ test('without a network, a form shows a message and keeps the input', LONG, asyn
   await context.close()
 })
 
-test('an invalid field shows its error beside the field', LONG, async () => {
+test('an invalid field shows its error beside the field', async () => {
   const owner = await world.client()
   const { page, context } = await browser.enter(owner, '/dashboard/settings')
   await page.getByLabel('Contact e-mail').fill('no address')
@@ -70,7 +70,7 @@ test('an invalid field shows its error beside the field', LONG, async () => {
   await context.close()
 })
 
-test('session events and notifications appear as words, not codes', LONG, async () => {
+test('session events and notifications appear as words, not codes', async () => {
   const [owner, operator] = [await world.client(), await world.operator()]
   await owner.patch('/api/client/profile', { contact_email: 'ada@example.com' })
   const { robot, sessionId } = await startSession(owner, operator)

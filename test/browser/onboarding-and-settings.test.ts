@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type ConsoleBrowser, chooseAccount, openConsole, seriousIssues } from '../support/browser/console.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -10,7 +11,8 @@ let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
@@ -96,7 +98,7 @@ test('a user changes name, picture and notification preferences in the settings'
     mimeType: 'image/png',
     buffer: await picture.png().toBuffer(),
   })
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { body } = await operator.get('/api/auth/profile')
     expect(body).toMatchObject({
       display_name: 'Grace',
@@ -104,7 +106,7 @@ test('a user changes name, picture and notification preferences in the settings'
     })
     expect(await page.getByAltText('Your picture').getAttribute('src')).toBe(body.avatar_url)
     expect(body.avatar_url).toContain('/media/avatars/')
-  }, 10_000)
+  })
 })
 
 test('an API key is shown once, works, and stops working after revocation', async () => {
@@ -122,10 +124,10 @@ test('an API key is shown once, works, and stops working after revocation', asyn
   await dialog.waitFor({ state: 'hidden' })
   expect(await page.content()).not.toContain(key)
   const row = page.getByRole('row', { name: /laboratory/ })
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     await page.reload()
     await row.getByText('just now').waitFor({ timeout: 1_000 })
-  }, 15_000)
+  })
   await row.getByRole('button', { name: 'Revoke laboratory' }).click()
   expect(await status()).toBe(200)
   await dialog.getByRole('button', { name: 'Revoke' }).click()

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Schemas, SimulatedRobot } from '../../packages/sdk/index.ts'
 import { post } from '../../src/modules/billing/ledger.ts'
 import {
@@ -11,12 +11,10 @@ import {
 } from '../support/browser/console.ts'
 import { type FakeStripe, startStripe } from '../support/stripe/server.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const DAY_MS = 86_400_000
-
-/** Each test opens several pages and runs axe on them. */
-const LONG = { timeout: 120_000 }
 
 let stripe: FakeStripe
 let world: World
@@ -31,7 +29,8 @@ beforeAll(async () => {
   browser = await openConsole(world.baseUrl)
   admin = await world.admin()
   owner = await world.client()
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   for (const robot of robots) await robot.close()
@@ -91,7 +90,7 @@ async function expectAccessible(page: Page, what: string) {
   expect(await sidewaysOverflow(page), what).toBeLessThanOrEqual(0)
 }
 
-describe('available robots', LONG, () => {
+describe('available robots', () => {
   test('appear and disappear live, and can be filtered by type', async () => {
     const { page, operator } = await operatorAt('/dashboard/available', ['coming', 'staying'])
     await page.getByText('No robots available').waitFor()
@@ -112,7 +111,7 @@ describe('available robots', LONG, () => {
       ((await operator.get('/api/operator/available-robots')).body.robots as AvailableRobot[]).map(
         ({ last_heartbeat }) => last_heartbeat,
       )
-    await vi.waitFor(async () => expect(await heartbeats()).not.toContain(null), 10_000)
+    await waitFor(async () => expect(await heartbeats()).not.toContain(null))
     await connection.close()
     await card.waitFor({ state: 'hidden' })
     await page.getByText('1 robot', { exact: true }).waitFor()
@@ -186,7 +185,7 @@ describe('available robots', LONG, () => {
   })
 })
 
-describe('scheduling a session', LONG, () => {
+describe('scheduling a session', () => {
   test.each(['America/New_York', 'Asia/Kolkata'])(
     'uses the local time of a viewer in %s',
     async (timezoneId) => {
@@ -240,53 +239,43 @@ const wallIn = (timeZone: string, at: Date): string =>
     .format(at)
     .replace(' ', 'T')
 
-test(
-  'an operator requests a certification and, once approved, sees robots of its type live',
-  LONG,
-  async () => {
-    const { page, operator } = await operatorAt('/dashboard/available')
-    const messages: string[] = []
-    page.on('websocket', (socket) =>
-      socket.on('framereceived', ({ payload }) => messages.push(String(payload))),
-    )
-    await page.reload()
-    await page.getByText('You are not certified yet').waitFor()
-    await page.getByRole('link', { name: 'Request a certification' }).click()
-    await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-d')
-    await page.getByRole('option', { name: 'diffdrive-demo' }).click()
-    await page.getByText('by Wheelhouse').waitFor()
-    await page.getByLabel('Your experience').fill('Two years with it')
-    await page.getByRole('button', { name: 'Request', exact: true }).dblclick()
-    const row = page.getByRole('row', { name: /diffdrive-demo/ })
-    await row.getByText('Pending').waitFor()
-    await row.getByText('Two years with it').waitFor()
-    await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-demo')
-    await page.getByText('is pending').waitFor()
+test('an operator requests a certification and, once approved, sees robots of its type live', async () => {
+  const { page, operator } = await operatorAt('/dashboard/available')
+  const messages: string[] = []
+  page.on('websocket', (socket) =>
+    socket.on('framereceived', ({ payload }) => messages.push(String(payload))),
+  )
+  await page.reload()
+  await page.getByText('You are not certified yet').waitFor()
+  await page.getByRole('link', { name: 'Request a certification' }).click()
+  await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-d')
+  await page.getByRole('option', { name: 'diffdrive-demo' }).click()
+  await page.getByText('by Wheelhouse').waitFor()
+  await page.getByLabel('Your experience').fill('Two years with it')
+  await page.getByRole('button', { name: 'Request', exact: true }).dblclick()
+  const row = page.getByRole('row', { name: /diffdrive-demo/ })
+  await row.getByText('Pending').waitFor()
+  await row.getByText('Two years with it').waitFor()
+  await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-demo')
+  await page.getByText('is pending').waitFor()
 
-    const { certifications } = (await operator.get('/api/operator/certifications')).body
-    expect(certifications).toMatchObject([{ status: 'PENDING', note: 'Two years with it' }])
-    await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-    await admin.post(`/api/admin/certifications/${certifications[0].id}/approve`)
-    await row.getByText('Approved').waitFor()
-    await row.getByText('just now').nth(1).waitFor()
+  const { certifications } = (await operator.get('/api/operator/certifications')).body
+  expect(certifications).toMatchObject([{ status: 'PENDING', note: 'Two years with it' }])
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  await admin.post(`/api/admin/certifications/${certifications[0].id}/approve`)
+  await row.getByText('Approved').waitFor()
+  await row.getByText('just now').nth(1).waitFor()
 
-    await page.getByRole('link', { name: 'Available robots' }).click()
-    await page.getByText('No robots available').waitFor()
-    // The hub sends a new list, because the operator may see other robots now.
-    await vi.waitFor(
-      () => expect(messages.filter((text) => text.includes('"robots":[]'))).toHaveLength(2),
-      10_000,
-    )
-    const { id } = await onlineRobot('Of the new type', 'diffdrive-demo')
-    await vi.waitFor(
-      () => expect(messages).toContainEqual(expect.stringMatching(`robot:status.*${id}`)),
-      10_000,
-    )
-    await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
-  },
-)
+  await page.getByRole('link', { name: 'Available robots' }).click()
+  await page.getByText('No robots available').waitFor()
+  // The hub sends a new list, because the operator may see other robots now.
+  await waitFor(() => expect(messages.filter((text) => text.includes('"robots":[]'))).toHaveLength(2))
+  const { id } = await onlineRobot('Of the new type', 'diffdrive-demo')
+  await waitFor(() => expect(messages).toContainEqual(expect.stringMatching(`robot:status.*${id}`)))
+  await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
+})
 
-describe('the weekly schedule', LONG, () => {
+describe('the weekly schedule', () => {
   test('can be edited, copied and saved, also by keyboard', async () => {
     const { page, operator } = await operatorAt('/dashboard/schedule')
     const monday = page.getByRole('region', { name: 'Monday' })
@@ -367,7 +356,7 @@ describe('the weekly schedule', LONG, () => {
   })
 })
 
-describe('earnings', LONG, () => {
+describe('earnings', () => {
   /** Books earnings directly, instead of running many sessions. */
   const earn = (user: TestUser, cents: number) =>
     world.platform.core.transact((tx) =>
@@ -469,25 +458,21 @@ describe('earnings', LONG, () => {
   })
 })
 
-test(
-  'the operator pages are accessible in light and dark mode, on a desktop and on a phone',
-  LONG,
-  async () => {
-    const { page, operator } = await operatorAt('/dashboard', ['seen'])
-    await onlineRobot('A robot with a name that is rather long', 'seen')
-    await operator.post('/api/operator/schedule', {
-      slots: [1, 3].map((weekday) => ({ weekday, start: '09:00', end: '17:00' })),
-    })
-    await operator.post('/api/operator/certifications', { robot_type: 'another', note: 'x'.repeat(200) })
-    for (const [path, text] of [
-      ['available', 'Last heartbeat'],
-      ['certifications', 'Pending'],
-      ['schedule', '16 hours a week'],
-      ['earnings', 'No payout account yet'],
-    ] as const) {
-      await page.goto(`${world.baseUrl}/dashboard/${path}`)
-      await page.getByText(text).first().waitFor()
-      await expectAccessibleLayout(page, path)
-    }
-  },
-)
+test('the operator pages are accessible in light and dark mode, on a desktop and on a phone', async () => {
+  const { page, operator } = await operatorAt('/dashboard', ['seen'])
+  await onlineRobot('A robot with a name that is rather long', 'seen')
+  await operator.post('/api/operator/schedule', {
+    slots: [1, 3].map((weekday) => ({ weekday, start: '09:00', end: '17:00' })),
+  })
+  await operator.post('/api/operator/certifications', { robot_type: 'another', note: 'x'.repeat(200) })
+  for (const [path, text] of [
+    ['available', 'Last heartbeat'],
+    ['certifications', 'Pending'],
+    ['schedule', '16 hours a week'],
+    ['earnings', 'No payout account yet'],
+  ] as const) {
+    await page.goto(`${world.baseUrl}/dashboard/${path}`)
+    await page.getByText(text).first().waitFor()
+    await expectAccessibleLayout(page, path)
+  }
+})

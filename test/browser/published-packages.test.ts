@@ -3,22 +3,20 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OperatorLink, SimulatedRobot, ticketsOf } from '../../packages/sdk/index.ts'
-import { launchChromium, serveFolder } from '../support/browser/chromium.ts'
+import { serveFolder, sharedChromium } from '../support/browser/chromium.ts'
 import { type Installation, installPackages } from '../support/packages/packages.ts'
 import { start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 // Runs programs in an empty folder with the published packages against a real platform.
 
-const LIMIT_MS = 120_000
 const run = promisify(execFile)
 const { resolve } = createRequire(import.meta.url)
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
-
-vi.setConfig({ testTimeout: LIMIT_MS })
+const eventually = <T>(check: () => T | Promise<T>) => waitFor(check)
 
 let installed: Installation
 let world: World
@@ -28,7 +26,7 @@ beforeAll(async () => {
   pages = await serveFolder(join(installed.folder, 'page/dist'))
   // Robots on a busy machine send late heartbeats.
   world = await createWorld({ env: { CORS_ORIGINS: pages.origin, HEARTBEAT_TIMEOUT_MS: '20000' } })
-}, LIMIT_MS)
+})
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
   await pages?.[Symbol.asyncDispose]()
@@ -190,9 +188,8 @@ await Promise.all([link.connect(), hub.connect()])
     )
     const sessionId = await start(operator, id)
 
-    const browser = await launchChromium()
-    await using _browser = { [Symbol.asyncDispose]: () => browser.close() }
-    const view = await browser.newPage()
+    const view = await (await sharedChromium()).newPage()
+    await using _view = { [Symbol.asyncDispose]: () => view.close() }
     const problems: unknown[] = []
     view.on('pageerror', (problem) => problems.push(problem))
     const { baseUrl, hubUrl } = world

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import {
   type ConsoleBrowser,
   expectAccessibleLayout,
@@ -6,24 +6,22 @@ import {
   openConsole,
 } from '../support/browser/console.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
-
-const SOON = { timeout: 20_000, interval: 50 }
 
 let world: World
 let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 180_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
 })
 
-test('the robot page shows battery and log, filters the log by level and edits the report settings', {
-  timeout: 120_000,
-}, async () => {
+test('the robot page shows battery and log, filters the log by level and edits the report settings', async () => {
   const owner = await world.client()
   await owner.patch('/api/client/profile', { contact_email: `${owner.name}@test.local` })
   const robot = await world.robot(owner, { name: 'Logger' })
@@ -31,10 +29,10 @@ test('the robot page shows battery and log, filters the log by level and edits t
   link.send({ type: 'heartbeat', battery: 0.83 })
   for (let n = 1; n <= 60; n++)
     link.send({ type: 'log', level: n === 7 ? 'error' : 'info', message: `line ${n}` })
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { logs } = (await owner.get(`/api/client/robots/${robot.id}/logs?limit=200`)).body
     expect(logs).toHaveLength(60)
-  }, SOON)
+  })
 
   const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
   await heading(page, 'Logger')
@@ -63,17 +61,17 @@ test('the robot page shows battery and log, filters the log by level and edits t
   })
 })
 
-test('the session page shows battery and log live', { timeout: 120_000 }, async () => {
+test('the session page shows battery and log live', async () => {
   const { client, link, id } = await openSessionFixture(world)
   await client.patch('/api/client/profile', { contact_email: `${client.name}@test.local` })
   const { page } = await browser.enter(client, `/dashboard/sessions/${id}`)
   const log = page.getByRole('region', { name: 'Robot log' })
   await log.getByText('No log lines since').waitFor()
   // The session page shows only lines that arrive after it has connected.
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     link.send({ type: 'log', level: 'error', message: 'motor 3 is hot' })
     expect(await log.getByText('motor 3 is hot').count()).toBeGreaterThan(0)
-  }, SOON)
+  })
   link.send({ type: 'heartbeat', battery: 0.42 })
   await page.getByText(/^42\s?%$/).waitFor()
   await expectAccessibleLayout(page, 'a session with a log')

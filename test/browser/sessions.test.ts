@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { OperatorLink, SimulatedRobot, ticketsOf } from '../../packages/sdk/index.ts'
 import { forgiveSlowStops } from '../support/browser/cockpit.ts'
 import {
@@ -12,11 +12,8 @@ import {
 import { connectTo } from '../support/database/sql.ts'
 import { createWebProxy } from '../support/network/web-proxy.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
-
-const WAIT = { timeout: 25_000, interval: 50 }
-/** For long tests on a busy machine. */
-const LONG_MS = 120_000
 
 let world: World
 let browser: ConsoleBrowser
@@ -24,7 +21,8 @@ let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   forgiveSlowStops(world)
@@ -39,8 +37,7 @@ const region = (page: Page, name: string) => page.getByRole('region', { name, ex
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 /** Checks accessibility, with retries while the page is changing. */
-const expectAccessible = (page: Page) =>
-  vi.waitFor(async () => expect(await seriousIssues(page)).toEqual([]), WAIT)
+const expectAccessible = (page: Page) => waitFor(async () => expect(await seriousIssues(page)).toEqual([]))
 
 /** Creates an owner and an operator with complete accounts. */
 async function createActors() {
@@ -95,8 +92,8 @@ async function driving(operator: TestUser, sessionId: string) {
 }
 
 const isHalted = ({ state }: SimulatedRobot) => state.leftMps === 0 && state.rightMps === 0
-const isMoving = (robot: SimulatedRobot) => vi.waitFor(() => expect(isHalted(robot)).toBe(false), WAIT)
-const expectHalted = (robot: SimulatedRobot) => vi.waitFor(() => expect(isHalted(robot)).toBe(true), WAIT)
+const isMoving = (robot: SimulatedRobot) => waitFor(() => expect(isHalted(robot)).toBe(false))
+const expectHalted = (robot: SimulatedRobot) => waitFor(() => expect(isHalted(robot)).toBe(true))
 const expectText = (page: Page, name: string, text: string | RegExp) =>
   region(page, name).getByText(text).first().waitFor()
 
@@ -108,198 +105,187 @@ async function write(page: Page, text: string) {
   await page.keyboard.press('Enter')
 }
 
-test(
-  'a session from watching to rating: stops, resumes, extensions, end and summary',
-  async () => {
-    await using sessionFixture = await fixture()
-    const { owner, operator, robot, sessionId, path } = sessionFixture
-    const { page: watch } = await at(owner, path)
-    const { page: drive } = await at(operator, path)
-    {
-      await using _driver = await driving(operator, sessionId)
-      await isMoving(robot)
-      const telemetry = region(watch, 'Telemetry')
-      const before = await telemetry.innerText()
-      await vi.waitFor(async () => expect(await telemetry.locator('dl').innerText()).toMatch(/\d/), WAIT)
-      await vi.waitFor(async () => expect(await telemetry.innerText()).not.toBe(before), WAIT)
-      await watch.getByText(/1 started minute at/).waitFor()
-      await watch.getByText(/^you \d+ ms, operator \d+ ms/).waitFor()
-      await expectAccessible(watch)
-      await expectAccessible(drive)
-
-      await vi.waitFor(async () => {
-        await drive.getByLabel('Message', { exact: true }).press('H')
-        expect(await watch.getByText(`${operator.name} is typing…`).isVisible()).toBe(true)
-      }, WAIT)
-      await write(drive, 'Hello')
-      await write(watch, 'Careful with the vase')
-      for (const page of [watch, drive]) {
-        await vi.waitFor(
-          async () => expect((await chat(page)).sort()).toEqual(['Careful with the vase', 'Hello']),
-          WAIT,
-        )
-      }
-
-      await button(watch, 'Pause').click()
-      await expectText(drive, 'Event log', 'The owner paused the session')
-      await expectHalted(robot)
-      await button(drive, 'Resume').click()
-      await button(watch, 'Pause').waitFor()
-      await isMoving(robot)
-
-      await button(watch, 'Stop the robot').click()
-      await expectHalted(robot)
-      await region(drive, 'Remote stop')
-        .getByText(/^The owner stopped the robot, .*: remote stop\.$/)
-        .waitFor()
-      expect(await button(drive, 'Resume').isDisabled()).toBe(true)
-      await button(watch, 'Clear stop').click()
-      const dialog = watch.getByRole('dialog')
-      await dialog.getByText(/^You stopped the robot/).waitFor()
-      await expectAccessible(watch)
-      await dialog.getByRole('button', { name: 'Clear stop' }).click()
-      await expectText(drive, 'Event log', 'The owner cleared the stop')
-      expect(await sessionFixture.session()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
-      expect(isHalted(robot)).toBe(true)
-      await button(drive, 'Resume').click()
-      await isMoving(robot)
-
-      // Escape stops the robot even while the user is typing.
-      await watch.getByLabel('Message', { exact: true }).fill('wait')
-      await watch.keyboard.press('Escape')
-      await expectHalted(robot)
-      await vi.waitFor(async () => expect((await sessionFixture.session()).control.stop).not.toBeNull(), WAIT)
-      // Only the owner may clear this stop. The operator asks for it.
-      await drive.getByRole('button', { name: /^Ask to clear/ }).click()
-      await button(watch, 'Clear stop').click()
-      await watch.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
-      await button(drive, 'Resume').click()
-      await isMoving(robot)
-    }
-
-    await watch.getByLabel('Extra minutes').fill('20')
-    await button(watch, 'Request extension').click()
-    await expectText(drive, 'Extension', 'The owner requests 20 more minutes.')
-    await button(drive, 'Accept').click()
-    await expectText(watch, 'Extension', '20 more minutes approved.')
-    await watch.getByLabel('Extra minutes').fill('7')
-    await button(watch, 'Request extension').click()
-    await expectText(drive, 'Extension', 'The owner requests 7 more minutes.')
-    await button(drive, 'Decline').click()
-    await expectText(watch, 'Extension', '7 more minutes declined.')
-
-    await button(watch, 'End').click()
-    await watch.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
-    for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
-    await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
-    await watch.getByRole('row', { name: /^Commands \d+ delivered/ }).waitFor()
-    await drive.getByRole('row', { name: /^Your earnings €0\.35, pending until/ }).waitFor()
-    expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
-
-    await expectAccessible(watch)
-    await watch.getByRole('radio', { name: '3 stars' }).focus()
-    await watch.keyboard.press('Space')
-    await watch.keyboard.press('ArrowRight')
-    await watch.getByLabel('Comment').fill('Steady')
-    await button(watch, 'Submit rating').click()
-    await watch.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
-    expect(await watch.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
-    await drive.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
-    expect(await sessionFixture.session()).toMatchObject({ rating: 4, rating_comment: 'Steady' })
-    await drive.getByText('The owner rated the session 4 of 5 stars').waitFor()
-
-    // The log has no gaps.
-    const numbers = await watch
-      .locator('[data-seq]')
-      .evaluateAll((rows) => rows.map((row) => Number(row.dataset.seq)))
-    expect(numbers).toEqual(numbers.map((_, index) => numbers.length - index))
-  },
-  LONG_MS,
-)
-
-test(
-  'network outages in either or both browsers do not lose, duplicate or reorder messages',
-  async () => {
-    await using sessionFixture = await fixture()
-    const { owner, operator, path } = sessionFixture
-    /** Opens the page behind a proxy that can cut the network. */
-    const side = async (user: TestUser) => {
-      const proxy = await createWebProxy()
-      const { page, context } = await at(user, path, { proxy: { server: proxy.server } })
-      const leave = async () => {
-        await context.close()
-        await proxy[Symbol.asyncDispose]()
-      }
-      return { proxy, page, sent: [] as string[], [Symbol.asyncDispose]: leave }
-    }
-    await using first = await side(owner)
-    await using second = await side(operator)
-    const sides = [first, second]
-    const sendMessage = async ({ page, sent }: Pick<typeof first, 'page' | 'sent'>, text: string) => {
-      sent.push(text)
-      await write(page, text)
-    }
-    await sendMessage(first, 'one')
-    await vi.waitFor(async () => expect(await chat(second.page)).toEqual(first.sent), WAIT)
-
-    for (const [round, cut] of Object.entries({ owner: [first], operator: [second], both: sides })) {
-      for (const { proxy, page } of cut) {
-        proxy.cut()
-        await page.getByText('Reconnecting', { exact: true }).waitFor()
-      }
-      for (const which of ['a', 'b', 'c']) {
-        await sendMessage(first, `${round} away, the owner ${which}`)
-        await sendMessage(second, `${round} away, the operator ${which}`)
-      }
-      for (const { page } of cut) await page.getByText('Sending…').nth(2).waitFor()
-      for (const { proxy } of cut) proxy.restore()
-      for (const { page } of cut) {
-        await page.getByText('Live', { exact: true }).waitFor()
-        await page.getByText('Sending…').first().waitFor({ state: 'detached' })
-      }
-    }
-    await vi.waitFor(async () => {
-      const [here, there] = [await chat(first.page), await chat(second.page)]
-      expect(here).toEqual(there)
-      for (const { sent } of sides) expect(here.filter((text) => sent.includes(text))).toEqual(sent)
-      expect(here).toHaveLength(first.sent.length + second.sent.length)
-    }, WAIT)
-  },
-  LONG_MS,
-)
-
-test(
-  'a stop requested without a network is sent once the network is back',
-  async () => {
-    await using sessionFixture = await fixture()
-    const { owner, operator, robot, sessionId, path } = sessionFixture
-    await using proxy = await createWebProxy()
+test('a session from watching to rating: stops, resumes, extensions, end and summary', async () => {
+  await using sessionFixture = await fixture()
+  const { owner, operator, robot, sessionId, path } = sessionFixture
+  const { page: watch } = await at(owner, path)
+  const { page: drive } = await at(operator, path)
+  {
     await using _driver = await driving(operator, sessionId)
-    const { page } = await at(owner, path, { proxy: { server: proxy.server } })
-    await page.getByText(/^you \d+ ms/).waitFor()
-    proxy.cut()
-    await page.getByText('Reconnecting', { exact: true }).waitFor()
-    await button(page, 'Stop the robot').click()
-    await region(page, 'Remote stop')
-      .getByText(/not sent\. No connection/)
-      .waitFor()
-    expect((await sessionFixture.session()).control.stop).toBeNull()
-    proxy.restore()
+    await isMoving(robot)
+    const telemetry = region(watch, 'Telemetry')
+    const before = await telemetry.innerText()
+    await waitFor(async () => expect(await telemetry.locator('dl').innerText()).toMatch(/\d/))
+    await waitFor(async () => expect(await telemetry.innerText()).not.toBe(before))
+    await watch.getByText(/1 started minute at/).waitFor()
+    await watch.getByText(/^you \d+ ms, operator \d+ ms/).waitFor()
+    await expectAccessible(watch)
+    await expectAccessible(drive)
+
+    await waitFor(async () => {
+      await drive.getByLabel('Message', { exact: true }).press('H')
+      expect(await watch.getByText(`${operator.name} is typing…`).isVisible()).toBe(true)
+    })
+    await write(drive, 'Hello')
+    await write(watch, 'Careful with the vase')
+    for (const page of [watch, drive]) {
+      await waitFor(async () => expect((await chat(page)).sort()).toEqual(['Careful with the vase', 'Hello']))
+    }
+
+    await button(watch, 'Pause').click()
+    await expectText(drive, 'Event log', 'The owner paused the session')
     await expectHalted(robot)
-    await region(page, 'Remote stop')
+    await button(drive, 'Resume').click()
+    await button(watch, 'Pause').waitFor()
+    await isMoving(robot)
+
+    await button(watch, 'Stop the robot').click()
+    await expectHalted(robot)
+    await region(drive, 'Remote stop')
+      .getByText(/^The owner stopped the robot, .*: remote stop\.$/)
+      .waitFor()
+    expect(await button(drive, 'Resume').isDisabled()).toBe(true)
+    await button(watch, 'Clear stop').click()
+    const dialog = watch.getByRole('dialog')
+    await dialog.getByText(/^You stopped the robot/).waitFor()
+    await expectAccessible(watch)
+    await dialog.getByRole('button', { name: 'Clear stop' }).click()
+    await expectText(drive, 'Event log', 'The owner cleared the stop')
+    expect(await sessionFixture.session()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
+    expect(isHalted(robot)).toBe(true)
+    await button(drive, 'Resume').click()
+    await isMoving(robot)
+
+    // Escape stops the robot even while the user is typing.
+    await watch.getByLabel('Message', { exact: true }).fill('wait')
+    await watch.keyboard.press('Escape')
+    await expectHalted(robot)
+    await waitFor(async () => expect((await sessionFixture.session()).control.stop).not.toBeNull())
+    // Until the stop is confirmed, the page repeats it.
+    await region(watch, 'Remote stop')
       .getByText(/^You stopped the robot/)
       .waitFor()
-
-    // The stop was delivered once, so a cleared stop does not return.
-    await owner.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
-    await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
-    await expectText(page, 'Event log', /resumed the session/)
+    // Only the owner may clear this stop. The operator asks for it.
+    await drive.getByRole('button', { name: /^Ask to clear/ }).click()
+    await button(watch, 'Clear stop').click()
+    await watch.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
+    await button(drive, 'Resume').click()
     await isMoving(robot)
-    const log = (await owner.get(`/api/sessions/${sessionId}/events`)).body.events as { type: string }[]
-    expect(log.filter(({ type }) => type === 'session.stopped')).toHaveLength(1)
-  },
-  LONG_MS,
-)
+  }
+
+  await watch.getByLabel('Extra minutes').fill('20')
+  await button(watch, 'Request extension').click()
+  await expectText(drive, 'Extension', 'The owner requests 20 more minutes.')
+  await button(drive, 'Accept').click()
+  await expectText(watch, 'Extension', '20 more minutes approved.')
+  await watch.getByLabel('Extra minutes').fill('7')
+  await button(watch, 'Request extension').click()
+  await expectText(drive, 'Extension', 'The owner requests 7 more minutes.')
+  await button(drive, 'Decline').click()
+  await expectText(watch, 'Extension', '7 more minutes declined.')
+
+  await button(watch, 'End').click()
+  await watch.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
+  for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
+  await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
+  await watch.getByRole('row', { name: /^Commands \d+ delivered/ }).waitFor()
+  await drive.getByRole('row', { name: /^Your earnings €0\.35, pending until/ }).waitFor()
+  expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
+
+  await expectAccessible(watch)
+  await watch.getByRole('radio', { name: '3 stars' }).focus()
+  await watch.keyboard.press('Space')
+  await watch.keyboard.press('ArrowRight')
+  await watch.getByLabel('Comment').fill('Steady')
+  await button(watch, 'Submit rating').click()
+  await watch.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
+  expect(await watch.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
+  await drive.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
+  expect(await sessionFixture.session()).toMatchObject({ rating: 4, rating_comment: 'Steady' })
+  await drive.getByText('The owner rated the session 4 of 5 stars').waitFor()
+
+  // The log has no gaps.
+  const numbers = await watch
+    .locator('[data-seq]')
+    .evaluateAll((rows) => rows.map((row) => Number(row.dataset.seq)))
+  expect(numbers).toEqual(numbers.map((_, index) => numbers.length - index))
+})
+
+test('network outages in either or both browsers do not lose, duplicate or reorder messages', async () => {
+  await using sessionFixture = await fixture()
+  const { owner, operator, path } = sessionFixture
+  /** Opens the page behind a proxy that can cut the network. */
+  const side = async (user: TestUser) => {
+    const proxy = await createWebProxy()
+    const { page, context } = await at(user, path, { proxy: { server: proxy.server } })
+    const leave = async () => {
+      await context.close()
+      await proxy[Symbol.asyncDispose]()
+    }
+    return { proxy, page, sent: [] as string[], [Symbol.asyncDispose]: leave }
+  }
+  await using first = await side(owner)
+  await using second = await side(operator)
+  const sides = [first, second]
+  const sendMessage = async ({ page, sent }: Pick<typeof first, 'page' | 'sent'>, text: string) => {
+    sent.push(text)
+    await write(page, text)
+  }
+  await sendMessage(first, 'one')
+  await waitFor(async () => expect(await chat(second.page)).toEqual(first.sent))
+
+  for (const [round, cut] of Object.entries({ owner: [first], operator: [second], both: sides })) {
+    for (const { proxy, page } of cut) {
+      proxy.cut()
+      await page.getByText('Reconnecting', { exact: true }).waitFor()
+    }
+    for (const which of ['a', 'b', 'c']) {
+      await sendMessage(first, `${round} away, the owner ${which}`)
+      await sendMessage(second, `${round} away, the operator ${which}`)
+    }
+    for (const { page } of cut) await page.getByText('Sending…').nth(2).waitFor()
+    for (const { proxy } of cut) proxy.restore()
+    for (const { page } of cut) {
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByText('Sending…').first().waitFor({ state: 'detached' })
+    }
+  }
+  await waitFor(async () => {
+    const [here, there] = [await chat(first.page), await chat(second.page)]
+    expect(here).toEqual(there)
+    for (const { sent } of sides) expect(here.filter((text) => sent.includes(text))).toEqual(sent)
+    expect(here).toHaveLength(first.sent.length + second.sent.length)
+  })
+})
+
+test('a stop requested without a network is sent once the network is back', async () => {
+  await using sessionFixture = await fixture()
+  const { owner, operator, robot, sessionId, path } = sessionFixture
+  await using proxy = await createWebProxy()
+  await using _driver = await driving(operator, sessionId)
+  const { page } = await at(owner, path, { proxy: { server: proxy.server } })
+  await page.getByText(/^you \d+ ms/).waitFor()
+  proxy.cut()
+  await page.getByText('Reconnecting', { exact: true }).waitFor()
+  await button(page, 'Stop the robot').click()
+  await region(page, 'Remote stop')
+    .getByText(/not sent\. No connection/)
+    .waitFor()
+  expect((await sessionFixture.session()).control.stop).toBeNull()
+  proxy.restore()
+  await expectHalted(robot)
+  await region(page, 'Remote stop')
+    .getByText(/^You stopped the robot/)
+    .waitFor()
+
+  // The stop was delivered once, so a cleared stop does not return.
+  await owner.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
+  await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
+  await expectText(page, 'Event log', /resumed the session/)
+  await isMoving(robot)
+  const log = (await owner.get(`/api/sessions/${sessionId}/events`)).body.events as { type: string }[]
+  expect(log.filter(({ type }) => type === 'session.stopped')).toHaveLength(1)
+})
 
 /** Inserts past sessions, one per minute, newest first. Every third one is CANCELLED. */
 async function seed(
@@ -321,80 +307,76 @@ async function seed(
   )
 }
 
-test(
-  'the session list filters, pages, exports the filtered sessions and updates live',
-  async () => {
-    const actors = await createActors()
-    const { owner, operator } = actors
-    const [first, second] = [
-      await world.robot(owner, { name: 'First' }),
-      await world.robot(owner, { name: 'Second' }),
-    ]
-    await seed(actors, first.id, 130)
-    await seed(actors, second.id, 4)
-    const { page } = await at(owner, '/sessions')
-    const rows = page.locator('[data-session]')
-    const shown = (count: number) => vi.waitFor(async () => expect(await rows.count()).toBe(count), WAIT)
-    await shown(25)
-    await expectAccessible(page)
-    await button(page, 'Show more').click()
-    await shown(50)
-    await page.goto(`${world.baseUrl}/dashboard/sessions?shown=125`)
-    await shown(125)
-    await button(page, 'Show more').click()
-    await shown(134)
-    const ids = await rows.evaluateAll((all) => all.map((row) => row.dataset.session))
-    const known = ['0', '100'].map(
-      async (offset) => (await owner.get(`/api/sessions?limit=100&offset=${offset}`)).body,
-    )
-    const all = (await Promise.all(known)).flatMap(({ sessions }) =>
-      sessions.map((item: { id: string }) => item.id),
-    )
-    expect(ids).toEqual(all)
+test('the session list filters, pages, exports the filtered sessions and updates live', async () => {
+  const actors = await createActors()
+  const { owner, operator } = actors
+  const [first, second] = [
+    await world.robot(owner, { name: 'First' }),
+    await world.robot(owner, { name: 'Second' }),
+  ]
+  await seed(actors, first.id, 130)
+  await seed(actors, second.id, 4)
+  const { page } = await at(owner, '/sessions')
+  const rows = page.locator('[data-session]')
+  const shown = (count: number) => waitFor(async () => expect(await rows.count()).toBe(count))
+  await shown(25)
+  await expectAccessible(page)
+  await button(page, 'Show more').click()
+  await shown(50)
+  await page.goto(`${world.baseUrl}/dashboard/sessions?shown=125`)
+  await shown(125)
+  await button(page, 'Show more').click()
+  await shown(134)
+  const ids = await rows.evaluateAll((all) => all.map((row) => row.dataset.session))
+  const known = ['0', '100'].map(
+    async (offset) => (await owner.get(`/api/sessions?limit=100&offset=${offset}`)).body,
+  )
+  const all = (await Promise.all(known)).flatMap(({ sessions }) =>
+    sessions.map((item: { id: string }) => item.id),
+  )
+  expect(ids).toEqual(all)
 
-    await page.getByLabel('Status').selectOption('Cancelled')
-    await shown(25)
-    await page.getByLabel('Robot').selectOption('Second')
-    await shown(2)
-    await page.reload()
-    await shown(2)
-    expect(new URL(page.url()).search).toContain('status=CANCELLED')
-    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Export JSON').click()])
-    const { sessions } = JSON.parse(await readFile(await download.path(), 'utf8'))
-    expect(sessions).toHaveLength(2)
-    await page.getByText(/^Saved, /).waitFor()
-    await page.getByLabel('Created from').fill('2026-03-02')
-    await page.getByText('No matching sessions').waitFor()
-    await button(page, 'Show all').click()
-    await shown(25)
+  await page.getByLabel('Status').selectOption('Cancelled')
+  await shown(25)
+  await page.getByLabel('Robot').selectOption('Second')
+  await shown(2)
+  await page.reload()
+  await shown(2)
+  expect(new URL(page.url()).search).toContain('status=CANCELLED')
+  const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Export JSON').click()])
+  const { sessions } = JSON.parse(await readFile(await download.path(), 'utf8'))
+  expect(sessions).toHaveLength(2)
+  await page.getByText(/^Saved, /).waitFor()
+  await page.getByLabel('Created from').fill('2026-03-02')
+  await page.getByText('No matching sessions').waitFor()
+  await button(page, 'Show all').click()
+  await shown(25)
 
-    await using _robot = await simulated(first)
-    const plan = async (hoursAhead: number) => {
-      const scheduledFor = new Date(Date.now() + hoursAhead * 3_600_000).toISOString()
-      return (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
-    }
-    const [started, cancelled] = [await plan(1), await plan(2)]
-    const row = (id: string) => page.locator(`[data-session="${id}"]`)
-    await row(started)
-      .getByText(/^Scheduled for/)
-      .waitFor()
-    await row(cancelled).getByRole('button', { name: 'Cancel: First' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel session' }).click()
-    await row(cancelled).getByText('Cancelled', { exact: true }).waitFor()
-    const { page: operatorPage } = await at(operator, '/sessions?status=PENDING')
-    await operatorPage.getByRole('button', { name: 'Start now: First' }).click()
-    await operatorPage.getByText('No matching sessions').waitFor()
-    await row(started).getByText('Active', { exact: true }).waitFor()
-    await row(started).getByRole('link', { name: 'Watch' }).waitFor()
-    await operatorPage.goto(`${world.baseUrl}/dashboard/sessions`)
-    await operatorPage.getByRole('link', { name: 'Drive' }).waitFor()
-    await operator.patch(`/api/sessions/${started}`, { action: 'pause' })
-    await row(started).getByText('Paused', { exact: true }).waitFor()
-    await operator.patch(`/api/sessions/${started}`, { action: 'end' })
-    await row(started).getByText('Completed', { exact: true }).waitFor()
-  },
-  LONG_MS,
-)
+  await using _robot = await simulated(first)
+  const plan = async (hoursAhead: number) => {
+    const scheduledFor = new Date(Date.now() + hoursAhead * 3_600_000).toISOString()
+    return (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
+  }
+  const [started, cancelled] = [await plan(1), await plan(2)]
+  const row = (id: string) => page.locator(`[data-session="${id}"]`)
+  await row(started)
+    .getByText(/^Scheduled for/)
+    .waitFor()
+  await row(cancelled).getByRole('button', { name: 'Cancel: First' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel session' }).click()
+  await row(cancelled).getByText('Cancelled', { exact: true }).waitFor()
+  const { page: operatorPage } = await at(operator, '/sessions?status=PENDING')
+  await operatorPage.getByRole('button', { name: 'Start now: First' }).click()
+  await operatorPage.getByText('No matching sessions').waitFor()
+  await row(started).getByText('Active', { exact: true }).waitFor()
+  await row(started).getByRole('link', { name: 'Watch' }).waitFor()
+  await operatorPage.goto(`${world.baseUrl}/dashboard/sessions`)
+  await operatorPage.getByRole('link', { name: 'Drive' }).waitFor()
+  await operator.patch(`/api/sessions/${started}`, { action: 'pause' })
+  await row(started).getByText('Paused', { exact: true }).waitFor()
+  await operator.patch(`/api/sessions/${started}`, { action: 'end' })
+  await row(started).getByText('Completed', { exact: true }).waitFor()
+})
 
 test('the event log groups entries of several days by day', async () => {
   await using sessionFixture = await fixture()
@@ -405,7 +387,7 @@ test('the event log groups entries of several days by day', async () => {
     (await region(page, 'Event log').locator('li').allInnerTexts()).map((text) =>
       text.replaceAll(/\s+/g, ' '),
     )
-  await vi.waitFor(async () => expect(await entries()).toHaveLength(2), WAIT)
+  await waitFor(async () => expect(await entries()).toHaveLength(2))
 
   await using database = await connectTo(world.database.url)
   await database.query('set session_replication_role = replica')
@@ -418,32 +400,28 @@ test('the event log groups entries of several days by day', async () => {
     new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(
       Date.now() - ageDays * 86_400_000,
     )
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const [today, message, yesterday, start] = await entries()
     expect([today, yesterday]).toEqual([expect.stringContaining(day(0)), expect.stringContaining(day(1))])
     expect([message, start]).toEqual([expect.stringMatching(/^2 · /), expect.stringMatching(/^1 · /)])
-  }, WAIT)
+  })
 })
 
-test(
-  'e-mails and notifications link to the session, which other users cannot open',
-  async () => {
-    await using sessionFixture = await fixture()
-    const { owner, sessionId, path } = sessionFixture
-    const { page } = await at(owner, `?session=${sessionId}`)
-    await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
-    expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`)
-    await page.goto(`${world.baseUrl}/dashboard`)
-    await page.getByRole('button', { name: /^Notifications, \d+ unread$/ }).click()
-    await page.getByRole('dialog').getByRole('link', { name: 'A session has started' }).click()
-    await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
+test('e-mails and notifications link to the session, which other users cannot open', async () => {
+  await using sessionFixture = await fixture()
+  const { owner, sessionId, path } = sessionFixture
+  const { page } = await at(owner, `?session=${sessionId}`)
+  await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
+  expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`)
+  await page.goto(`${world.baseUrl}/dashboard`)
+  await page.getByRole('button', { name: /^Notifications, \d+ unread$/ }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'A session has started' }).click()
+  await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
 
-    const { page: unrelatedPage } = await at((await createActors()).owner, path)
-    await unrelatedPage.getByText('Session not found').waitFor()
-    await expectAccessible(unrelatedPage)
-  },
-  LONG_MS,
-)
+  const { page: unrelatedPage } = await at((await createActors()).owner, path)
+  await unrelatedPage.getByText('Session not found').waitFor()
+  await expectAccessible(unrelatedPage)
+})
 
 test.each(['light', 'dark'] as const)(
   'watching and stopping work on a phone in %s mode',
@@ -481,5 +459,4 @@ test.each(['light', 'dark'] as const)(
     await page.getByRole('link', { name: 'Watch' }).waitFor()
     await fits()
   },
-  LONG_MS,
 )

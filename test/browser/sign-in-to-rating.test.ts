@@ -2,17 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { isHalted, SimulatedRobot } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { type ConsoleBrowser, heading, openConsole } from '../support/browser/console.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 // Runs the whole program with a browser per user, from the first sign-in to the rating of a session.
-
-const WAIT = { timeout: 12_000, interval: 50 }
-const LONG_MS = 180_000
 
 let database: TestDatabase
 let dataDir: string
@@ -30,7 +28,8 @@ beforeAll(async () => {
     GATEWAY_PORT: '0',
   })
   browser = await openConsole((await app.serving()).baseUrl)
-}, 120_000)
+})
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await app?.[Symbol.asyncDispose]()
@@ -83,19 +82,19 @@ async function becomeCertified(operator: Page): Promise<void> {
   await context.close()
 }
 
-test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
+test('from the first sign-in to the rating', async () => {
   const owner = await newUser('story-owner', 'Continue as owner')
   const operator = await newUser('story-operator', 'Continue as operator')
   const robot = await registerRobot(owner)
   await becomeCertified(operator)
-  const waitUntilHalted = () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(true), WAIT)
+  const waitUntilHalted = () => waitFor(() => expect(isHalted(robot.state)).toBe(true))
 
   await go(operator, 'Available robots')
   await button(operator, 'Drive now: Courier').click()
   await operator.getByText('Connected', { exact: true }).waitFor()
   const { xM } = robot.state
   await operator.keyboard.down('ArrowUp')
-  await vi.waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2), WAIT)
+  await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2))
   await operator.keyboard.up('ArrowUp')
   await waitUntilHalted()
   await operator.getByLabel('Message', { exact: true }).fill('Where to?')
@@ -111,16 +110,20 @@ test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
 
   await operator.locator('body').click({ position: { x: 1, y: 1 } })
   await operator.keyboard.down('ArrowLeft')
-  await vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), WAIT)
+  await waitFor(() => expect(isHalted(robot.state)).toBe(false))
   await button(owner, 'Stop the robot').click()
   await waitUntilHalted()
   await operator.keyboard.up('ArrowLeft')
+  // Until the stop is confirmed, the page repeats it.
+  await region(owner, 'Remote stop')
+    .getByText(/^You stopped the robot/)
+    .waitFor()
   await button(owner, 'Clear stop').click()
   await owner.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
   await button(operator, 'Resume').click()
   await region(operator, 'Status').getByText('Active', { exact: true }).waitFor()
   await operator.keyboard.down('ArrowLeft')
-  await vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), WAIT)
+  await waitFor(() => expect(isHalted(robot.state)).toBe(false))
   await operator.keyboard.up('ArrowLeft')
   await waitUntilHalted()
 

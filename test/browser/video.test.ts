@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHlsCamera, createTestCamera, createWhepCamera } from '../support/browser/cameras.ts'
 import { openCockpit } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from '../support/browser/console.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -9,28 +10,25 @@ let browser: ConsoleBrowser
 beforeAll(async () => {
   world = await createWorld()
   browser = await openConsole(world.baseUrl)
-}, 120_000)
+})
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
 })
 
-// Most of the time is spent waiting for frames.
-const LONG = { timeout: 120_000 }
-
-test.concurrent.each([[true], [false]])('an MJPEG stream is shown, with CORS: %s', LONG, async (readable) => {
+test.concurrent.each([[true], [false]])('an MJPEG stream is shown, with CORS: %s', async (readable) => {
   await using camera = await createTestCamera({ readable })
   await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = fixture
   const video = page.getByRole('region', { name: /^Camera of/ })
   const picture = video.getByRole('img')
   await picture.waitFor()
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const width = await picture.evaluate((it) =>
       'naturalWidth' in it ? it.naturalWidth : (it as HTMLCanvasElement).width,
     )
     expect(width).toBe(64)
-  }, 5_000)
+  })
   if (readable) {
     await video.getByText(/Last frame \d+ ms ago/).waitFor()
     camera.freeze(true)
@@ -39,10 +37,10 @@ test.concurrent.each([[true], [false]])('an MJPEG stream is shown, with CORS: %s
     await video.getByText(/Last frame \d+ ms ago/).waitFor()
   }
   await page.getByRole('link', { name: 'Settings' }).click()
-  await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
+  await waitFor(() => expect(camera.viewers()).toBe(0))
 })
 
-test('a WHEP stream is shown, and its session is deleted when the viewer leaves', LONG, async () => {
+test('a WHEP stream is shown, and its session is deleted when the viewer leaves', async () => {
   await using camera = await createWhepCamera(browser)
   await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = fixture
@@ -50,31 +48,27 @@ test('a WHEP stream is shown, and its session is deleted when the viewer leaves'
   await video.getByText(/Last frame \d+ ms ago/).waitFor()
   expect(camera.open()).toBe(1)
   await page.getByRole('link', { name: 'Settings' }).click()
-  await vi.waitFor(() => expect(camera.open()).toBe(0), 5_000)
+  await waitFor(() => expect(camera.open()).toBe(0))
 })
 
-test.concurrent(
-  'a live HLS stream is shown with its delay, and requests stop when the viewer leaves',
-  LONG,
-  async () => {
-    await using camera = await createHlsCamera(browser)
-    await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
-    const { page } = fixture
-    const video = page.getByRole('region', { name: /^Camera of/ })
-    await video.getByText(/^Last frame \d+ ms ago, at least [1-9]\d*\.\d s behind the camera$/).waitFor()
-    expect(await video.locator('video').evaluate((it: HTMLVideoElement) => it.videoWidth)).toBeGreaterThan(0)
-    // More segments than the first playlist lists.
-    await vi.waitFor(() => expect(camera.requests.segment).toBeGreaterThan(3), 12_000)
-    await page.getByRole('link', { name: 'Settings' }).click()
-    await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
-    const requestCounts = { ...camera.requests }
-    const newest = camera.newest()
-    await vi.waitFor(() => expect(camera.newest()).toBeGreaterThan(newest + 1), 12_000)
-    expect(camera.requests).toEqual(requestCounts)
-  },
-)
+test.concurrent('a live HLS stream is shown with its delay, and requests stop when the viewer leaves', async () => {
+  await using camera = await createHlsCamera(browser)
+  await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+  const { page } = fixture
+  const video = page.getByRole('region', { name: /^Camera of/ })
+  await video.getByText(/^Last frame \d+ ms ago, at least [1-9]\d*\.\d s behind the camera$/).waitFor()
+  expect(await video.locator('video').evaluate((it: HTMLVideoElement) => it.videoWidth)).toBeGreaterThan(0)
+  // More segments than the first playlist lists.
+  await waitFor(() => expect(camera.requests.segment).toBeGreaterThan(3))
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
+  const requestCounts = { ...camera.requests }
+  const newest = camera.newest()
+  await waitFor(() => expect(camera.newest()).toBeGreaterThan(newest + 1))
+  expect(camera.requests).toEqual(requestCounts)
+})
 
-test.concurrent('a missing video shows a message and is retried', LONG, async () => {
+test.concurrent('a missing video shows a message and is retried', async () => {
   await using fixture = await openCockpit(world, browser)
   await fixture.page.getByText('This robot has no video.').waitFor()
   const { url } = await withCamera(async (camera) => camera)

@@ -7,8 +7,24 @@ import type { Browser } from 'playwright-core'
 import { launchChromium as launch } from '../../../tools/bench/console/chromium.ts'
 import { chromium } from '../programs/external-programs.ts'
 
-/** Launches the same Chromium as the benchmark. */
-export const launchChromium = (): Promise<Browser> => launch(chromium())
+let running: Promise<Browser> | undefined
+
+/**
+ * Returns the Chromium of this process, the same as the benchmark's. Test files share it and separate their pages by
+ * browser contexts; it ends with the process.
+ */
+export function sharedChromium(): Promise<Browser> {
+  running ??= start()
+  return running
+}
+
+async function start(): Promise<Browser> {
+  const browser = await launch(await chromium())
+  browser.once('disconnected', () => {
+    running = undefined
+  })
+  return browser
+}
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 

@@ -33,6 +33,8 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   const path = `/dashboard/drive/${sessionId}`
   const { page, context } = await browser.enter(operator, path, options.page)
   await page.getByText('Connected', { exact: true }).waitFor()
+  // Before the gateway reports ACTIVE, the cockpit ignores keys.
+  await page.getByRole('region', { name: 'Status' }).getByText('Active', { exact: true }).waitFor()
   await page.evaluate(COUNT_COMMANDS)
   const read = async () => (await operator.get(`/api/sessions/${sessionId}`)).body
   return {

@@ -6,31 +6,37 @@ import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { waitFor } from '../world/wait.ts'
-import { launchChromium } from './chromium.ts'
+import { sharedChromium } from './chromium.ts'
 import { rawTexts } from './raw-texts.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
-/** Shorter than the test timeout, so that the failure names the awaited element. */
-const TIMEOUT_MS = 25_000
+/** Ends a hang, as the limit of `waitFor` does; the failure names the awaited element. */
+const TIMEOUT_MS = 30_000
 
 /** Options of a browser context: viewport, colour scheme, proxy. */
 export type PageOptions = NonNullable<Parameters<Browser['newContext']>[0]>
 
-/** Builds the console unless the last build is up to date. */
+let built: Promise<unknown> | undefined
+
+/** Builds the console unless the last build is up to date, once in this process. */
 export async function ensureConsole(): Promise<void> {
-  await promisify(execFile)(process.execPath, ['tools/scripts/ensure-console.mjs'], { cwd: root })
+  built ??= promisify(execFile)(process.execPath, ['tools/scripts/ensure-console.mjs'], { cwd: root })
+  await built
 }
 
-/** Opens a browser for the console at `baseUrl`. Disposing it fails the test if a page had an error. */
+/** Opens the console at `baseUrl` in the shared browser. Disposing it fails the test if a page had an error. */
 export async function openConsole(baseUrl: string) {
   await ensureConsole()
-  const browser = await launchChromium()
+  const browser = await sharedChromium()
   const problems: string[] = []
+  const contexts = new Set<BrowserContext>()
   /** Uses reduced motion by default, so that no check sees a half-faded element. */
   const open = async (options: PageOptions) => {
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
+    contexts.add(context)
+    context.once('close', () => contexts.delete(context))
     context.setDefaultTimeout(TIMEOUT_MS)
     watch(context, problems)
     return { context, page: await context.newPage() }
@@ -58,8 +64,11 @@ export async function openConsole(baseUrl: string) {
       return { context, page }
     },
 
+    /** Closes all pages, because each of them keeps rendering: call it after each test. */
+    closePages: async () => void (await Promise.all([...contexts].map((context) => context.close()))),
+
     async [Symbol.asyncDispose]() {
-      await browser.close()
+      await this.closePages()
       expect(problems, 'page errors').toEqual([])
     },
   }
@@ -111,8 +120,9 @@ const OUT_OF_REACH = `[...document.querySelectorAll(
 export async function seriousIssues(page: Page): Promise<string[]> {
   // Elements that fade in have intermediate colours.
   await waitFor(async () => expect(await page.evaluate(ANIMATIONS_RUNNING)).toBe(0))
-  // Evaluation through the debugger bypasses the content security policy.
-  await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
+  // Evaluation through the debugger bypasses the content security policy. A document keeps the script.
+  const isLoaded = await page.evaluate('"axe" in window')
+  if (!isLoaded) await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
   const issues = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Browser } from 'playwright-core'
 import { RobotBridge } from '../../../examples/rosbridge/robot-bridge.ts'
-import { launchChromium, serveFolder } from '../browser/chromium.ts'
+import { serveFolder, sharedChromium } from '../browser/chromium.ts'
 import { python } from '../programs/external-programs.ts'
 import { waitFor } from '../world/wait.ts'
 import { FakeRosbridge } from './fake-rosbridge.ts'
@@ -56,20 +55,10 @@ export async function startPythonRobot(location: DestinationFactory): Promise<Ex
   }
 }
 
-let browser: Promise<Browser> | undefined
-
-/** Closes the browser: call it at the end of every file that starts robots in pages. */
-export async function closeBrowser(): Promise<void> {
-  const open = browser
-  browser = undefined
-  await (await open)?.close()
-}
-
-/** Starts a robot in a page with its own profile. All robots share one browser, because its start is slow. */
+/** Starts a robot in a page with its own profile. */
 async function startPageRobot(location: DestinationFactory): Promise<ExampleRobot> {
   const pages = await serveFolder(folder('browser'))
-  browser ??= launchChromium()
-  const profile = await (await browser).newContext()
+  const profile = await (await sharedChromium()).newContext()
   const { url, token } = await location(pages.origin)
   const page = await profile.newPage()
   const problems: string[] = []

@@ -92,6 +92,7 @@ try {
     await takeCockpit(set, browser)
   } finally {
     await browser[Symbol.asyncDispose]()
+    await browser.browser.close()
   }
 } finally {
   await set.close()
