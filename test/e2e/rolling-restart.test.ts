@@ -3,20 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { HubClient, ObserverLink, OperatorLink, RobotLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const ROLES = ['api', 'hub', 'gateway', 'worker'] as const
 type Role = (typeof ROLES)[number]
 const CONTROL_EVERY_MS = 50
 const CHAT_EVERY_MS = 60
-/** Generous: the test asserts that all work continues, not the speed of this machine. */
-const waitOptions = { timeout: 30_000, interval: 20 }
 
 const closers: (() => unknown)[] = []
 let database: TestDatabase
@@ -161,7 +160,7 @@ async function startRobot({ robotsUrl }: Platform, { id, token }: { id: string; 
     /** Settles when the robot has received further control. */
     async isDriven(): Promise<void> {
       const before = controls()
-      await vi.waitFor(() => expect(controls()).toBeGreaterThan(before + 3), waitOptions)
+      await waitFor(() => expect(controls()).toBeGreaterThan(before + 3))
     },
   }
 }
@@ -242,10 +241,10 @@ test('a rolling restart of all processes under control neither pauses the sessio
     const [sentCount, begun] = [acknowledged.length, sessions.length]
     await platform.restart(node)
     await robot.isDriven()
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(acknowledged.length).toBeGreaterThan(sentCount)
       expect(sessions.length).toBeGreaterThan(begun)
-    }, waitOptions)
+    })
   }
   await Promise.all([...endChats, endStarts].map((end) => end()))
   clearInterval(wheel)
@@ -258,7 +257,7 @@ test('a rolling restart of all processes under control neither pauses the sessio
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1))
   const actions = log.filter(({ type }) => type !== 'chat.message').map(({ type }) => type)
   expect(actions, 'only its start and its end').toEqual(['session.started', 'session.ended'])
-  for (const follower of followers) await vi.waitFor(() => expect(follower.log).toEqual(log), waitOptions)
+  for (const follower of followers) await waitFor(() => expect(follower.log).toEqual(log))
   const messages = log.filter(({ type }) => type === 'chat.message').map(({ data }) => data.body)
   expect(messages.toSorted()).toEqual(acknowledged.toSorted())
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { Episode } from '@wheelhouse/protocol'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { DriveRecorder } from '../../packages/sdk/drive-recorder.ts'
 import { EpisodeOutbox, type EpisodeReport } from '../../packages/sdk/episode-outbox.ts'
@@ -9,6 +9,7 @@ import { EpisodeRefusedError } from '../../packages/sdk/errors.ts'
 import { RobotLink } from '../../packages/sdk/robot-link.ts'
 import type { RobotLinkOptions } from '../../packages/sdk/robot-link-options.ts'
 import { datasetsOf } from '../support/world/episodes.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld } from '../support/world/world.ts'
 
 type Frame = { type: string; [field: string]: unknown }
@@ -233,12 +234,12 @@ describe('a robot link', () => {
     const [a, b] = [report(), report()]
     const promises = [link.sendEpisode(a), link.sendEpisode(b)]
     await link.connect()
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(2), 10_000)
+    await waitFor(() => expect(gateway.episodes).toHaveLength(2))
     gateway.send({ type: 'episode_ack', episode_id: a.episode_id })
     await promises[0]
     gateway.socket?.terminate()
-    await vi.waitFor(() => expect(link.epoch).toBe(2), 10_000)
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(3), 10_000)
+    await waitFor(() => expect(link.epoch).toBe(2))
+    await waitFor(() => expect(gateway.episodes).toHaveLength(3))
     expect(gateway.episodes[2]).toEqual({ type: 'episode', ...b })
     gateway.send({ type: 'episode_ack', episode_id: b.episode_id })
     await promises[1]
@@ -251,9 +252,9 @@ describe('a robot link', () => {
     await link.connect()
     const episode = report()
     const promise = link.sendEpisode(episode)
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.episodes).toHaveLength(1))
     gateway.send({ type: 'error', message: 'full', episode_id: episode.episode_id, retry_after_ms: 40 })
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(2), 10_000)
+    await waitFor(() => expect(gateway.episodes).toHaveLength(2))
     gateway.send({ type: 'episode_ack', episode_id: episode.episode_id })
     await promise
     expect(errors).toMatchObject([{ message: 'gateway: full' }])
@@ -267,14 +268,11 @@ describe('a robot link', () => {
     const episode = report()
     void link.sendEpisode(episode)
     const promise = link.sendEpisode(episode)
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.episodes).toHaveLength(1))
     gateway.send({ type: 'error', message: 'never', episode_id: episode.episode_id })
     await expect(promise).rejects.toThrow(EpisodeRefusedError)
     void link.sendEpisode(report({ size_bytes: -1 }))
-    await vi.waitFor(
-      () => expect(errors).toMatchObject([{ message: 'gateway: never' }, expect.any(TypeError)]),
-      10_000,
-    )
+    await waitFor(() => expect(errors).toMatchObject([{ message: 'gateway: never' }, expect.any(TypeError)]))
   })
 
   test('rejects unacknowledged episodes when it is closed', async () => {

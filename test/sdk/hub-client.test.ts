@@ -14,6 +14,7 @@ import {
 } from '../../packages/sdk/errors.ts'
 import { HubClient, type HubClientOptions } from '../../packages/sdk/hub-client.ts'
 import type { RobotsUpdate } from '../../packages/sdk/robot-status-feed.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const userId = '5a0c8f5e-4f0c-4b3f-8d5e-0c1e5b7f9a11'
 const quick = { baseMs: 2, maxMs: 10 }
@@ -188,7 +189,7 @@ test('a watch reads all pages of the log and continues with live events', async 
   expect(statuses[0]).toBe('ACTIVE')
   hub.append(id, 'now')
   hub.io.to(id).emit('chat:typing', { session_id: id, user_id: userId, display_name: 'Ada' })
-  await vi.waitFor(() => expect(typed).toEqual(['Ada']), 10_000)
+  await waitFor(() => expect(typed).toEqual(['Ada']))
   expect(seqs.at(-1)).toBe(24)
 })
 
@@ -218,14 +219,11 @@ test('two logs are delivered exactly once and in order over sockets that lose, r
       }
       // A last live event on a connected client reveals missing entries.
       for (const id of ids) {
-        await vi.waitFor(() => expect(hubClient.connected).toBe(true), { interval: 2, timeout: 5_000 })
-        await vi.waitFor(() => expect(hub.io.sockets.adapter.rooms.has(id)).toBe(true), { interval: 2 })
+        await waitFor(() => expect(hubClient.connected).toBe(true))
+        await waitFor(() => expect(hub.io.sockets.adapter.rooms.has(id)).toBe(true))
         hub.append(id, 'now')
         const whole = hub.logs.get(id)!.map(({ seq }) => seq)
-        await vi.waitFor(() => expect(seen.get(id)?.length).toBe(whole.length), {
-          interval: 2,
-          timeout: 5_000,
-        })
+        await waitFor(() => expect(seen.get(id)?.length).toBe(whole.length))
         expect(seen.get(id)).toEqual(whole)
       }
       hubClient.close()
@@ -233,7 +231,7 @@ test('two logs are delivered exactly once and in order over sockets that lose, r
     }),
     { seed: 20_261_106, numRuns: 25 },
   )
-}, 60_000)
+})
 
 test('a refused watch rejects and can be repeated; unwatch notifies the hub', async () => {
   const hub = await new Hub().listen()
@@ -255,7 +253,7 @@ test('a refused watch rejects and can be repeated; unwatch notifies the hub', as
   const back = hubClient.watch(unknown, handlers)
   await Promise.all([left, back])
   hub.append(unknown, 'now')
-  await vi.waitFor(() => expect(seqs).toEqual([1]), 10_000)
+  await waitFor(() => expect(seqs).toEqual([1]))
   await hubClient.unwatch(unknown)
   expect(hub.io.sockets.adapter.rooms.has(unknown)).toBe(false)
 })
@@ -317,7 +315,7 @@ test('an action is sent once and rejects differently when refused, not sent, or 
   }
   await expect(hubClient.action(id, 'end')).rejects.toBeInstanceOf(UnacknowledgedError)
   hub.instead = undefined
-  await vi.waitFor(() => expect(hubClient.connected).toBe(true), 10_000)
+  await waitFor(() => expect(hubClient.connected).toBe(true))
   await hubClient.sendChat(id, 'after the reconnect')
   expect(hub.count('session:action')).toBe(3)
 })
@@ -360,8 +358,8 @@ test('a token function is called once per attempt, until its token is accepted',
 
   // The hub ends the connection, and the client reconnects with a fresh token.
   hub.io.disconnectSockets(true)
-  await vi.waitFor(() => expect(hub.tokens).toHaveLength(4), 10_000)
-  await vi.waitFor(() => expect(hubClient.connected).toBe(true), 10_000)
+  await waitFor(() => expect(hub.tokens).toHaveLength(4))
+  await waitFor(() => expect(hubClient.connected).toBe(true))
   expect(hub.tokens.at(-1)).toBe('token 5')
 })
 
@@ -377,7 +375,7 @@ test('the client gives up when a hub disconnects it and refuses its credential',
   await hubClient.connect()
   hub.accepts = () => 401
   for (const socket of hub.sockets) socket.disconnect()
-  await vi.waitFor(() => expect(onClosed).toHaveBeenCalledOnce(), 10_000)
+  await waitFor(() => expect(onClosed).toHaveBeenCalledOnce())
   expect(reasons).toEqual(['io server disconnect'])
   expect(hub.tokens).toHaveLength(1 + 5)
 })
@@ -424,9 +422,9 @@ test('robots: the list, later changes, and a new list after a reconnect', async 
     updates.push(update.kind === 'list' ? `list ${update.robots[0]?.status}` : update.robot.status),
   )
   hub.io.emit('robot:status', status('AVAILABLE'))
-  await vi.waitFor(() => expect(updates).toEqual(['list AVAILABLE', 'IN_SESSION', 'AVAILABLE']), 10_000)
+  await waitFor(() => expect(updates).toEqual(['list AVAILABLE', 'IN_SESSION', 'AVAILABLE']))
   hub.cut()
-  await vi.waitFor(() => expect(updates.slice(3)).toEqual(['list AVAILABLE', 'IN_SESSION']), 10_000)
+  await waitFor(() => expect(updates.slice(3)).toEqual(['list AVAILABLE', 'IN_SESSION']))
   expect(() => hubClient.watchRobots(() => {})).toThrow('already')
 })
 
@@ -439,10 +437,10 @@ test('notifications arrive exactly once and in order, across pages, losses and r
   await hubClient.onNotification(({ id }) => ids.push(id), { after: '2' })
   hub.notify(false)
   hub.notify(true)
-  await vi.waitFor(() => expect(ids.at(-1)).toBe('14'), 10_000)
+  await waitFor(() => expect(ids.at(-1)).toBe('14'))
   hub.cut()
   hub.notify(false)
-  await vi.waitFor(() => expect(ids.at(-1)).toBe('15'), 10_000)
+  await waitFor(() => expect(ids.at(-1)).toBe('15'))
   expect(ids).toEqual(Array.from({ length: 13 }, (_, index) => String(index + 3)))
 })
 
@@ -463,7 +461,7 @@ test('malformed events and answers are reported, and their entries are delivered
   await hubClient.watch(id, { onEvent: (event) => seqs.push(event.seq) })
   hub.io.to(id).emit('session:event', { seq: 'one' })
   hub.append(id, 'now')
-  await vi.waitFor(() => expect(seqs).toEqual([1]), 10_000)
+  await waitFor(() => expect(seqs).toEqual([1]))
   expect(errors).toHaveLength(2)
 })
 

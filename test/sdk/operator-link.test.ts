@@ -18,6 +18,7 @@ import {
 } from '../../packages/sdk/index.ts'
 import { TicketRefusedError } from '../../packages/sdk/tickets.ts'
 import { DriverGateway, sessionId } from '../support/gateway/scripted-gateway.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const quick = { baseMs: 2, maxMs: 10 }
 const recorded = { reason: 'halt', latched: true, recorded: true }
@@ -53,9 +54,9 @@ function operator(gateway: DriverGateway, options: Partial<OperatorLinkOptions> 
 async function settled(gateway: DriverGateway, link: OperatorLink, received: unknown[]): Promise<void> {
   const mark = `mark ${Math.random()}`
   const seq = link.control(mark)
-  await vi.waitFor(() => expect(gateway.frames.at(-1)).toMatchObject({ seq, data: mark }), 10_000)
+  await waitFor(() => expect(gateway.frames.at(-1)).toMatchObject({ seq, data: mark }))
   gateway.send({ type: 'telemetry', data: mark })
-  await vi.waitFor(() => expect(received).toContain(mark), 10_000)
+  await waitFor(() => expect(received).toContain(mark))
 }
 
 describe('a connection', () => {
@@ -70,11 +71,11 @@ describe('a connection', () => {
     expect(link).toMatchObject({ connection: 'idle', state: null, latency: null })
     expect(link.control({})).toBeNull()
     expect(await link.connect()).toMatchObject({ status: 'PAUSED', robot_connected: false, stop: null })
-    await vi.waitFor(() => expect(received).toEqual(['connecting', 'online', 'PAUSED']), 10_000)
+    await waitFor(() => expect(received).toEqual(['connecting', 'online', 'PAUSED']))
     expect(gateway.offers).toEqual(['wheelhouse.v1,bearer.t1'])
     expect(gateway.authorizations).toEqual([undefined])
     gateway.sendState({ status: 'ACTIVE', robot_connected: true })
-    await vi.waitFor(() => expect(received.at(-1)).toBe('ACTIVE'), 10_000)
+    await waitFor(() => expect(received.at(-1)).toBe('ACTIVE'))
     expect(link.state).toMatchObject({ robot_connected: true })
   })
 
@@ -90,7 +91,7 @@ describe('a connection', () => {
     await link.connect()
     gateway.newest.close(code)
     if (shouldReconnect(code)) {
-      await vi.waitFor(() => expect(received.filter((entry) => entry === 'online')).toHaveLength(2), 10_000)
+      await waitFor(() => expect(received.filter((entry) => entry === 'online')).toHaveLength(2))
       expect(received).toEqual(['connecting', 'online', `offline ${code}`, 'connecting', 'online'])
       expect(gateway.offers, 'a ticket works once').toEqual([
         'wheelhouse.v1,bearer.t1',
@@ -98,7 +99,7 @@ describe('a connection', () => {
       ])
       expect(closed).not.toHaveBeenCalled()
     } else {
-      await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce(), 10_000)
+      await waitFor(() => expect(closed).toHaveBeenCalledOnce())
       expect(closed.mock.calls[0]?.[0]).toMatchObject({ closeCode: code })
       expect(link.connection).toBe('closed')
       expect(gateway.upgrades).toBe(1)
@@ -114,8 +115,8 @@ describe('a connection', () => {
     const link = operator(first, { getTicket })
     await link.connect()
     first.newest.terminate()
-    await vi.waitFor(() => expect(second.sockets).toHaveLength(1), 10_000)
-    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
+    await waitFor(() => expect(second.sockets).toHaveLength(1))
+    await waitFor(() => expect(link.connection).toBe('online'))
     expect(second.offers).toEqual(['wheelhouse.v1,bearer.b'])
   })
 
@@ -125,10 +126,10 @@ describe('a connection', () => {
     const link = operator(gateway)
     await link.connect()
     gateway.newest.close(code)
-    await vi.waitFor(() => expect(gateway.upgrades).toBe(2), 10_000)
+    await waitFor(() => expect(gateway.upgrades).toBe(2))
     expect(nextDelayMs).not.toHaveBeenCalled()
     gateway.newest.close(code)
-    await vi.waitFor(() => expect(gateway.upgrades).toBe(3), 10_000)
+    await waitFor(() => expect(gateway.upgrades).toBe(3))
     expect(nextDelayMs).toHaveBeenCalledOnce()
   })
 
@@ -143,7 +144,7 @@ describe('a connection', () => {
       },
     })
     await link.connect()
-    await vi.waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2), 10_000)
+    await waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2))
     expect(offline[0]).toBe(1006)
   })
 
@@ -151,10 +152,8 @@ describe('a connection', () => {
     const gateway = await openGateway()
     const link = operator(gateway, { silenceMs: 1_500 })
     await link.connect()
-    await vi.waitFor(() => expect(link.latency).not.toBeNull(), 10_000)
-    await vi.waitFor(() => expect(gateway.framesOf('ping').length).toBeGreaterThanOrEqual(4), {
-      timeout: 10_000,
-    })
+    await waitFor(() => expect(link.latency).not.toBeNull())
+    await waitFor(() => expect(gateway.framesOf('ping').length).toBeGreaterThanOrEqual(4))
     expect(gateway.upgrades).toBe(1)
     const times = gateway.framesOf('ping').map(({ t }) => t as number)
     expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
@@ -177,17 +176,17 @@ describe('a connection', () => {
     await link.connect()
     expect(gateway.offers).toEqual(['wheelhouse.v1, bearer.t1'])
     expect([link.control('go'), link.controlBinary(Uint8Array.of(7))]).toEqual([1, 2])
-    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.binaries).toHaveLength(1))
     gateway.send({ type: 'ack', seq: 2 })
     gateway.newest.send(
       encodeBinaryFrame({ kind: BINARY_TELEMETRY, flags: 0, ttlMs: 0, seq: 0, t: 1 }, Uint8Array.of(1, 2)),
     )
-    await vi.waitFor(() => expect(received).toEqual([2, [1, 2]]), 10_000)
+    await waitFor(() => expect(received).toEqual([2, [1, 2]]))
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.upgrades).toBe(2), 10_000)
-    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
+    await waitFor(() => expect(gateway.upgrades).toBe(2))
+    await waitFor(() => expect(link.connection).toBe('online'))
     gateway.newest.close(4410)
-    await vi.waitFor(() => expect(link.connection).toBe('closed'), 10_000)
+    await waitFor(() => expect(link.connection).toBe('closed'))
   })
 
   test('with the standard WebSocket is also replaced after silence', async () => {
@@ -195,7 +194,7 @@ describe('a connection', () => {
     gateway.pongs = false
     const link = operator(gateway, { WebSocket: globalThis.WebSocket, silenceMs: 60 })
     await link.connect()
-    await vi.waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2), 10_000)
+    await waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2))
   })
 
   test('ends with close() in every phase and from inside a callback', async () => {
@@ -222,7 +221,7 @@ describe('a connection', () => {
         await link.connect()
         gateway.newest.terminate()
       }
-      await vi.waitFor(() => expect(link.connection).toBe('closed'), 10_000)
+      await waitFor(() => expect(link.connection).toBe('closed'))
       await link.close()
       expect(ends).toHaveLength(1)
       expect(link.control({})).toBeNull()
@@ -317,7 +316,7 @@ describe('control', () => {
     expect(link.control('x', { ttlMs: 80 })).toBe(2)
     expect(link.controlBinary(Uint8Array.of(1, 2, 3), { ttlMs: 90 })).toBe(3)
     expect(link.controlBinary(new Uint8Array())).toBe(4)
-    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(2), 10_000)
+    await waitFor(() => expect(gateway.binaries).toHaveLength(2))
     const [first, second] = gateway.framesOf('control')
     expect(first).toEqual({ type: 'control', seq: 1, t: expect.any(Number), data: { linear_mps: 1 } })
     expect(second).toMatchObject({ seq: 2, ttl_ms: 80, data: 'x' })
@@ -330,10 +329,10 @@ describe('control', () => {
     expect(Math.abs(times[0]! - Date.now())).toBeLessThan(60_000)
 
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2), 10_000)
-    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
+    await waitFor(() => expect(gateway.sockets).toHaveLength(2))
+    await waitFor(() => expect(link.connection).toBe('online'))
     expect(link.control('again')).toBe(5)
-    await vi.waitFor(() => expect(gateway.framesOf('control').at(-1)).toMatchObject({ seq: 5 }), 10_000)
+    await waitFor(() => expect(gateway.framesOf('control').at(-1)).toMatchObject({ seq: 5 }))
   })
 
   test('is answered with its round trip, or with the reason of its drop', async () => {
@@ -351,7 +350,7 @@ describe('control', () => {
     gateway.send({ type: 'dropped', seq: 2, why: 'expired' })
     gateway.send({ type: 'ack', seq: 2 })
     gateway.send({ type: 'latency', operator_ms: 12, robot_ms: null })
-    await vi.waitFor(() => expect(received).toHaveLength(4), 10_000)
+    await waitFor(() => expect(received).toHaveLength(4))
     expect(received).toEqual([
       ['ack', 1, expect.any(Number)],
       ['dropped', 2, 'expired'],
@@ -372,13 +371,11 @@ describe('control', () => {
     for (let frame = 0; frame < 1_100; frame += 1) link.control(frame)
     gateway.send({ type: 'ack', seq: 1 })
     gateway.send({ type: 'ack', seq: 1_100 })
-    await vi.waitFor(
-      () =>
-        expect(received).toEqual([
-          [1, true],
-          [1_100, false],
-        ]),
-      10_000,
+    await waitFor(() =>
+      expect(received).toEqual([
+        [1, true],
+        [1_100, false],
+      ]),
     )
   })
 
@@ -409,16 +406,16 @@ describe('control', () => {
     expect(mostBuffered).toBeLessThan(100_000 + 61_000)
     void link.stop('now')
     gateway.newest.resume()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'now' }]), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'now' }]))
 
     gateway.state = null
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(link.connection).not.toBe('online'), 10_000)
+    await waitFor(() => expect(link.connection).not.toBe('online'))
     expect(link.control('lost')).toBeNull()
     expect(link.controlBinary(Uint8Array.of(1))).toBeNull()
     gateway.state = { stop: recorded }
-    await vi.waitFor(() => expect(link.control('fresh')).not.toBeNull(), { timeout: 5_000 })
-    await vi.waitFor(() => expect(gateway.framesOf('control').at(-1)?.data).toBe('fresh'), 10_000)
+    await waitFor(() => expect(link.control('fresh')).not.toBeNull())
+    await waitFor(() => expect(gateway.framesOf('control').at(-1)?.data).toBe('fresh'))
     expect(gateway.frames.some((frame) => frame.data === 'lost')).toBe(false)
   })
 
@@ -430,7 +427,7 @@ describe('control', () => {
     expect(link.control('x'.repeat(70_000))).toBeNull()
     expect(link.control('€'.repeat(30_000))).toBeNull()
     expect(link.controlBinary(new Uint8Array(65_536))).toBeNull()
-    await vi.waitFor(() => expect(errors).toHaveLength(3), 10_000)
+    await waitFor(() => expect(errors).toHaveLength(3))
     for (const error of errors) expect(error).toBeInstanceOf(RangeError)
     expect(link.control('fits', { ttlMs: 65_535 }), 'refused frames have no number').toBe(1)
     for (const ttlMs of [0, -1, 1.5, 65_536, Number.NaN])
@@ -463,8 +460,8 @@ describe('telemetry', () => {
     gateway.send({ type: 'something_new' })
     gateway.send({ type: 'error', message: 'slow down' })
     gateway.send({ type: 'telemetry', data: null })
-    await vi.waitFor(() => expect(received).toEqual([{ x: [1] }, [9, 1.5, [4, 5]], null]), 10_000)
-    await vi.waitFor(() => expect(errors).toHaveLength(4), 10_000)
+    await waitFor(() => expect(received).toEqual([{ x: [1] }, [9, 1.5, [4, 5]], null]))
+    await waitFor(() => expect(errors).toHaveLength(4))
     expect(link.connection).toBe('online')
   })
 
@@ -474,12 +471,12 @@ describe('telemetry', () => {
     const received: unknown[] = []
     const link = operator(gateway, { onTelemetry: (data) => received.push(data) })
     const connected = link.connect()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.sockets).toHaveLength(1))
     gateway.send({ type: 'telemetry', data: 'early' })
     gateway.sendState()
     gateway.send({ type: 'telemetry', data: 'later' })
     await connected
-    await vi.waitFor(() => expect(received).toEqual(['later']), 10_000)
+    await waitFor(() => expect(received).toEqual(['later']))
   })
 })
 
@@ -506,11 +503,11 @@ describe('a stop', () => {
     const stopping = link.stop(`halt ${'!'.repeat(600)}`)
     expect(link.stopPending).toBe(true)
     expect(link.control('on')).toBeNull()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
     expect(gateway.framesOf('stop')[0]?.reason).toHaveLength(500)
     const seen = watch(stopping)
     gateway.sendState({ stop: { reason: 'halt', latched: true, recorded: false } })
-    await vi.waitFor(() => expect(received.at(-1)).toMatchObject({ recorded: false }), 10_000)
+    await waitFor(() => expect(received.at(-1)).toMatchObject({ recorded: false }))
     expect(seen.state).toBe('pending')
     gateway.sendState({ stop: recorded })
     await stopping
@@ -526,7 +523,7 @@ describe('a stop', () => {
     })
     const stopping = link.stop('early')
     await link.connect()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
     expect(gateway.frames[0]).toEqual({ type: 'stop', reason: 'early' })
     expect(gateway.framesOf('control')).toEqual([])
     gateway.sendState({ stop: recorded })
@@ -544,7 +541,7 @@ describe('a stop', () => {
     await link.connect()
     gateway.refusals.push(503, 503)
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toEqual([{ type: 'stop' }]), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toEqual([{ type: 'stop' }]))
     expect(gateway.sockets).toHaveLength(2)
     gateway.sendState({ stop: recorded })
     await stopping
@@ -557,12 +554,12 @@ describe('a stop', () => {
     const stopping = link.stop('halt')
     for (const stop of [null, { reason: 'halt', latched: true, recorded: false }]) {
       const before = gateway.sockets.length
-      await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(before), 10_000)
+      await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(before))
       gateway.state = { stop }
       gateway.newest.terminate()
-      await vi.waitFor(() => expect(gateway.sockets).toHaveLength(before + 1), 10_000)
+      await waitFor(() => expect(gateway.sockets).toHaveLength(before + 1))
     }
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3))
     expect(link.stopPending).toBe(true)
     gateway.sendState({ stop: recorded })
     await stopping
@@ -574,7 +571,7 @@ describe('a stop', () => {
     const link = operator(gateway, { onTelemetry: (data) => received.push(data) })
     await link.connect()
     const stopping = link.stop('halt')
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
     gateway.state = { stop: recorded }
     gateway.newest.terminate()
     await stopping
@@ -588,14 +585,14 @@ describe('a stop', () => {
     const link = operator(gateway, { onTelemetry: (data) => received.push(data) })
     await link.connect()
     const stopping = link.stop('halt')
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
     gateway.sendState({ stop: recorded })
     await stopping
     gateway.sendState({ stop: null })
     await settled(gateway, link, received)
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2), 10_000)
-    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
+    await waitFor(() => expect(gateway.sockets).toHaveLength(2))
+    await waitFor(() => expect(link.connection).toBe('online'))
     await settled(gateway, link, received)
     expect(gateway.framesOf('stop')).toHaveLength(1)
   })
@@ -609,16 +606,16 @@ describe('a stop', () => {
     await link.connect()
     const stopping = link.stop('again')
     const seen = watch(stopping)
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
-    await vi.waitFor(() => expect(gateway.frames.at(-1)?.type).toBe('ping'), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
+    await waitFor(() => expect(gateway.frames.at(-1)?.type).toBe('ping'))
     // Sent before the stop arrived: the earlier stop, and its clearing.
     gateway.sendState({ stop: recorded })
     gateway.sendState({ stop: null })
-    await vi.waitFor(() => expect(states).toEqual([recorded, recorded, null]), 10_000)
+    await waitFor(() => expect(states).toEqual([recorded, recorded, null]))
     expect(seen.state).toBe('pending')
     // The connection breaks before the gateway has confirmed the stop.
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(2), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(2))
     expect(seen.state).toBe('pending')
     gateway.pongs = true
     gateway.sendState({ stop: recorded })
@@ -632,11 +629,11 @@ describe('a stop', () => {
     const link = operator(gateway)
     await link.connect()
     const stopping = link.stop('and again')
-    await vi.waitFor(() => expect(gateway.framesOf('ping')).toHaveLength(2), 10_000)
+    await waitFor(() => expect(gateway.framesOf('ping')).toHaveLength(2))
     expect(link.stopPending).toBe(true)
     const [before, behind] = gateway.framesOf('ping')
     gateway.send({ type: 'pong', t: before?.t, server_t: 1 })
-    await vi.waitFor(() => expect(link.latency).not.toBeNull(), 10_000)
+    await waitFor(() => expect(link.latency).not.toBeNull())
     expect(link.stopPending, 'that ping was sent before the stop').toBe(true)
     gateway.send({ type: 'pong', t: behind?.t, server_t: 1 })
     await stopping
@@ -647,7 +644,7 @@ describe('a stop', () => {
     const link = operator(gateway)
     await link.connect()
     const stopping = link.stop('halt')
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(2), { timeout: 5_000 })
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(2))
     expect(gateway.upgrades).toBe(1)
     gateway.sendState({ stop: recorded })
     await stopping
@@ -658,7 +655,7 @@ describe('a stop', () => {
     const link = operator(gateway)
     await link.connect()
     const stopRequests = [link.stop('one'), link.stop('two'), link.stop('three')]
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3))
     gateway.sendState({ stop: recorded })
     await Promise.all(stopRequests)
   })
@@ -668,7 +665,7 @@ describe('a stop', () => {
     const link = operator(gateway)
     await link.connect()
     const stopping = link.stop('halt')
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
+    await waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
     gateway.newest.close(4410, 'session over')
     await expect(stopping).rejects.toThrow('session over')
     await expect(link.stop()).rejects.toThrow('closed')
@@ -692,9 +689,9 @@ test('an observer receives state and telemetry, and can stop the robot', async (
   await link.connect()
   expect(gateway.offers).toEqual(['wheelhouse.v1,bearer.w'])
   gateway.send({ type: 'telemetry', data: sessionId })
-  await vi.waitFor(() => expect(received).toEqual([sessionId]), 10_000)
+  await waitFor(() => expect(received).toEqual([sessionId]))
   const stopping = link.stop('seen enough')
-  await vi.waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'seen enough' }]), 10_000)
+  await waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'seen enough' }]))
   gateway.sendState({ stop: recorded })
   await stopping
   expect('control' in link).toBe(false)
@@ -710,6 +707,6 @@ test('a callback that throws is reported and does not close the connection', asy
     onError: (cause) => errors.push(cause),
   })
   await link.connect()
-  await vi.waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]), 10_000)
+  await waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]))
   expect(link.connection).toBe('online')
 })

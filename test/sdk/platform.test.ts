@@ -1,5 +1,5 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   HubClient,
   HubError,
@@ -9,10 +9,11 @@ import {
 } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const quick = { baseMs: 5, maxMs: 50 }
-const soon = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+const soon = (check: () => unknown) => waitFor(check)
 
 /** Connects a robot with the SDK that records its callbacks. */
 function sdkRobot(world: World, robot: { id: string; token: string }, gatewayUrl = world.gatewayUrl) {

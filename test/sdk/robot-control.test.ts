@@ -6,10 +6,11 @@ import {
   encodeBinaryFrame,
 } from '@wheelhouse/protocol'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { FrameAge } from '../../packages/sdk/frame-age.ts'
 import { RobotLink, type RobotLinkOptions } from '../../packages/sdk/index.ts'
 import { RobotGateway, sessionId } from '../support/gateway/scripted-gateway.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const session = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' } as const
 const otherSessionId = '8d0f42a7-38a3-4f5b-b1a2-5b1f6a4ce7a1'
@@ -66,7 +67,7 @@ describe('binary frames', () => {
     gateway.send({ type: 'stop', reason: 'deadman', latched: false })
     binary(6)
     control(7)
-    await vi.waitFor(() => expect(received.at(-1)).toBe(7), 10_000)
+    await waitFor(() => expect(received.at(-1)).toBe(7))
     expect(received).toEqual([
       [1, 7, 8],
       { stop: 'halt', latched: true },
@@ -83,7 +84,7 @@ describe('binary frames', () => {
     gateway.newest.send(Buffer.alloc(15, 1))
     for (const t of [Number.NaN, Number.POSITIVE_INFINITY]) binary(1, { t })
     binary(2)
-    await vi.waitFor(() => expect(received.at(-1)).toEqual([2, 7, 8]), 10_000)
+    await waitFor(() => expect(received.at(-1)).toEqual([2, 7, 8]))
     expect(received.slice(0, -1)).toEqual([expect.any(Error), expect.any(Error), expect.any(Error)])
   })
 
@@ -93,7 +94,7 @@ describe('binary frames', () => {
     expect(link.telemetryBinary(new Uint8Array(65_536 - BINARY_HEADER_BYTES))).toBe(true)
     expect(link.telemetryBinary(new Uint8Array(65_536))).toBe(false)
     expect(received).toEqual([expect.any(RangeError)])
-    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(2), 10_000)
+    await waitFor(() => expect(gateway.binaries).toHaveLength(2))
     const [first, second] = gateway.binaries.map((frame) => decodeBinaryHeader(frame)!)
     expect(first).toMatchObject({ kind: BINARY_TELEMETRY, flags: 0, ttlMs: 0 })
     expect([...gateway.binaries[0]!.subarray(BINARY_HEADER_BYTES)]).toEqual([1, 2, 3])
@@ -111,25 +112,24 @@ describe('the watchdog', () => {
   test('stops a moving robot once when control frames stop arriving; the robot obeys the next frame', async () => {
     const { gateway, received, link, control, binary } = await createFixture({}, 40)
     control(1)
-    await vi.waitFor(() => expect(received).toEqual([1, watchdog]), 10_000)
+    await waitFor(() => expect(received).toEqual([1, watchdog]))
     expect(link.stop).toEqual({ reason: 'watchdog', latched: false })
-    await vi.waitFor(
-      () => expect(gateway.framesOf('stopped')).toEqual([{ type: 'stopped', reason: 'watchdog' }]),
-      10_000,
+    await waitFor(() =>
+      expect(gateway.framesOf('stopped')).toEqual([{ type: 'stopped', reason: 'watchdog' }]),
     )
     // Twenty heartbeats of 20 ms take more than six times the watchdog's limit.
     const beats = gateway.framesOf('heartbeat').length
-    await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 20), 10_000)
+    await waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 20))
     expect(received).toEqual([1, watchdog])
     binary(2)
-    await vi.waitFor(() => expect(received).toEqual([1, watchdog, [2, 7, 8], watchdog]), 10_000)
+    await waitFor(() => expect(received).toEqual([1, watchdog, [2, 7, 8], watchdog]))
   })
 
   test('does not stop a robot that has not moved or is already stopped', async () => {
     const { gateway, received, control } = await createFixture({}, 40)
     const beatsPass = async () => {
       const beats = gateway.framesOf('heartbeat').length
-      await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 10), 10_000)
+      await waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 10))
     }
     await beatsPass()
     expect(received).toEqual([])
@@ -138,7 +138,7 @@ describe('the watchdog', () => {
     await beatsPass()
     expect(received).toEqual([1, { stop: 'deadman', latched: false }])
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(received.at(-1)).toBe('offline'), 10_000)
+    await waitFor(() => expect(received.at(-1)).toBe('offline'))
     expect(received).toHaveLength(3)
   })
 
@@ -147,22 +147,22 @@ describe('the watchdog', () => {
     const started = performance.now()
     for (let seq = 1; performance.now() - started < 1_200; seq += 1) {
       control(seq)
-      await vi.waitFor(() => expect(received.at(-1)).toBe(seq), 10_000)
+      await waitFor(() => expect(received.at(-1)).toBe(seq))
     }
     expect(received).not.toContainEqual(watchdog)
-    await vi.waitFor(() => expect(received.at(-1)).toEqual(watchdog), { timeout: 5_000 })
+    await waitFor(() => expect(received.at(-1)).toEqual(watchdog))
   })
 
   test('stops a moving robot at once when its connection is lost or closed', async () => {
     const lost = { stop: 'link_lost', latched: false }
     const { gateway, received, link, control } = await createFixture()
     control(1)
-    await vi.waitFor(() => expect(received).toEqual([1]), 10_000)
+    await waitFor(() => expect(received).toEqual([1]))
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(received).toEqual([1, lost, 'offline']), 10_000)
-    await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', stop: null }), 10_000)
+    await waitFor(() => expect(received).toEqual([1, lost, 'offline']))
+    await waitFor(() => expect(link).toMatchObject({ state: 'online', stop: null }))
     control(2)
-    await vi.waitFor(() => expect(received.at(-1)).toBe(2), 10_000)
+    await waitFor(() => expect(received.at(-1)).toBe(2))
     await link.close()
     expect(received).toEqual([1, lost, 'offline', 2, lost, 'offline'])
   })
@@ -170,10 +170,10 @@ describe('the watchdog', () => {
   test('is not fed by frames that are late', async () => {
     const { gateway, received, control } = await createFixture({}, 40)
     control(1)
-    await vi.waitFor(() => expect(received).toEqual([1]), 10_000)
+    await waitFor(() => expect(received).toEqual([1]))
     const timer = setInterval(() => control(2, 60_000), 10)
     try {
-      await vi.waitFor(() => expect(received).toContainEqual(watchdog), 10_000)
+      await waitFor(() => expect(received).toContainEqual(watchdog))
     } finally {
       clearInterval(timer)
     }
@@ -191,7 +191,7 @@ describe('late control', () => {
     binary(5, { t: performance.now() - 1_000, ttlMs: 0 })
     binary(6, { t: performance.now() - 1_000, ttlMs: 2_000 })
     control(7)
-    await vi.waitFor(() => expect(received.at(-1)).toBe(7), 10_000)
+    await waitFor(() => expect(received.at(-1)).toBe(7))
     expect(received).toEqual([
       1,
       2,
@@ -208,7 +208,7 @@ describe('late control', () => {
     control(1)
     // All frames of four seconds arrive in one burst, the newest last.
     for (let seq = 2; seq <= 200; seq += 1) control(seq, 4_000 - 20 * seq)
-    await vi.waitFor(() => expect(received).toHaveLength(200), 10_000)
+    await waitFor(() => expect(received).toHaveLength(200))
     const obeyed = received.filter((entry) => typeof entry === 'number')
     expect(obeyed[0]).toBe(1)
     expect(obeyed[1]).toBeGreaterThan(170)
@@ -221,13 +221,13 @@ describe('late control', () => {
     gateway.send({ type: 'session', ...session, session_id: otherSessionId })
     control(2, 60_000, otherSessionId)
     control(3, 120_000, otherSessionId)
-    await vi.waitFor(() => expect(received).toHaveLength(3), 10_000)
+    await waitFor(() => expect(received).toHaveLength(3))
     expect(received).toEqual([1, 2, { late: 3, byAtLeast100Ms: true }])
     gateway.welcome = { session: { ...session, session_id: otherSessionId } }
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2), 10_000)
+    await waitFor(() => expect(gateway.sockets).toHaveLength(2))
     control(4, 180_000, otherSessionId)
-    await vi.waitFor(() => expect(received.at(-1)).toBe(4), 10_000)
+    await waitFor(() => expect(received.at(-1)).toBe(4))
   })
 
   test('is measured again when the numbers restart, as with another console', async () => {
@@ -236,7 +236,7 @@ describe('late control', () => {
     control(1, 60_000)
     control(2, 60_000)
     control(3, 120_000)
-    await vi.waitFor(() => expect(received).toHaveLength(6), 10_000)
+    await waitFor(() => expect(received).toHaveLength(6))
     expect(received).toEqual([1, 2, 3, 1, 2, { late: 3, byAtLeast100Ms: true }])
   })
 })

@@ -7,6 +7,7 @@ import { RobotLink } from '../../packages/sdk/robot-link.ts'
 import type { RobotLinkEnd, RobotLinkOptions } from '../../packages/sdk/robot-link-options.ts'
 import { readFrame } from '../../packages/sdk/robot-socket.ts'
 import { RobotGateway, robotId, sessionId } from '../support/gateway/scripted-gateway.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const session = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' } as const
 const quick = { baseMs: 2, maxMs: 10 }
@@ -46,7 +47,7 @@ test('a robot presents its token as a bearer, waits for the welcome and then sen
   expect(received).toEqual(['connecting', 'online', 1, 'Ada'])
   expect(link).toMatchObject({ state: 'online', epoch: 1, robotId, session: { session_id: sessionId } })
   expect(gateway.authorizations).toEqual(['Bearer robot-token'])
-  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(3), 10_000)
+  await waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(3))
   expect(gateway.frames.slice(0, 3)).toEqual(
     [1, 2, 3].map((seq) => ({ type: 'heartbeat', battery: 0.5, seq })),
   )
@@ -54,7 +55,7 @@ test('a robot presents its token as a bearer, waits for the welcome and then sen
   expect(link.stopped('x'.repeat(300))).toBe(true)
   expect(link.log('warn', 'low battery')).toBe(true)
   expect(link.telemetry({ x: 1 })).toBe(true)
-  await vi.waitFor(() => {
+  await waitFor(() => {
     const others = gateway.frames.filter((frame) => frame.type !== 'heartbeat')
     expect(others).toEqual([
       { type: 'ack', seq: 7 },
@@ -62,7 +63,7 @@ test('a robot presents its token as a bearer, waits for the welcome and then sen
       { type: 'log', level: 'warn', message: 'low battery' },
       { type: 'telemetry', data: { x: 1 } },
     ])
-  }, 10_000)
+  })
 })
 
 test('a heartbeat whose extra fields fail or cannot be sent still goes out', async () => {
@@ -80,7 +81,7 @@ test('a heartbeat whose extra fields fail or cannot be sent still goes out', asy
     onError: (cause) => errors.push(cause),
   })
   await link.connect()
-  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(2), 10_000)
+  await waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(2))
   expect(gateway.frames.slice(0, 2)).toEqual([1, 2].map((seq) => ({ type: 'heartbeat', seq })))
   expect(errors[0]).toMatchObject({ message: 'sensor' })
 })
@@ -98,11 +99,11 @@ test.each(codes)('reconnects after close code %i only if the protocol allows it'
   await link.connect()
   gateway.newest.close(code)
   if (shouldReconnect(code)) {
-    await vi.waitFor(() => expect(link.epoch).toBe(2), 10_000)
+    await waitFor(() => expect(link.epoch).toBe(2))
     expect(states).toEqual(['connecting', 'online', `offline ${code}`, 'connecting', 'online'])
     expect(closed).not.toHaveBeenCalled()
   } else {
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce(), 10_000)
+    await waitFor(() => expect(closed).toHaveBeenCalledOnce())
     expect(closed.mock.calls[0]?.[0]).toMatchObject({ closeCode: code })
     expect(link.state).toBe('closed')
     expect(gateway.upgrades).toBe(1)
@@ -114,7 +115,7 @@ test('reconnects after a connection breaks without a handshake', async () => {
   const link = robot(gateway)
   await link.connect()
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', epoch: 2 }), 10_000)
+  await waitFor(() => expect(link).toMatchObject({ state: 'online', epoch: 2 }))
 })
 
 test.each([401, 403, 404])('an upgrade refused with %i is final', async (status) => {
@@ -123,7 +124,7 @@ test.each([401, 403, 404])('an upgrade refused with %i is final', async (status)
   const closed = vi.fn<(end: RobotLinkEnd) => void>()
   const link = robot(gateway, { onClosed: closed })
   await expect(link.connect()).rejects.toThrow(String(status))
-  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce(), 10_000)
+  await waitFor(() => expect(closed).toHaveBeenCalledOnce())
   expect(closed.mock.calls[0]?.[0]).toMatchObject({ httpStatus: status })
   expect(gateway.upgrades).toBe(1)
 })
@@ -158,7 +159,7 @@ test('retries a busy, a silent and an unreachable gateway', async () => {
   silent.welcome = null
   const patient = robot(silent, { connectTimeoutMs: 50 })
   void patient.connect()
-  await vi.waitFor(() => expect(silent.upgrades).toBeGreaterThanOrEqual(2), 10_000)
+  await waitFor(() => expect(silent.upgrades).toBeGreaterThanOrEqual(2))
   silent.welcome = {}
   await patient.connect()
 
@@ -168,10 +169,7 @@ test('retries a busy, a silent and an unreachable gateway', async () => {
   const attempts: string[] = []
   const early = robot({ url }, { onConnection: (state) => attempts.push(state) })
   void early.connect()
-  await vi.waitFor(
-    () => expect(attempts.filter((state) => state === 'offline').length).toBeGreaterThan(2),
-    10_000,
-  )
+  await waitFor(() => expect(attempts.filter((state) => state === 'offline').length).toBeGreaterThan(2))
   await new Gateway().listen(port)
   await early.connect()
   expect(early.state).toBe('online')
@@ -188,7 +186,7 @@ test('the robot replaces a link on which no frame arrives', async () => {
     },
   })
   await link.connect()
-  await vi.waitFor(() => expect(link.epoch).toBeGreaterThanOrEqual(2), 10_000)
+  await waitFor(() => expect(link.epoch).toBeGreaterThanOrEqual(2))
   expect(offline[0]).toBe(1006)
 })
 
@@ -197,7 +195,7 @@ test('acknowledged heartbeats keep a quiet link alive beyond its timeout', async
   gateway.welcome = { heartbeat_interval_ms: 40, heartbeat_timeout_ms: 400 }
   const link = robot(gateway)
   await link.connect()
-  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThan(15), { timeout: 10_000 })
+  await waitFor(() => expect(gateway.frames.length).toBeGreaterThan(15))
   expect(link).toMatchObject({ state: 'online', epoch: 1 })
 })
 
@@ -214,7 +212,7 @@ test('the backoff grows until a welcome and then restarts', async () => {
   const link = robot(gateway)
   await link.connect()
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(link.epoch).toBe(2), 10_000)
+  await waitFor(() => expect(link.epoch).toBe(2))
   expect(attempts).toEqual([0, 1, 2, 0])
 })
 
@@ -241,8 +239,8 @@ test('telemetry is dropped, not queued, while the gateway does not read', async 
   expect(mostBuffered).toBeLessThan(100_000 + 61_000)
   expect(link.stopped('sent under pressure')).toBe(true)
   gateway.newest.resume()
-  await vi.waitFor(() => expect(link.telemetry('again')).toBe(true), 10_000)
-  await vi.waitFor(() => expect(gateway.frames.some((frame) => frame.data === 'again')).toBe(true), 10_000)
+  await waitFor(() => expect(link.telemetry('again')).toBe(true))
+  await waitFor(() => expect(gateway.frames.some((frame) => frame.data === 'again')).toBe(true))
   expect(gateway.frames.some((frame) => frame.reason === 'sent under pressure')).toBe(true)
 })
 
@@ -252,7 +250,7 @@ test('a frame over the protocol limit is dropped by the link and does not close 
   const link = robot(gateway, { onError: (cause) => errors.push(cause) })
   await link.connect()
   expect(link.telemetry('x'.repeat(70_000))).toBe(false)
-  await vi.waitFor(() => expect(errors[0]).toBeInstanceOf(RangeError), 10_000)
+  await waitFor(() => expect(errors[0]).toBeInstanceOf(RangeError))
   expect(link.state).toBe('online')
 })
 
@@ -285,7 +283,7 @@ test('control, session and stop arrive in order; a latched stop blocks control u
   gateway.send({ type: 'stop_cleared' })
   control(4)
   gateway.send({ type: 'session', ...session, status: 'COMPLETED' })
-  await vi.waitFor(() => expect(received.at(-1)).toBe('COMPLETED'), 10_000)
+  await waitFor(() => expect(received.at(-1)).toBe('COMPLETED'))
   expect(received).toEqual([
     null,
     'ACTIVE',
@@ -314,10 +312,10 @@ test('a stop and its clearing survive a reconnect', async () => {
   await link.connect()
   expect(link.stop).toEqual({ reason: 'emergency', latched: true })
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(received).toEqual(['emergency', 'emergency']), 10_000)
+  await waitFor(() => expect(received).toEqual(['emergency', 'emergency']))
   gateway.welcome = { stop: null }
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(received).toEqual(['emergency', 'emergency', 'cleared']), 10_000)
+  await waitFor(() => expect(received).toEqual(['emergency', 'emergency', 'cleared']))
   expect(link.stop).toBeNull()
 })
 
@@ -331,7 +329,7 @@ test('a callback that throws is reported and does not close the connection', asy
     onError: (cause) => errors.push(cause),
   })
   await link.connect()
-  await vi.waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]), 10_000)
+  await waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]))
   expect(link.state).toBe('online')
 })
 
@@ -354,7 +352,7 @@ test('close() is final in every state, also from inside a callback', async () =>
       await link.connect()
       gateway.newest.terminate()
     }
-    await vi.waitFor(() => expect(link.state).toBe('closed'), 10_000)
+    await waitFor(() => expect(link.state).toBe('closed'))
     await link.close()
     expect(ends).toHaveLength(1)
   }

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { BINARY_CONTROL, encodeBinaryFrame } from '@wheelhouse/protocol'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { SimulatedRobot } from '../../packages/sdk/simulated-robot.ts'
+import { waitFor } from '../support/world/wait.ts'
 
 const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
 const active = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' }
@@ -65,24 +66,24 @@ async function createFixture(deadmanMs = 60_000) {
     })
   }
   const speed = () => Math.abs(robot.state.leftMps) + Math.abs(robot.state.rightMps)
-  const moving = () => vi.waitFor(() => expect(speed()).toBeGreaterThan(0.2), { timeout: 5_000 })
-  const halted = () => vi.waitFor(() => expect(speed()).toBe(0), { timeout: 5_000 })
+  const moving = () => waitFor(() => expect(speed()).toBeGreaterThan(0.2))
+  const halted = () => waitFor(() => expect(speed()).toBe(0))
   const received = (type: string) => fixture.frames.filter((frame) => frame.type === type)
   return { ...fixture, fixture, send, robot, drive, moving, halted, received, speed }
 }
 
 test('drives on commands, acknowledges them, and reports its motion as telemetry', async () => {
   const { drive, moving, received, robot } = await createFixture()
-  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(0), 10_000)
+  await waitFor(() => expect(received('telemetry').length).toBeGreaterThan(0))
   expect(received('telemetry')[0]?.data).toMatchObject({ pose: { x_m: 1, y_m: 1 }, standing: true })
   expect(robot.state.leftMps).toBe(0)
   drive(0.5)
   await moving()
-  await vi.waitFor(() => {
+  await waitFor(() => {
     const sample = received('telemetry').at(-1)?.data as { pose: { x_m: number } }
     expect(sample.pose.x_m).toBeGreaterThan(1.02)
     expect(sample).toMatchObject({ standing: false, nearest_obstacle: { distance_m: expect.any(Number) } })
-  }, 10_000)
+  })
   expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }])
   expect(received('heartbeat')[0]).toMatchObject({ battery: 0.9 })
 })
@@ -92,15 +93,12 @@ test('a latched stop brakes, is answered after the robot has halted, and lasts u
   drive(0.5)
   await moving()
   send({ type: 'stop', reason: 'emergency', latched: true })
-  await vi.waitFor(
-    () => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'emergency' }]),
-    10_000,
-  )
+  await waitFor(() => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'emergency' }]))
   expect(robot.state).toMatchObject({ leftMps: 0, rightMps: 0 })
   drive(0.5)
   // The answer to a repeated stop proves that the robot has handled the control frame before it.
   send({ type: 'stop', reason: 'emergency', latched: true })
-  await vi.waitFor(() => expect(received('stopped')).toHaveLength(2), 10_000)
+  await waitFor(() => expect(received('stopped')).toHaveLength(2))
   await halted()
   expect(received('ack')).toHaveLength(1)
   send({ type: 'stop_cleared' })
@@ -113,28 +111,21 @@ test('obeys the next control frame after an unlatched stop', async () => {
   drive(0.5)
   await moving()
   send({ type: 'stop', reason: 'deadman', latched: false })
-  await vi.waitFor(
-    () => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'deadman' }]),
-    10_000,
-  )
+  await waitFor(() => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'deadman' }]))
   drive(0.5)
   await moving()
 })
 
 test('brakes when control frames stop arriving, the session pauses, or the link is lost', async () => {
   const silent = await createFixture(250)
-  await vi.waitFor(
-    () => {
-      silent.drive(1)
-      expect(silent.speed()).toBeGreaterThan(0.2)
-    },
-    { timeout: 5_000 },
-  )
+  await waitFor(() => {
+    silent.drive(1)
+    expect(silent.speed()).toBeGreaterThan(0.2)
+  })
   await silent.halted()
   // The fake gateway sends no stop: the robot answers its own stop after it has halted.
-  await vi.waitFor(
-    () => expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
-    10_000,
+  await waitFor(() =>
+    expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
   )
 
   const paused = await createFixture()
@@ -152,10 +143,10 @@ test('brakes when control frames stop arriving, the session pauses, or the link 
   expect(lost.robot.link.state).not.toBe('online')
   lost.fixture.mute = false
   // The pending attempt may be the muted one.
-  await vi.waitFor(() => {
+  await waitFor(() => {
     if (lost.robot.link.state !== 'online') lost.fixture.socket?.terminate()
     expect(lost.robot.link.state).toBe('online')
-  }, 10_000)
+  })
   lost.drive(0.5)
   await lost.moving()
 })
@@ -174,7 +165,7 @@ test('malformed control brakes and is not acknowledged', async () => {
   })
   await halted()
   const warnings = () => received('log').filter(({ level }) => level === 'warn')
-  await vi.waitFor(() => expect(warnings()).toHaveLength(1), 10_000)
+  await waitFor(() => expect(warnings()).toHaveLength(1))
   expect(received('ack')).toHaveLength(1)
 })
 
@@ -186,25 +177,23 @@ test('obeys binary control, and not if it is late', async () => {
     fixture.socket?.send(encodeBinaryFrame({ kind: BINARY_CONTROL, flags: 0, ttlMs: 250, seq, t }, payload))
   binary(1, performance.now())
   await moving()
-  await vi.waitFor(() => expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }]), 10_000)
+  await waitFor(() => expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }]))
   send({ type: 'stop', reason: 'deadman', latched: false })
   binary(2, performance.now() - 1_000)
   const warnings = () => received('log').filter(({ level }) => level === 'warn')
-  await vi.waitFor(() => expect(warnings()).toHaveLength(1), 10_000)
+  await waitFor(() => expect(warnings()).toHaveLength(1))
   await halted()
   expect(received('ack')).toHaveLength(1)
 })
 
 test('reports its pose during a session', async () => {
   const { send, received } = await createFixture()
-  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(3), 10_000)
+  await waitFor(() => expect(received('telemetry').length).toBeGreaterThan(3))
   send({ type: 'session', ...active, status: 'COMPLETED' })
   // Five samples would be due while ten heartbeats of 50 ms pass.
   const beats = (count: number) => {
     const before = received('heartbeat').length
-    return vi.waitFor(() => expect(received('heartbeat').length).toBeGreaterThan(before + count), {
-      timeout: 5_000,
-    })
+    return waitFor(() => expect(received('heartbeat').length).toBeGreaterThan(before + count))
   }
   await beats(2)
   const samples = received('telemetry').length
@@ -218,7 +207,7 @@ test('reports a drive as an episode when its session ends', async () => {
   drive(0.5)
   await moving()
   send({ type: 'session', ...active, status: 'PAUSED' })
-  await vi.waitFor(() => expect(received('episode')).toHaveLength(1), 10_000)
+  await waitFor(() => expect(received('episode')).toHaveLength(1))
   const [episode] = received('episode') as [
     Frame & { started_at: number; ended_at: number; size_bytes: number },
   ]
@@ -231,7 +220,7 @@ test('reports a drive as an episode when its session ends', async () => {
   send({ type: 'session', ...active })
   send({ type: 'session', ...active, status: 'COMPLETED' })
   send({ type: 'stop', reason: 'session_over', latched: true })
-  await vi.waitFor(() => expect(received('stopped')).toHaveLength(1), 10_000)
+  await waitFor(() => expect(received('stopped')).toHaveLength(1))
   expect(received('episode'), 'no operator has driven since').toHaveLength(1)
 })
 
@@ -244,13 +233,13 @@ test('a start inside a wall or a rate out of range is refused', () => {
 test('logs its connection, its session and each latched stop once', async () => {
   const { send, received } = await createFixture()
   const messages = () => received('log').map(({ level, message }) => `${level}: ${message}`)
-  await vi.waitFor(() => expect(messages()).toHaveLength(2), 10_000)
+  await waitFor(() => expect(messages()).toHaveLength(2))
   expect(messages()[0]).toMatch(/^info: connected, epoch \d+$/)
   expect(messages()[1]).toMatch(/^info: session active, operator /)
   for (let n = 0; n < 3; n++) send({ type: 'stop', reason: 'emergency', latched: true })
-  await vi.waitFor(() => expect(received('stopped').length).toBeGreaterThan(0), 10_000)
+  await waitFor(() => expect(received('stopped').length).toBeGreaterThan(0))
   send({ type: 'stop_cleared' })
   send({ type: 'stop', reason: 'emergency', latched: true })
-  await vi.waitFor(() => expect(messages().slice(2)).toHaveLength(2), 10_000)
+  await waitFor(() => expect(messages().slice(2)).toHaveLength(2))
   expect(messages().slice(2)).toEqual(['warn: stopped: emergency', 'warn: stopped: emergency'])
 })

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type LinkEnd, OperatorLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld } from '../support/world/world.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -48,13 +49,11 @@ describe('tickets of the platform', () => {
 
     await fixture.link.close()
     const offline = { name: 'TicketRefusedError', status: 409, final: false }
-    await vi.waitFor(
-      async () =>
-        expect(await refusal(fixture.operator.token)).toMatchObject({
-          ...offline,
-          message: expect.stringContaining('offline'),
-        }),
-      { timeout: 10_000 },
+    await waitFor(async () =>
+      expect(await refusal(fixture.operator.token)).toMatchObject({
+        ...offline,
+        message: expect.stringContaining('offline'),
+      }),
     )
     await fixture.performAction(fixture.client, 'end')
     expect(await refusal(fixture.operator.token)).toMatchObject({ status: 409, final: true })

@@ -28,7 +28,11 @@ export async function createValidEnvironment(db: Client) {
     `insert into robots (id, owner_id, name, robot_type, hardware_id, status) values ($1, $2, 'R', 't', 'h', 'AVAILABLE')`,
     [robot, owner],
   )
-  await db.query("insert into gateway_nodes (id, url) values ($1, 'ws://localhost')", [node])
+  // The file may take longer than a gateway may be silent.
+  await db.query(
+    "insert into gateway_nodes (id, url, seen_at) values ($1, 'ws://localhost', now() + interval '1 hour')",
+    [node],
+  )
   await db.query('insert into robot_presence (robot_id, connected, node_id) values ($1, true, $2)', [
     robot,
     node,

@@ -11,7 +11,8 @@ import { databaseUrlFor } from '../database/template.ts'
 import { serviceUrl } from '../runner/service-url.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const START_LIMIT_MS = 60_000
+/** Ends a hang, before the limit of a test does. */
+const START_LIMIT_MS = 150_000
 const AUDIENCE = 'wheelhouse-test'
 
 /** The addresses of a process, from its log. */
