@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Bus, RobotStop } from '../../../src/core/events/bus.ts'
 import { createRedisBus } from '../../../src/core/events/redis-bus.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { startSeparateRedis, type TestRedis } from '../../support/processes/redis.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
-function join(url = inject('redisUrl')): { bus: Bus; publisher: Redis; subscriber: Redis } {
+/** The platforms of other test files publish on the same channels of the shared Redis. */
+let redisServer: TestRedis
+beforeAll(async () => {
+  redisServer = await startSeparateRedis()
+})
+afterAll(() => redisServer?.stop())
+
+function join(url = redisServer.url): { bus: Bus; publisher: Redis; subscriber: Redis } {
   const [publisher, subscriber] = [new Redis(url), new Redis(url)]
   onTestFinished(() => {
     publisher.disconnect()
@@ -83,7 +91,7 @@ const stopOf = (robotId: string): RobotStop => ({
 
 test('stops are published one by one and in full, however many other hints are pending', async () => {
   const received = await listener()
-  await using proxy = await createTcpProxy(inject('redisUrl'))
+  await using proxy = await createTcpProxy(redisServer.url)
   const { bus, publisher } = join(proxy.url)
   await publisher.ping()
   proxy.silence()
@@ -101,7 +109,7 @@ test('stops are published one by one and in full, however many other hints are p
 
 test('a stop waits for a reconnecting Redis, other hints do not', async () => {
   const received = await listener()
-  await using proxy = await createTcpProxy(inject('redisUrl'))
+  await using proxy = await createTcpProxy(redisServer.url)
   const { bus, publisher, subscriber } = join(proxy.url)
   for (const redis of [publisher, subscriber]) redis.on('error', () => {})
   await publisher.ping()
@@ -117,7 +125,7 @@ test('a stop waits for a reconnecting Redis, other hints do not', async () => {
 
 test('at most ten thousand stops wait for an unresponsive Redis', async () => {
   const received = await listener()
-  await using proxy = await createTcpProxy(inject('redisUrl'))
+  await using proxy = await createTcpProxy(redisServer.url)
   const { bus, publisher } = join(proxy.url)
   await publisher.ping()
   proxy.silence()
@@ -132,7 +140,7 @@ test('at most ten thousand stops wait for an unresponsive Redis', async () => {
 
 test('while Redis is unresponsive, hints are bounded; afterwards they are published again', async () => {
   const received = await listener()
-  await using proxy = await createTcpProxy(inject('redisUrl'))
+  await using proxy = await createTcpProxy(redisServer.url)
   const { bus, publisher } = join(proxy.url)
   await publisher.ping()
   proxy.silence()
