@@ -24,7 +24,7 @@ export interface JobsOptions {
   readonly supervise: boolean
 }
 
-export interface JobHints {
+interface JobHints {
   publish(queues: string[]): void
   /** Returns the function that unsubscribes. */
   subscribe(listener: (queues: readonly string[]) => void): () => void

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Bus, RobotStop } from '../../../src/core/events/bus.ts'
 import { createRedisBus } from '../../../src/core/events/redis-bus.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
-import { startSeparateRedis, type TestRedis } from '../../support/processes/redis.ts'
+import { startRedis, type TestRedis } from '../../support/processes/redis.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 /** The platforms of other test files publish on the same channels of the shared Redis. */
 let redisServer: TestRedis
 beforeAll(async () => {
-  redisServer = await startSeparateRedis()
+  redisServer = await startRedis()
 })
 afterAll(() => redisServer?.stop())
 

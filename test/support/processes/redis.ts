@@ -40,12 +40,6 @@ export async function startRedis(): Promise<TestRedis> {
   )
 }
 
-/** Starts a Redis for one test file, whose channels no other file uses. Without `redis-server`, it is the shared one. */
-export async function startSeparateRedis(): Promise<TestRedis> {
-  const program = process.env.REDIS_URL ? undefined : await redisServer()
-  return program ? startServer(program) : startRedis()
-}
-
 /** Returns the program, which root on Debian installs when it is missing. */
 async function redisServer(): Promise<string | undefined> {
   const find = () =>

@@ -62,7 +62,6 @@ export async function createWorld(options: WorldOptions = {}) {
     RATE_LIMIT_PER_MINUTE: '1000000',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
     ROBOT_CONNECTS_PER_MINUTE: '0',
-    DATABASE_POOL_SIZE: '5', // connections to a new database are expensive
     ...testTimes,
     ...withoutLimits,
     ...options.env,
