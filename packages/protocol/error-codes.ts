@@ -114,6 +114,10 @@ export const errorCodeTexts = {
   payout_below_minimum: 'The amount is below the minimum of a payout.',
   insufficient_balance: 'The amount is above the available balance.',
 
+  // Background jobs
+  job_running: 'The job is running.',
+  job_gone: 'The job has finished, or was discarded or retried.',
+
   // The platform
   internal_error: 'The platform failed to answer the request.',
   contention: 'Too many requests change the same data at the same time.',

@@ -144,6 +144,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists failed, retrying, running or waiting background jobs, newest first
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/jobs/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the queues of background jobs, with the number of unfinished jobs
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminJobsQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/jobs/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Removes a background job; a running one is aborted
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminJobDiscard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/jobs/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs a failed, retrying or waiting background job now
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminJobRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/overview": {
         parameters: {
             query?: never;
@@ -2422,6 +2502,114 @@ export interface components {
          * @enum {string}
          */
         InvoiceStatus: "DRAFT" | "OPEN" | "PAID" | "FAILED" | "VOID";
+        /** @description A background job that has not finished. */
+        Job: {
+            /**
+             * Format: uuid
+             * @example 7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352
+             */
+            id: string;
+            /** @example notification-mails */
+            queue: string;
+            state: components["schemas"]["JobState"];
+            /**
+             * @description What the job is about: ids, never secrets.
+             * @example {
+             *       "id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17"
+             *     }
+             */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Attempts that have started.
+             * @example 6
+             */
+            attempts: number;
+            /**
+             * @description The message of the last error.
+             * @example connect ECONNREFUSED 192.0.2.10:587
+             */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description Start of the last attempt. */
+            started_at: string | null;
+            /** @description When the last retry failed; null otherwise. */
+            failed_at: string | null;
+            /**
+             * @description When a waiting or retrying job is due.
+             * @example null
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description How far a long job is.
+             * @example null
+             */
+            progress: {
+                /** @example 12400 */
+                done: number;
+                /**
+                 * @description An estimate.
+                 * @example 50000
+                 */
+                total: number;
+            } | null;
+        };
+        /** @description A queue of background jobs. Counts end at 100,000. */
+        JobQueue: {
+            /** @example notification-mails */
+            name: string;
+            /** @example Mails a notification */
+            description: string;
+            /**
+             * @description When a job is created, as a cron expression in UTC.
+             * @example null
+             */
+            cron: string | null;
+            /**
+             * @description Jobs that wait for a free process.
+             * @example 3
+             */
+            due: number;
+            /**
+             * @description Jobs that start later.
+             * @example 12
+             */
+            later: number;
+            /** @example 2 */
+            running: number;
+            /**
+             * @description Jobs that failed and run again.
+             * @example 1
+             */
+            retrying: number;
+            /**
+             * @description Jobs whose retries are exhausted.
+             * @example 1
+             */
+            failed: number;
+            /**
+             * @description Time since the oldest waiting job became due.
+             * @example 0.4
+             */
+            oldest_due_seconds: number;
+        };
+        /** @description A job, and its queue. */
+        JobReceipt: {
+            /**
+             * Format: uuid
+             * @example 7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352
+             */
+            id: string;
+            /** @example notification-mails */
+            queue: string;
+        };
+        /** @enum {string} */
+        JobState: "failed" | "retrying" | "running" | "waiting";
         /**
          * @description The robot, start time and planned length of a new session.
          * @example {
@@ -4763,6 +4951,328 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminJobs: {
+        parameters: {
+            query?: {
+                /** @example failed */
+                state?: components["schemas"]["JobState"];
+                /** @example notification-mails */
+                queue?: string;
+                /** @example 1795167031000000.7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352 */
+                before?: string;
+                /** @example 50 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "id": "7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352",
+                     *           "queue": "notification-mails",
+                     *           "state": "failed",
+                     *           "data": {
+                     *             "id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17"
+                     *           },
+                     *           "attempts": 6,
+                     *           "error": "connect ECONNREFUSED 192.0.2.10:587",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "failed_at": "2026-11-20T09:30:00.000Z",
+                     *           "next_attempt_at": null,
+                     *           "progress": null
+                     *         }
+                     *       ],
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": {
+                        jobs: components["schemas"]["Job"][];
+                        /**
+                         * @description The `before` of the next page; null on the last one.
+                         * @example null
+                         */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminJobsQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "queues": [
+                     *         {
+                     *           "name": "notification-mails",
+                     *           "description": "Mails a notification",
+                     *           "cron": null,
+                     *           "due": 3,
+                     *           "later": 12,
+                     *           "running": 2,
+                     *           "retrying": 1,
+                     *           "failed": 1,
+                     *           "oldest_due_seconds": 0.4
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        queues: components["schemas"]["JobQueue"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminJobDiscard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352",
+                     *       "queue": "notification-mails"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobReceipt"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the job has finished, or was discarded or retried (`job_gone`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "job_gone" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminJobRetry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352",
+                     *       "queue": "notification-mails"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobReceipt"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the job is running (`job_running`), or when the job has finished, or was discarded or retried (`job_gone`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "job_running" | "job_gone" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -13,6 +13,7 @@ import { billingEndpoints } from '../modules/billing/index.ts'
 import { clientsEndpoints } from '../modules/clients/index.ts'
 import { datasetEndpoints } from '../modules/datasets/index.ts'
 import { identityEndpoints, loginRoutes } from '../modules/identity/index.ts'
+import { jobEndpoints } from '../modules/jobs/index.ts'
 import { notificationEndpoints, unsubscribePage } from '../modules/notifications/index.ts'
 import { operatorsEndpoints } from '../modules/operators/index.ts'
 import { onboardingPage, paymentEndpoints } from '../modules/payments/index.ts'
@@ -45,6 +46,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...streamEndpoints(platform.webhooks),
     ...webhookEndpoints({ ...platform.webhooks, now: core.now }),
     ...auditEndpoints(core),
+    ...jobEndpoints(platform.jobControl, core),
     ...billingEndpoints(billing),
     ...paymentEndpoints(platform),
     healthEndpoint(core),

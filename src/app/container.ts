@@ -16,6 +16,7 @@ import { createBilling } from '../modules/billing/index.ts'
 import { createClients } from '../modules/clients/index.ts'
 import { createDatasetServices } from '../modules/datasets/index.ts'
 import { createIdentity, type DevAccount } from '../modules/identity/index.ts'
+import { createJobControl, registerQueueMetrics } from '../modules/jobs/index.ts'
 import { createNotificationServices, writeNotifications } from '../modules/notifications/index.ts'
 import { createOperators } from '../modules/operators/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
@@ -31,7 +32,7 @@ const IDEMPOTENCY_CLEAN_UP = cronQueue(
   '* * * * *',
   'Removes expired idempotency keys',
 )
-const JOB_CLEAN_UP = cronQueue('job-clean-up', '29 * * * *', 'Removes the progress of jobs that are gone')
+const JOB_CLEAN_UP = cronQueue('job-clean-up', '29 * * * *', 'Removes the progress of finished jobs')
 
 /** An account of the built-in identity provider, and whether it has the admin role. */
 export type OfferedAccount = DevAccount & { readonly admin?: boolean }
@@ -66,6 +67,7 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
     closers.add(core.jobs.close)
     core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)
     core.jobs.register(JOB_CLEAN_UP, () => removeOrphanedProgress(core.db))
+    registerQueueMetrics(core)
     const mailer = config.mail && createMailer(config.mail)
     const accounts = context.accounts ?? []
     const admins = accounts.filter((account) => account.admin).map((account) => account.email)
@@ -95,6 +97,7 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       payments: createPayments({ ...core, users, ...clients, ...operators, settings: config.payments }),
       webhooks: createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks }),
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
+      jobControl: createJobControl(core),
       close: closers.closeAll,
     }
     await core.jobs.open()
@@ -153,8 +156,14 @@ function createCore(
   const jobs = createJobs({
     ...deps,
     hints: {
-      publish: (queues) => deps.bus.publish('jobs.created', { queues }),
-      subscribe: (listener) => deps.bus.subscribe('jobs.created', ({ queues }) => listener(queues)),
+      created: {
+        publish: (queues) => deps.bus.publish('jobs.created', { queues }),
+        subscribe: (listener) => deps.bus.subscribe('jobs.created', ({ queues }) => listener(queues)),
+      },
+      cancelled: {
+        publish: (jobIds) => deps.bus.publish('jobs.cancelled', { jobIds }),
+        subscribe: (listener) => deps.bus.subscribe('jobs.cancelled', ({ jobIds }) => listener(jobIds)),
+      },
     },
     observe: metrics.jobAttempt,
     supervise: isWorker && (deps.superviseJobs ?? true),

@@ -9,6 +9,7 @@ import {
   seriousIssues,
 } from '../support/browser/console.ts'
 import { type MailServer, startMailServer } from '../support/network/smtp.ts'
+import { addQueue, quietQueue } from '../support/world/jobs.ts'
 import { start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -19,9 +20,10 @@ const pages = [
   ['/dashboard/admin/certifications', 'Certification requests'],
   ['/dashboard/admin/messages', 'Contact messages'],
   ['/dashboard/admin/robot-requests', 'Robot requests'],
+  ['/dashboard/admin/jobs', 'Background work'],
   ['/dashboard/admin/audit', 'Audit log'],
 ] as const
-const lists = ['overview', 'certifications', 'contact-messages', 'robot-requests', 'audit']
+const lists = ['overview', 'certifications', 'contact-messages', 'robot-requests', 'jobs', 'audit']
 
 let mail: MailServer
 let world: World
@@ -321,6 +323,45 @@ test('the audit log loads page by page and filters by actor, action, target and 
   expect(await page.getByLabel('Actor ID').inputValue()).toBe('no uuid')
   await page.getByRole('button', { name: 'Show all' }).click()
   await count(50)
+})
+
+test('a failed job shows its error; retry runs it again, and discard removes it', async () => {
+  const { jobs, transact } = world.platform.core
+  const queue = quietQueue({ name: 'paper-mail' })
+  let paper = false
+  const printed: object[] = []
+  await addQueue(jobs, queue, async ({ data }) => {
+    if (!paper) throw new Error('out of paper')
+    printed.push(data)
+  })
+  const page = await adminAt('/jobs')
+  await page.getByText('No failed jobs').waitFor()
+  const queueRow = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /paper-mail/ })
+  await transact(async (tx) => {
+    for (const letter of ['first', 'second']) tx.enqueue({ queue, data: { letter } })
+  })
+
+  // The jobs appear without a reload.
+  const rows = page.getByRole('table', { name: 'Jobs' }).getByRole('row', { name: /paper-mail/ })
+  await waitFor(async () => expect(await rows.count()).toBe(2))
+  await rows.filter({ hasText: 'first' }).getByText('out of paper').waitFor()
+  await queueRow.getByRole('cell', { name: '2', exact: true }).waitFor()
+  expect(await seriousIssues(page)).toEqual([])
+
+  paper = true
+  await rows.filter({ hasText: 'first' }).getByRole('button', { name: 'Retry paper-mail' }).click()
+  await rows.filter({ hasText: 'first' }).waitFor({ state: 'detached' })
+  await waitFor(() => expect(printed).toEqual([{ letter: 'first' }]))
+  await rows.filter({ hasText: 'second' }).getByRole('button', { name: 'Discard paper-mail' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Discard this job of paper-mail?').waitFor()
+  expect(await seriousIssues(page), 'the dialog').toEqual([])
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  expect(await rows.count()).toBe(1)
+  await rows.getByRole('button', { name: 'Discard paper-mail' }).click()
+  await dialog.getByRole('button', { name: 'Discard' }).click()
+  await page.getByText('No failed jobs').waitFor()
+  expect(printed).toHaveLength(1)
 })
 
 test.each(['client', 'operator'] as const)('pages and API deny access to a %s', async (role) => {

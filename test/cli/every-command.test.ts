@@ -7,6 +7,7 @@ import { createCoverage } from '../support/cli/command-coverage.ts'
 import { type CliUser, CTRL_C, createCliUser, ENTER, endCommands } from '../support/cli/terminal.ts'
 import { ok, silence, startReceiver, status, verify } from '../support/network/webhook-receiver.ts'
 import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
+import { addQueue, quietQueue } from '../support/world/jobs.ts'
 import { start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -345,6 +346,36 @@ describe.concurrent('in a terminal and with --json:', () => {
     await json(admin, 'admin remove-role', operator.id, 'operator')
     await json(admin, 'admin restore-role', operator.id, 'operator')
     expect((await operator.get('/api/auth/profile')).body.roles).toContain('operator')
+  })
+
+  test('background jobs', async () => {
+    const admin = await atCommandLine(world, await world.admin())
+    const queue = quietQueue({ name: 'broken' })
+    let broken = true
+    await addQueue(world.platform.core.jobs, queue, async () => {
+      if (broken) throw new Error('out of paper')
+    })
+    for (let n = 0; n < 4; n++)
+      await world.platform.core.transact(async (tx) => tx.enqueue({ queue, data: { n } }))
+    const failed = () => json(admin, 'admin jobs list', '--queue', 'broken')
+    const jobs = await waitFor(async () => {
+      const found = await failed()
+      expect(found).toHaveLength(4)
+      return found
+    })
+    expect(jobs[0]).toMatchObject({ state: 'failed', error: 'out of paper' })
+    expect(await shown(admin, 'admin jobs list', '--state', 'failed')).toContain('out of paper')
+    expect(await json(admin, 'admin jobs queues')).toContainEqual(
+      expect.objectContaining({ name: 'broken', failed: 4 }),
+    )
+    expect(await shown(admin, 'admin jobs queues')).toMatch(/broken +4 +0/)
+    broken = false
+    const [first, second, third, fourth] = idsOf(jobs) as [string, string, string, string]
+    expect(await json(admin, 'admin jobs retry', first)).toEqual({ id: first, queue: 'broken' })
+    expect(await shown(admin, 'admin jobs retry', second)).toContain('runs now')
+    expect(await json(admin, 'admin jobs discard', third)).toEqual({ id: third, queue: 'broken' })
+    expect(await shown(admin, 'admin jobs discard', fourth)).toContain('is discarded')
+    expect(await failed()).toEqual([])
   })
 
   test('events', async () => {

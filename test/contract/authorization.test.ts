@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type HubCommandName, hubCommands } from '@wheelhouse/protocol'
+import { exampleIds, type HubCommandName, hubCommands } from '@wheelhouse/protocol'
 import { io } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiEndpoints } from '../../src/app/api.ts'
@@ -314,6 +314,17 @@ const rules: Record<string, Rule> = {
 
   'GET /api/admin/audit': { expected: admins(200) },
   'GET /api/admin/overview': { expected: admins(200) },
+  'GET /api/admin/jobs': { expected: admins(200) },
+  'GET /api/admin/jobs/queues': { expected: admins(200) },
+  // The job does not exist, so admins get a conflict.
+  'POST /api/admin/jobs/{id}/retry': {
+    expected: admins(409),
+    attempt: () => ({ path: `/api/admin/jobs/${exampleIds.job}/retry` }),
+  },
+  'POST /api/admin/jobs/{id}/discard': {
+    expected: admins(409),
+    attempt: () => ({ path: `/api/admin/jobs/${exampleIds.job}/discard` }),
+  },
 
   'GET /api/public/pricing': { expected: 'public' },
   'GET /api/client/invoices': { expected: clients(200) },

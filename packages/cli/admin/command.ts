@@ -5,6 +5,8 @@ import { integer, parseTime } from '../option-parsers.ts'
 const REQUEST = 'the id of the request, or a prefix of it'
 const STATUSES = ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED']
 const REASON = 'the reason, which the operator can read'
+const JOB = 'the id of the job'
+const JOB_STATES = ['failed', 'retrying', 'running', 'waiting']
 const ROLES = ['client', 'operator']
 
 /** `wheelhouse admin …`: for admins of the platform. */
@@ -18,6 +20,7 @@ export function addAdmin(program: Command, lazyAction: LazyAction): void {
     .description('show robots by status, open sessions and gateways')
     .action(lazyAction(() => import('./overview.ts')))
   addCertifications(admin, lazyAction)
+  addJobs(admin, lazyAction, limit)
   admin
     .command('contact-messages')
     .description('list contact messages, newest first')
@@ -56,6 +59,31 @@ export function addAdmin(program: Command, lazyAction: LazyAction): void {
     .argument('<user>', 'the id of the user')
     .addArgument(new Argument('<role>').choices(ROLES))
     .action(lazyAction(() => import('./restore-role.ts')))
+}
+
+function addJobs(admin: Command, lazyAction: LazyAction, limit: Option): void {
+  const jobs = admin.command('jobs').description('background jobs')
+  jobs
+    .command('queues', { isDefault: true })
+    .description('list the queues and their unfinished jobs')
+    .action(lazyAction(() => import('./jobs-queues.ts')))
+  jobs
+    .command('list')
+    .description('list unfinished jobs and their errors, newest first')
+    .addOption(new Option('--state <state>', 'the state of the jobs').choices(JOB_STATES).default('failed'))
+    .option('--queue <queue>', 'only jobs of this queue')
+    .addOption(limit)
+    .action(lazyAction(() => import('./jobs-list.ts')))
+  jobs
+    .command('retry')
+    .description('run a failed, retrying or waiting job now')
+    .argument('<job>', JOB)
+    .action(lazyAction(() => import('./jobs-retry.ts')))
+  jobs
+    .command('discard')
+    .description('remove a job; a running one is aborted')
+    .argument('<job>', JOB)
+    .action(lazyAction(() => import('./jobs-discard.ts')))
 }
 
 function addCertifications(admin: Command, lazyAction: LazyAction): void {

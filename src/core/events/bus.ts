@@ -18,6 +18,8 @@ export interface BusTopics {
   'robot.stop': RobotStop
   /** These queues contain new jobs that are due. */
   'jobs.created': { queues: string[] }
+  /** These jobs were cancelled. Processes that run one look at their claim at once. */
+  'jobs.cancelled': { jobIds: string[] }
   /** An API key was revoked. Hubs close its sockets. */
   'credential.revoked': { apiKeyId: string }
 }

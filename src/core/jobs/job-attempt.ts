@@ -8,15 +8,24 @@ import type { JobOutcome, JobRunnerOptions } from './runner-options.ts'
 const BEATS_PER_TIMEOUT = 3
 const MAX_ERROR_LENGTH = 1_000
 
-/** Runs one attempt of a job and records its outcome. Never rejects. */
-export async function runAttempt(
-  deps: JobRunnerOptions & { job: JobWithMetadata; stop: AbortSignal },
-): Promise<void> {
+interface AttemptOptions extends JobRunnerOptions {
+  readonly job: JobWithMetadata
+  /** Aborts when the process stops. */
+  readonly stop: AbortSignal
+}
+
+/** Starts one attempt of a job. `ended` never rejects; the outcome is recorded by then. */
+export function startAttempt(deps: AttemptOptions) {
+  const claim = createClaim(deps)
+  return { ended: runAttempt(deps, claim), checkClaim: claim.check }
+}
+
+async function runAttempt(deps: AttemptOptions, claim: Claim): Promise<void> {
   const { queue, job, log, observe } = deps
   const startedMs = performance.now()
   let outcome: JobOutcome = 'completed'
   try {
-    await runHandler(deps)
+    await runHandler(deps, claim)
   } catch (cause) {
     outcome = cause instanceof ClaimLostError ? 'lost' : 'failed'
     const fields = { err: cause, queue: queue.name, jobId: job.id, attempt: job.retryCount + 1 }
@@ -30,25 +39,40 @@ export async function runAttempt(
   observe(queue.name, { outcome, ms: performance.now() - startedMs })
 }
 
-async function runHandler(deps: Parameters<typeof runAttempt>[0]): Promise<void> {
+/** Creates the claim of this process on a job, which its heartbeats keep. */
+function createClaim({ engine, queue, job }: AttemptOptions) {
+  const lost = new AbortController()
+  const attempt = { id: job.id, retryCount: job.retryCount }
+  let completed = false
+  return {
+    attempt,
+    signal: lost.signal,
+    isCompleted: () => completed,
+    /** Ends the claim: the handler completed the job. */
+    complete() {
+      completed = true
+    },
+    abort: (reason: Error) => lost.abort(reason),
+    /** Sends a heartbeat. Aborts the attempt when another process has the job, or it was cancelled. */
+    check() {
+      engine()
+        .then((boss) => boss.touch(queue.name, [attempt]))
+        .then(
+          (response) => affectedBy(response) === 0 && !completed && lost.abort(claimLost()),
+          () => {}, // a heartbeat that fails says nothing about the claim
+        )
+    },
+  }
+}
+type Claim = ReturnType<typeof createClaim>
+
+async function runHandler(deps: AttemptOptions, claim: Claim): Promise<void> {
   const { engine, queue, handler, job, db, stop } = deps
   const boss = await engine()
-  const claim = new AbortController()
   const abort = () => claim.abort(new Error('The process stops'))
   stop.addEventListener('abort', abort, { once: true })
   if (stop.aborted) abort()
-  const attempt = { id: job.id, retryCount: job.retryCount }
-  let completed = false
-  const heartbeat = setInterval(
-    () => {
-      // A heartbeat that fails says nothing about the claim.
-      boss.touch(queue.name, [attempt]).then(
-        (response) => affectedBy(response) === 0 && !completed && claim.abort(claimLost()),
-        () => {},
-      )
-    },
-    (queue.heartbeatSeconds * 1_000) / BEATS_PER_TIMEOUT,
-  )
+  const heartbeat = setInterval(claim.check, (queue.heartbeatSeconds * 1_000) / BEATS_PER_TIMEOUT)
   try {
     await handler({
       id: job.id,
@@ -57,14 +81,14 @@ async function runHandler(deps: Parameters<typeof runAttempt>[0]): Promise<void>
       previous: previousOutcome(job),
       signal: claim.signal,
       complete: async (tx) => {
-        const response = await boss.complete(queue.name, [attempt], null, { db: inTransaction(tx.db) })
+        const response = await boss.complete(queue.name, [claim.attempt], null, { db: inTransaction(tx.db) })
         if (affectedBy(response) === 0) throw claimLost()
-        completed = true
+        claim.complete()
       },
       progress: (done, total) => storeProgress(db, { jobId: job.id, done, total }),
     })
-    if (completed) return
-    if (affectedBy(await boss.complete(queue.name, [attempt])) === 0) throw claimLost()
+    if (claim.isCompleted()) return
+    if (affectedBy(await boss.complete(queue.name, [claim.attempt])) === 0) throw claimLost()
   } finally {
     stop.removeEventListener('abort', abort)
     clearInterval(heartbeat)
@@ -72,7 +96,7 @@ async function runHandler(deps: Parameters<typeof runAttempt>[0]): Promise<void>
 }
 
 /** Fails the attempt. The job runs again at the handler's choice, at once when the process stops, or after the queue's delay. */
-async function recordFailure(deps: Parameters<typeof runAttempt>[0], cause: unknown): Promise<void> {
+async function recordFailure(deps: AttemptOptions, cause: unknown): Promise<void> {
   const { engine, queue, job, db, stop, now } = deps
   const boss = await engine()
   const message = (cause instanceof Error ? cause.message : String(cause)).slice(0, MAX_ERROR_LENGTH)

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { JobWithMetadata } from 'pg-boss'
-import { runAttempt } from './job-attempt.ts'
+import { startAttempt } from './job-attempt.ts'
 import type { JobRunnerOptions } from './runner-options.ts'
 
 /** Pause after a failed fetch. */
@@ -12,7 +12,7 @@ const FETCH_RETRY_MS = 1_000
  */
 export function createJobRunner(deps: JobRunnerOptions) {
   const { engine, queue, log } = deps
-  const running = new Map<string, Promise<void>>()
+  const running = new Map<string, ReturnType<typeof startAttempt>>()
   const stopping = new AbortController()
   /** Aborts the running attempts. */
   const aborting = new AbortController()
@@ -23,12 +23,12 @@ export function createJobRunner(deps: JobRunnerOptions) {
   let fetching = 0
 
   function start(job: JobWithMetadata): Promise<void> {
-    const work = runAttempt({ ...deps, job, stop: aborting.signal }).finally(() => {
+    const attempt = startAttempt({ ...deps, job, stop: aborting.signal })
+    running.set(job.id, attempt)
+    return attempt.ended.finally(() => {
       running.delete(job.id)
       if (running.size === queue.concurrency - 1) wake() // jobs may have waited for a slot
     })
-    running.set(job.id, work)
-    return work
   }
 
   /** Fetches due jobs into the free slots. Returns the number of started attempts, and their end. */
@@ -45,6 +45,7 @@ export function createJobRunner(deps: JobRunnerOptions) {
   }
 
   const freeSlots = () => queue.concurrency - running.size
+  const allEnded = () => Promise.allSettled([...running.values()].map(({ ended }) => ended))
 
   async function poll(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -77,6 +78,11 @@ export function createJobRunner(deps: JobRunnerOptions) {
     /** Looks for due jobs at once. */
     wake,
 
+    /** Aborts the attempt of a job if its claim is lost. */
+    checkClaim(jobId: string): void {
+      running.get(jobId)?.checkClaim()
+    },
+
     /** Runs the due jobs and waits for those that it started. */
     async runDue(): Promise<void> {
       for (;;) {
@@ -89,7 +95,7 @@ export function createJobRunner(deps: JobRunnerOptions) {
     /** Waits until no attempt is running or about to start. */
     async idle(): Promise<void> {
       while (fetching > 0 || running.size > 0) {
-        await Promise.allSettled(running.values())
+        await allEnded()
         await setImmediate()
       }
     },
@@ -100,7 +106,7 @@ export function createJobRunner(deps: JobRunnerOptions) {
       wake()
       await polling
       const timer = setTimeout(() => aborting.abort(), graceMs)
-      while (running.size > 0) await Promise.allSettled(running.values())
+      while (running.size > 0) await allEnded()
       clearTimeout(timer)
     },
   }

@@ -15,7 +15,7 @@ const STOP_GRACE_MS = 2_000
 export interface JobsOptions {
   readonly db: Db
   readonly pool: () => Promise<Pool>
-  /** Informs processes that queues have new jobs. A lost hint costs time, never a job. */
+  /** Messages between processes. A lost hint costs time, never a job. */
   readonly hints: JobHints
   readonly log: Log
   readonly now: () => Date
@@ -25,9 +25,16 @@ export interface JobsOptions {
 }
 
 interface JobHints {
-  publish(queues: string[]): void
+  /** These queues have new jobs that are due. */
+  readonly created: Hint
+  /** The jobs with these ids were cancelled. */
+  readonly cancelled: Hint
+}
+
+interface Hint {
+  publish(names: string[]): void
   /** Returns the function that unsubscribes. */
-  subscribe(listener: (queues: readonly string[]) => void): () => void
+  subscribe(listener: (names: readonly string[]) => void): () => void
 }
 
 interface RegisteredQueue {
@@ -45,7 +52,7 @@ export function createJobs(deps: JobsOptions) {
   const registered = new Map<string, RegisteredQueue>()
   const runners = new Map<string, JobRunner>()
   let opening: Promise<PgBoss> | undefined
-  let unsubscribe = () => {}
+  const unsubscribe: (() => void)[] = []
 
   /** Returns the opened engine. Repeats a failed attempt, because the database may have been unreachable. */
   function engine(): Promise<PgBoss> {
@@ -108,7 +115,7 @@ export function createJobs(deps: JobsOptions) {
     announce(jobs: readonly NewJob[]): void {
       const due = jobs.filter(({ startAt }) => !startAt || startAt <= deps.now())
       const queues = [...new Set(due.map(({ queue }) => queue.name))]
-      if (queues.length > 0) hints.publish(queues)
+      if (queues.length > 0) hints.created.publish(queues)
     },
 
     /** Starts to run the queues that have a handler here and that `runs` selects. */
@@ -116,9 +123,14 @@ export function createJobs(deps: JobsOptions) {
       for (const { queue, handler } of registered.values()) {
         if (handler && runs(queue)) runnerOf(queue.name).start()
       }
-      unsubscribe = hints.subscribe((queues) => {
-        for (const name of queues) runners.get(name)?.wake()
-      })
+      unsubscribe.push(
+        hints.created.subscribe((queues) => {
+          for (const name of queues) runners.get(name)?.wake()
+        }),
+        hints.cancelled.subscribe((jobIds) => {
+          for (const runner of runners.values()) for (const jobId of jobIds) runner.checkClaim(jobId)
+        }),
+      )
     },
 
     /** Runs the due jobs of a queue and waits for them. */
@@ -132,7 +144,7 @@ export function createJobs(deps: JobsOptions) {
 
     /** Stops to fetch jobs. Aborts running ones after a grace period; they are due for other processes at once. */
     async drain(): Promise<void> {
-      unsubscribe()
+      for (const end of unsubscribe) end()
       await Promise.all([...runners.values()].map((runner) => runner.close(STOP_GRACE_MS)))
     },
 

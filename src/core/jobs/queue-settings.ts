@@ -2,7 +2,7 @@ import type { PgBoss, QueueOptions } from 'pg-boss'
 import type { Queue } from './queue.ts'
 
 /** The queue that receives jobs whose retries are exhausted. Admins retry or discard them. */
-const DEAD_LETTERS = 'dead-letters'
+export const DEAD_LETTERS = 'dead-letters'
 
 const DAY_SECONDS = 86_400
 /** PostgreSQL's largest integer. */
@@ -36,6 +36,7 @@ export async function ensureQueues(boss: PgBoss, queues: readonly Queue[]): Prom
   if (!existing.has(DEAD_LETTERS)) {
     const keep = { retentionSeconds: KEEP_DEAD_LETTERS_SECONDS, retryLimit: 0 }
     await boss.createQueue(DEAD_LETTERS, { policy: 'standard', ...keep })
+    await readIntoCache(boss, DEAD_LETTERS)
   }
   for (const queue of queues) {
     const settings = settingsOf(queue)

@@ -156,6 +156,26 @@ export function createMetrics() {
       })
     },
 
+    /** Declares a gauge with labels that is read at each scrape. A scrape omits what `read` does not return. */
+    gauges<Label extends string>(
+      name: string,
+      help: string,
+      labelNames: Label[],
+      read: () => Promise<readonly (readonly [labels: Record<Label, string>, value: number])[]>,
+    ): void {
+      new Gauge<string>({
+        registers,
+        name,
+        help,
+        labelNames,
+        async collect() {
+          const values = await read()
+          this.reset()
+          for (const [labels, value] of values) this.set(labels, value)
+        },
+      })
+    },
+
     /** Declares a counter that another component maintains, read at each scrape. It must only grow. */
     counter(name: string, help: string, read: () => number): void {
       new Counter({

@@ -255,6 +255,7 @@ test('an unresponsive database does not block the response, and the metrics show
     expect(found.get('wheelhouse_database_up')).toBe(0)
     expect(found.has('wheelhouse_outbox_rows')).toBe(false)
     expect(found.has('wheelhouse_outbox_lag_seconds')).toBe(false)
+    expect([...found.keys()].filter((name) => name.startsWith('wheelhouse_jobs'))).toEqual([])
     proxy.restore()
     await waitFor(async () => {
       expect((await samples(world.baseUrl)).get('wheelhouse_outbox_rows')).toBe(0)

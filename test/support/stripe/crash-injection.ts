@@ -2,6 +2,7 @@ import type { KyselyPlugin } from 'kysely'
 import { createJobs, type Jobs } from '../../../src/core/jobs/jobs.ts'
 import { createPayments, type Payments } from '../../../src/modules/payments/facade.ts'
 import { createStripeClient } from '../../../src/modules/payments/stripe-client.ts'
+import { noHints } from '../world/jobs.ts'
 import type { World } from '../world/world.ts'
 import { WEBHOOK_SECRET } from './events.ts'
 import type { FakeStripe } from './server.ts'
@@ -46,8 +47,7 @@ function crashableJobs({ platform }: World, now: () => Date, life: Life): Jobs {
     }
     return Object.assign(Object.create(real), { query })
   }
-  const hints = { publish: () => {}, subscribe: () => () => {} }
-  return createJobs({ ...platform.core, pool, now, hints, observe: () => {}, supervise: false })
+  return createJobs({ ...platform.core, pool, now, hints: noHints, observe: () => {}, supervise: false })
 }
 
 /** Payments in a process that ends after a number of steps. */

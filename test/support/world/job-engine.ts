@@ -7,6 +7,7 @@ import { createJobs } from '../../../src/core/jobs/jobs.ts'
 import type { JobHandler, NewJob, Queue } from '../../../src/core/jobs/queue.ts'
 import { writeNotifications } from '../../../src/modules/notifications/notify.ts'
 import type { TestDatabase } from '../database/database.ts'
+import { noHints } from './jobs.ts'
 
 const Item = z.strictObject({ name: z.string() })
 export type Item = z.infer<typeof Item>
@@ -39,7 +40,7 @@ export async function createEngine(
   const jobs = createJobs({
     db,
     pool: () => orm.em.getConnection().getNativeClient(),
-    hints: { publish: () => {}, subscribe: () => () => {} },
+    hints: noHints,
     log: pino({ level: 'silent' }),
     now: () => new Date(),
     observe: (_queue, { outcome }) => void outcomes.push(outcome),

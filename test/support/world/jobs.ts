@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Attempt } from '../../../src/core/jobs/queue.ts'
+import { z } from 'zod'
+import type { Jobs } from '../../../src/core/jobs/jobs.ts'
+import type { Attempt, JobHandler, Queue } from '../../../src/core/jobs/queue.ts'
+import { ensureQueues } from '../../../src/core/jobs/queue-settings.ts'
 import { query } from '../processes/processes.ts'
 
 /** Returns how many jobs of a queue are being run. */
@@ -27,3 +30,30 @@ export const attemptOf = <Data extends object>(data: Data): Attempt<Data> => ({
   complete: async () => {},
   progress: async () => {},
 })
+
+/** Returns a queue without polls, retries and frequent heartbeats: only hints of the platform make its jobs run or end. */
+export const quietQueue = (settings: Partial<Queue> & Pick<Queue, 'name'>): Queue => ({
+  description: 'A queue of a test',
+  data: z.looseObject({}),
+  order: 'any',
+  concurrency: 4,
+  pollMs: 3_600_000,
+  retry: { limit: 0, delaySeconds: 3_600, maxDelaySeconds: 3_600 },
+  expireSeconds: 3_600,
+  heartbeatSeconds: 3_600,
+  keepCompletedSeconds: 3_600,
+  ...settings,
+})
+
+/** Adds a queue to a running platform. Only hints of new jobs start its jobs, because it does not poll. */
+export async function addQueue(jobs: Jobs, queue: Queue, handler: JobHandler<object>): Promise<void> {
+  jobs.register(queue, handler)
+  await ensureQueues(await jobs.engine(), [queue])
+  jobs.start(({ name }) => name === queue.name)
+}
+
+/** For an engine that learns of new jobs by its polls only. */
+export const noHints = {
+  created: { publish: () => {}, subscribe: () => () => {} },
+  cancelled: { publish: () => {}, subscribe: () => () => {} },
+}

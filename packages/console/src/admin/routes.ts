@@ -1,7 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
-import { IconActivity, IconCertificate, IconHistory, IconMail, IconMessageCirclePlus } from '../ui/icons.tsx'
+import {
+  IconActivity,
+  IconCertificate,
+  IconHistory,
+  IconListDetails,
+  IconMail,
+  IconMessageCirclePlus,
+} from '../ui/icons.tsx'
 import { readAuditSearch } from './audit-search.ts'
 
 export const adminRoutes = [
@@ -24,6 +31,11 @@ export const adminRoutes = [
     getParentRoute: () => shellRoute,
     path: '/admin/robot-requests',
     component: lazyRouteComponent(() => import('./robot-requests.page.tsx'), 'RobotRequestsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/jobs',
+    component: lazyRouteComponent(() => import('./jobs.page.tsx'), 'JobsPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
@@ -61,6 +73,13 @@ export const adminNavigation: readonly NavigationEntry[] = [
     label: 'Robot requests',
     description: 'Requests for new robot types.',
     icon: IconMessageCirclePlus,
+    role: 'admin',
+  },
+  {
+    to: '/admin/jobs',
+    label: 'Background work',
+    description: 'Queues, failed and retrying jobs.',
+    icon: IconListDetails,
     role: 'admin',
   },
   {

@@ -20,4 +20,5 @@ export const keys = {
   stats: ['stats'],
   inbox: ['inbox'],
   audit: ['audit'],
+  jobs: ['jobs'],
 } as const

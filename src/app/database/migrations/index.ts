@@ -26,6 +26,7 @@ import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 import { Migration0026RobotHold } from './0026-robot-hold.ts'
 import { Migration0027Vocabulary } from './0027-vocabulary.ts'
 import { Migration0028Jobs } from './0028-jobs.ts'
+import { Migration0029JobLists } from './0029-job-lists.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -57,4 +58,5 @@ export const migrations = [
   { name: '0026_robot_hold', class: Migration0026RobotHold },
   { name: '0027_vocabulary', class: Migration0027Vocabulary },
   { name: '0028_jobs', class: Migration0028Jobs },
+  { name: '0029_job_lists', class: Migration0029JobLists },
 ]

@@ -1,0 +1,67 @@
+import { Button, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { messageOf } from '../ui/message-of.ts'
+
+type Job = Schemas['Job']
+
+/** Returns the function that reads jobs and queues again. */
+function useRefresh() {
+  const queries = useQueryClient()
+  return () => queries.invalidateQueries({ queryKey: keys.jobs })
+}
+
+/** Renders the button that runs a job now. */
+export function RetryJob({ job: { id, queue } }: { job: Job }) {
+  const { rest } = usePlatform()
+  const refresh = useRefresh()
+  const retry = useMutation({
+    mutationFn: () => answerOf(rest.POST('/api/admin/jobs/{id}/retry', { params: { path: { id } } })),
+    onSettled: refresh,
+  })
+  return (
+    <div>
+      <Button
+        size="xs"
+        variant="default"
+        loading={retry.isPending}
+        onClick={() => retry.mutate()}
+        aria-label={`Retry ${queue}`}
+      >
+        Retry
+      </Button>
+      {retry.error && (
+        <Text size="xs" role="alert" c="var(--mantine-color-error)">
+          {messageOf(retry.error)}
+        </Text>
+      )}
+    </div>
+  )
+}
+
+/** Renders the button that removes a job, after a confirmation. */
+export function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
+  const { rest } = usePlatform()
+  const refresh = useRefresh()
+  const discard = async () => {
+    await answerOf(rest.POST('/api/admin/jobs/{id}/discard', { params: { path: { id } } }))
+    await refresh()
+  }
+  const aborted = state === 'running' ? ' The running attempt is aborted.' : ''
+  return (
+    <ConfirmButton
+      size="xs"
+      variant="default"
+      question={`Discard this job of ${queue}?`}
+      consequence={`Its work is not done, and nothing does it later: a mail is not sent, a payment is not made.${aborted}`}
+      confirmLabel="Discard"
+      onConfirm={discard}
+      aria-label={`Discard ${queue}`}
+    >
+      Discard
+    </ConfirmButton>
+  )
+}

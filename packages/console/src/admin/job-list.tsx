@@ -1,0 +1,109 @@
+import { Code, Group, Progress, Stack, Table, Text } from '@mantine/core'
+import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { MoreButton } from '../ui/more-button.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { Freshness } from './freshness.tsx'
+import { DiscardJob, RetryJob } from './job-buttons.tsx'
+
+type Job = Schemas['Job']
+
+const PAGE_SIZE = 50
+const POLL_INTERVAL_MS = 3_000
+
+/** Lists the jobs in a state, newest first. Polls while only the first page is loaded. */
+export function JobList({ state }: { state: Schemas['JobState'] }) {
+  const { rest } = usePlatform()
+  const query = useInfiniteQuery({
+    queryKey: [...keys.jobs, state],
+    queryFn: ({ pageParam, signal }) => {
+      const params = { query: { state, limit: PAGE_SIZE, before: pageParam } }
+      return answerOf(rest.GET('/api/admin/jobs', { params, signal }))
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    refetchInterval: (current) => ((current.state.data?.pages.length ?? 0) > 1 ? false : POLL_INTERVAL_MS),
+  })
+  return (
+    <>
+      <Freshness query={query} />
+      <QueryView
+        query={query satisfies UseInfiniteQueryResult}
+        isEmpty={({ pages }) => pages[0]?.jobs.length === 0}
+        empty={<Empty title={`No ${state} jobs`} />}
+      >
+        {({ pages }) => (
+          <>
+            <JobTable state={state} jobs={pages.flatMap(({ jobs }) => jobs)} />
+            <MoreButton query={query}>Show older</MoreButton>
+          </>
+        )}
+      </QueryView>
+    </>
+  )
+}
+
+const JobTable = ({ state, jobs }: { state: Schemas['JobState']; jobs: readonly Job[] }) => (
+  <DataTable
+    label="Jobs"
+    minWidth={760}
+    columns={[
+      'Job',
+      'Attempts',
+      state === 'failed' || state === 'retrying' ? 'Last error' : 'Progress',
+      'When',
+      'Actions',
+    ]}
+  >
+    {jobs.map((job) => (
+      <Table.Tr key={job.id}>
+        <Table.Td>
+          <Text fw={600}>{job.queue}</Text>
+          <Code style={{ overflowWrap: 'anywhere' }}>{JSON.stringify(job.data)}</Code>
+        </Table.Td>
+        <Table.Td>{job.attempts}</Table.Td>
+        <Table.Td style={{ overflowWrap: 'anywhere' }}>
+          {job.error && <Text size="sm">{job.error}</Text>}
+          {job.progress && <JobProgress progress={job.progress} queue={job.queue} />}
+        </Table.Td>
+        <Table.Td>
+          <When job={job} />
+        </Table.Td>
+        <Table.Td>
+          <Group gap="xs" wrap="nowrap">
+            {job.state !== 'running' && <RetryJob job={job} />}
+            <DiscardJob job={job} />
+          </Group>
+        </Table.Td>
+      </Table.Tr>
+    ))}
+  </DataTable>
+)
+
+const JobProgress = ({
+  progress: { done, total },
+  queue,
+}: {
+  progress: NonNullable<Job['progress']>
+  queue: string
+}) => (
+  <Stack gap={4}>
+    <Progress
+      value={total === 0 ? 0 : Math.min(100, (100 * done) / total)}
+      aria-label={`Progress of ${queue}`}
+    />
+    <Text size="sm">
+      {done.toLocaleString()} of about {total.toLocaleString()}
+    </Text>
+  </Stack>
+)
+
+function When({ job: { failed_at, next_attempt_at, started_at, created_at } }: { job: Job }) {
+  if (failed_at) return <>Failed {<Time at={failed_at} />}</>
+  if (next_attempt_at) return <>Runs {<Time at={next_attempt_at} />}</>
+  return <>Started {<Time at={started_at ?? created_at} />}</>
+}

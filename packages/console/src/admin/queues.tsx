@@ -1,0 +1,66 @@
+import { Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Freshness, shortTime } from './freshness.tsx'
+
+const POLL_INTERVAL_MS = 5_000
+
+const columns = [
+  'Queue',
+  ...['Failed', 'Retrying', 'Running', 'Due', 'Later', 'Oldest due'].map((label) => ({
+    label,
+    align: 'right' as const,
+  })),
+]
+
+/** Lists the queues with the number of their unfinished jobs. */
+export function Queues() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.jobs, 'queues'],
+    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
+    refetchInterval: POLL_INTERVAL_MS,
+  })
+  return (
+    <>
+      <Freshness query={query} />
+      <QueryView query={query} isEmpty={(queues) => queues.length === 0} empty={<Empty title="No queues" />}>
+        {(queues) => (
+          <DataTable label="Queues" minWidth={760} columns={columns}>
+            {queues.map((queue) => (
+              <Table.Tr key={queue.name}>
+                <Table.Td>
+                  <Text fw={600}>{queue.name}</Text>
+                  <Text size="sm" c="dimmed">
+                    {queue.description}
+                    {queue.cron && `, at ${queue.cron}`}
+                  </Text>
+                </Table.Td>
+                <Count value={queue.failed} alarming />
+                <Count value={queue.retrying} alarming />
+                <Count value={queue.running} />
+                <Count value={queue.due} />
+                <Count value={queue.later} />
+                <Table.Td ta="right">
+                  {queue.due > 0 ? shortTime(queue.oldest_due_seconds * 1_000) : ''}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
+        )}
+      </QueryView>
+    </>
+  )
+}
+
+const Count = ({ value, alarming = false }: { value: number; alarming?: boolean }) => (
+  <Table.Td ta="right">
+    <Text span inherit {...(alarming && value > 0 && { c: 'var(--mantine-color-error)', fw: 600 })}>
+      {value.toLocaleString()}
+    </Text>
+  </Table.Td>
+)
