@@ -93,6 +93,9 @@ export const errorCodeTexts = {
   stop_not_recorded: 'The stop was sent to the robot, but the database did not record it.',
   extension_pending: 'An extension request already waits for the operator.',
   no_extension_pending: 'No extension request waits for the operator.',
+  export_too_large: 'The export has more sessions than an export may have.',
+  export_limit_reached: 'As many exports of the caller run, or are stored, as may be.',
+  export_not_ready: 'The export is not ready.',
   subscription_limit_reached: 'The connection watches as many sessions as it may.',
 
   // API keys, webhooks and event streams

@@ -40,6 +40,8 @@ export const notificationTexts: Readonly<Record<NotificationType, string>> = {
   'payout.failed': 'A payout failed',
   'payout.reversed': 'A payout was reversed',
   'webhook.disabled': 'A webhook was disabled',
+  'export.ready': 'Your export is ready',
+  'export.failed': 'Your export failed',
 }
 
 /** Returns the title of an event; for a type that this version does not know, its name as words. */

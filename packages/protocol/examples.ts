@@ -23,6 +23,7 @@ export const exampleIds = {
   robotRequest: 'b0d57e2a-49f6-4c83-a19e-6f2c8d4b7e05',
   event: '5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17',
   webhook: '8a42f6d3-c05b-4917-9e6c-71d3b0f85e24',
+  sessionExport: 'c2e91f60-7a4d-4b38-95e0-1d6f83b7a204',
   job: '7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352',
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const

@@ -84,6 +84,8 @@ export const NotificationType = z.enum([
   'payout.reversed',
   'webhook.disabled',
   'robot.battery_low',
+  'export.ready',
+  'export.failed',
 ])
 export type NotificationType = z.infer<typeof NotificationType>
 

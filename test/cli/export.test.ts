@@ -14,6 +14,7 @@ import {
 } from '../support/cli/terminal.ts'
 import { listening } from '../support/network/listening.ts'
 import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
+import { ownerOf } from '../support/world/past-sessions.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -52,7 +53,11 @@ async function folderOf(user: CliUser): Promise<string> {
 /** Starts a fake platform whose exports `send` answers. */
 async function fakePlatform(send: (response: ServerResponse) => void): Promise<CliUser> {
   const server = await listening((request, response) => {
-    request.resume().on('end', () => send(response))
+    request.resume().on('end', () => {
+      if (request.url !== '/api/session-exports/count') return send(response)
+      response.setHeader('Content-Type', 'application/json')
+      response.end('{"rows":1,"direct":true}')
+    })
   })
   onTestFinished(() => server[Symbol.asyncDispose]())
   return createCliUser({ WHEELHOUSE_URL: server.url, WHEELHOUSE_API_KEY: 'svc_live_any' })
@@ -94,6 +99,24 @@ describe('wheelhouse export', () => {
       bytes: (await stat(file)).size,
     })
     expect((await readdir(join(file, '..'))).sort()).toEqual(['sessions.csv', 'sessions.csv.2'])
+  })
+
+  test('lets the platform write a large export first, and downloads it', async () => {
+    const owner = await ownerOf(world, 10_001)
+    const user = await at(owner)
+    const file = join(await folderOf(user), 'sessions.csv')
+    const [direct, stored] = await Promise.all([
+      cliProcess(user, ['export', '--format', 'csv']),
+      cliProcess(user, ['export', '--output', file, '--json']),
+    ])
+    expect([direct.code, stored.code], stored.stderr).toEqual([0, 0])
+    const text = await readFile(file, 'utf8')
+    expect(text === direct.stdout).toBe(true)
+    expect(parseCsv(text)).toHaveLength(10_002)
+    const notifications = (await owner.get('/api/notifications')).body.notifications
+    expect(notifications).toMatchObject([{ type: 'export.ready', data: { rows: 10_001 } }])
+    // The platform keeps no copy of a file that has arrived.
+    expect((await owner.get('/api/session-exports')).body.exports).toEqual([])
   })
 
   test('writes datasets and their episodes, page by page', async () => {

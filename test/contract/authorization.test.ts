@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { exampleIds, type HubCommandName, hubCommands } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
 import { io } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiEndpoints } from '../../src/app/api.ts'
@@ -7,6 +8,7 @@ import { generateApiKey } from '../../src/modules/identity/api-keys/api-key-form
 import { type FakeStripe, startStripe } from '../support/stripe/server.ts'
 import { datasetsOf, storeEpisode } from '../support/world/episodes.ts'
 import type { TestUser } from '../support/world/test-user.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 /**
@@ -142,6 +144,26 @@ async function certified(): Promise<string> {
   const reply = await admin.post(`/api/admin/certifications/${await requested()}/approve`)
   expect(reply.status).toBe(200)
   return reply.body.id
+}
+/** Expects the user of an export to pass, and 404 for all other callers. */
+const ownExport = (status: number): Statuses => ({ ...everyone(404), client: status, 'client key': status })
+const removeExports = () => world.platform.core.db.deleteFrom('session_exports').execute()
+/** Gives every user as many stored exports as possible. */
+async function fillExports(): Promise<void> {
+  await removeExports()
+  await sql`
+    insert into session_exports (id, user_id, format, request, total_rows, created_at, expires_at)
+    select gen_random_uuid(), id, 'csv', '{}', 0, now(), now() + interval '1 day'
+    from users, generate_series(1, 5)`.execute(world.platform.core.db)
+}
+/** Returns the id of a finished export of the client. */
+async function exported(): Promise<string> {
+  await removeExports()
+  const made = await client.post('/api/session-exports', { format: 'csv' })
+  await waitFor(async () => {
+    expect((await client.get(`/api/session-exports/${made.body.id}`)).body.status).toBe('READY')
+  })
+  return made.body.id
 }
 /** Returns a form with the smallest picture, a black dot. */
 function pictureForm(): FormData {
@@ -388,6 +410,32 @@ const rules: Record<string, Rule> = {
     attempt: () => ofSession('/ticket', { part: 'watch' }),
   },
   'POST /api/sessions/export': { expected: everyone(200), attempt: () => ({ body: { format: 'csv' } }) },
+
+  'POST /api/session-exports/count': {
+    expected: everyone(200),
+    attempt: () => ({ body: { format: 'csv' } }),
+  },
+  'POST /api/session-exports': {
+    // Every user has as many exports as possible, because a finished one would notify its user.
+    expected: everyone(409),
+    attempt: async () => {
+      await fillExports()
+      return { body: { format: 'csv' } }
+    },
+  },
+  'GET /api/session-exports': { expected: everyone(200) },
+  'GET /api/session-exports/{id}': {
+    expected: ownExport(200),
+    attempt: async () => ({ path: `/api/session-exports/${await exported()}` }),
+  },
+  'GET /api/session-exports/{id}/download': {
+    expected: ownExport(200),
+    attempt: async () => ({ path: `/api/session-exports/${await exported()}/download` }),
+  },
+  'DELETE /api/session-exports/{id}': {
+    expected: ownExport(204),
+    attempt: async () => ({ path: `/api/session-exports/${await exported()}` }),
+  },
 
   'GET /api/events': { expected: everyone(200) },
   'GET /api/webhooks': { expected: everyone(200) },

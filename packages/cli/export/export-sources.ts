@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { Failure } from '../failure.ts'
 import { findUnique } from '../ids.ts'
 import { csvLines } from './csv.ts'
 
@@ -32,6 +34,56 @@ export async function sessionSource(
     signal,
   })
   return { chunks: (await answerOf(request)) as unknown as AsyncIterable<Uint8Array> }
+}
+
+/**
+ * Returns the caller's sessions for a file. With many sessions the platform writes the export first, in the background.
+ * @param onProgress is called while the platform writes
+ * @throws ApiError, Failure when the export fails
+ */
+export async function storedSessionSource(
+  rest: RestClient,
+  format: ExportFormat,
+  filter: SessionFilter,
+  options: { signal: AbortSignal; onProgress: (rows: number, total: number) => void },
+): Promise<ExportSource> {
+  const { signal } = options
+  const body = { format, ...filter }
+  const { direct } = await answerOf(rest.POST('/api/session-exports/count', { body, signal }))
+  if (direct) return await sessionSource(rest, format, filter, signal)
+  const { id } = await answerOf(rest.POST('/api/session-exports', { body, signal }))
+  const params = { path: { id } }
+  const remove = () => answerOf(rest.DELETE('/api/session-exports/{id}', { params })).catch(() => {})
+  try {
+    await finished(rest, id, options)
+  } catch (cause) {
+    await remove()
+    throw cause
+  }
+  const request = rest.GET('/api/session-exports/{id}/download', { params, parseAs: 'stream', signal })
+  const content = (await answerOf(request)) as unknown as AsyncIterable<Uint8Array>
+  async function* chunks() {
+    yield* content
+    await remove() // the file is complete, so the copy at the platform is not needed
+  }
+  return { chunks: chunks() }
+}
+
+const POLL_MS = 500
+
+/** Waits until the platform has written an export. */
+async function finished(
+  rest: RestClient,
+  id: string,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (rows: number, total: number) => void },
+): Promise<void> {
+  for (;;) {
+    const state = await answerOf(rest.GET('/api/session-exports/{id}', { params: { path: { id } }, signal }))
+    onProgress(state.rows, state.total_rows)
+    if (state.status === 'READY') return
+    if (state.status === 'FAILED') throw new Failure('refused', state.error ?? 'The export failed.')
+    await delay(POLL_MS, undefined, { signal })
+  }
 }
 
 /** Returns the datasets of the caller's robots. @throws ApiError */

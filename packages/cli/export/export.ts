@@ -11,8 +11,9 @@ import {
   type ExportSource,
   episodeSource,
   sessionSource,
+  storedSessionSource,
 } from './export-sources.ts'
-import { createProgress, type Progress } from './progress.ts'
+import { createPreparation, createProgress, type Progress } from './progress.ts'
 
 export interface ExportOptions {
   readonly format?: ExportFormat
@@ -75,7 +76,14 @@ async function open(
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
   }
-  return sessionSource(cli.rest, format, filter, cli.signal)
+  if (options.output === '-') return sessionSource(cli.rest, format, filter, cli.signal)
+  const preparation = createPreparation(cli)
+  try {
+    const { onProgress } = preparation
+    return await storedSessionSource(cli.rest, format, filter, { signal: cli.signal, onProgress })
+  } finally {
+    preparation.close()
+  }
 }
 
 async function* counted(source: ExportSource, progress: Progress) {

@@ -48,6 +48,36 @@ export function createProgress(
   }
 }
 
+/** Shows how far the platform is with a stored export. */
+export function createPreparation({ out, terminal }: Context) {
+  const shown = terminal.stderr.isTTY === true && !out.json && !out.quiet
+  const bar = new SingleBar({
+    stream: terminal.stderr,
+    format: 'the platform prepares {value}/{total} sessions {bar}',
+    hideCursor: true,
+    clearOnComplete: true,
+    linewrap: null,
+    fps: 10,
+  })
+  let started = false
+  // Restores the cursor however the program ends.
+  const stop = () => bar.stop()
+  return {
+    onProgress(rows: number, total: number) {
+      if (!shown) return
+      if (!started) {
+        bar.start(total, rows)
+        process.on('exit', stop)
+      } else bar.update(rows)
+      started = true
+    },
+    close() {
+      process.off('exit', stop)
+      if (started) stop()
+    },
+  }
+}
+
 function sizeText(bytes: number): string {
   if (bytes < KIB) return `${bytes} B`
   if (bytes < KIB * KIB) return `${(bytes / KIB).toFixed(0)} KiB`

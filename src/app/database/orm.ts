@@ -35,6 +35,10 @@ import { RobotModel } from '../../modules/robots/robot-model.entity.ts'
 import { SessionExtension } from '../../modules/sessions/extensions/extension.entity.ts'
 import { SessionLatency } from '../../modules/sessions/latency/session-latency.entity.ts'
 import { Message, Session, SessionEvent } from '../../modules/sessions/record/session.entity.ts'
+import {
+  SessionExport,
+  SessionExportChunk,
+} from '../../modules/sessions/stored-exports/stored-export.entity.ts'
 import { TicketCounter } from '../../modules/sessions/tickets/ticket-counter.entity.ts'
 import { ContactMessage } from '../../modules/support/contact.entity.ts'
 import { RobotRequest } from '../../modules/support/robot-request.entity.ts'
@@ -89,6 +93,8 @@ const entities = [
   RobotLogStream,
   RobotLogLine,
   JobProgress,
+  SessionExport,
+  SessionExportChunk,
 ] as const
 
 /** A database that stops responding must not block requests indefinitely. */

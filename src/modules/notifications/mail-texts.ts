@@ -159,6 +159,14 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
     subject: `${amount(data)} of a payout were reversed`,
     text: `The payment provider reversed ${amount(data)} of a payout. The amount is available for payout again.`,
   }),
+  'export.ready': (data) => ({
+    subject: 'Your export of sessions is ready',
+    text: `Your export of ${Number(data.rows) || 0} sessions is ready. Download it in the console within 24 hours.`,
+  }),
+  'export.failed': () => ({
+    subject: 'Your export of sessions failed',
+    text: 'Your export of sessions could not be completed. The console says why.',
+  }),
   'robot.battery_low': (data) => ({
     subject: `Battery low: ${robot(data)}`,
     text: `The battery of ${robot(data)} is at ${percent(data)}.`,

@@ -17,6 +17,10 @@ import { createMessages } from './messages/message.service.ts'
 import { ratingEndpoints } from './ratings/rating.routes.ts'
 import { createRatings } from './ratings/rating.service.ts'
 import { createSessionQueries } from './record/session-queries.ts'
+import { EXPORT_CLEAN_UP, SESSION_EXPORTS } from './stored-exports/export-queue.ts'
+import { createExportWriter } from './stored-exports/export-writer.ts'
+import { storedExportEndpoints } from './stored-exports/stored-export.routes.ts'
+import { createStoredExports } from './stored-exports/stored-export.service.ts'
 import { ticketEndpoints } from './tickets/ticket.routes.ts'
 import { createSessionTickets } from './tickets/ticket.service.ts'
 import { createTicketStore } from './tickets/ticket.store.ts'
@@ -36,6 +40,10 @@ export function createSessions(
   const starts = createSessionStarts(core)
   const tickets = createTickets(core)
   const ticketStore = createTicketStore(core)
+  const exports = createSessionExports(core)
+  const storedExports = createStoredExports({ ...core, exports })
+  core.jobs.register(SESSION_EXPORTS, createExportWriter({ ...core, exports }))
+  core.jobs.register(EXPORT_CLEAN_UP, storedExports.removeExpired)
   const lifecycle = createSessionLifecycle({ ...core, queries, starts, settle })
   return {
     queries,
@@ -46,7 +54,8 @@ export function createSessions(
     messages: createMessages({ ...core, queries }),
     extensions: createExtensions({ ...core, queries }),
     ratings: createRatings({ ...core, queries }),
-    exports: createSessionExports(core),
+    exports,
+    storedExports,
     sessionTickets: createSessionTickets({ ...core, queries, tickets, ticketStore }),
     presence: createSessionPresence(core),
     controlPersistence: createControlPersistence({ ...core, queries, users }),
@@ -63,4 +72,5 @@ export const sessionsEndpoints = (sessions: Sessions, users: Users, core: CoreSe
   ...ratingEndpoints({ ...sessions, now: core.now }),
   ...ticketEndpoints(sessions),
   ...exportEndpoints({ ...core, exports: sessions.exports }),
+  ...storedExportEndpoints(sessions),
 ]

@@ -74,6 +74,30 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   }
 
   return {
+    /** Counts the sessions of an export, up to a limit. */
+    async count(
+      { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
+      { status, robotId, from, to }: ExportFilter,
+      limit: number,
+    ): Promise<number> {
+      const columns = partyColumnsOf({ roles })
+      if (columns.length === 0) return 0
+      const matching = db
+        .selectFrom('sessions')
+        .select('id')
+        .where((eb) => eb.or(columns.map((column) => eb(column, '=', userId))))
+        .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
+        .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
+        .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
+        .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
+        .limit(limit)
+      const { rows } = await db
+        .selectFrom(matching.as('matching'))
+        .select(({ fn }) => fn.countAll<number>().as('rows'))
+        .executeTakeFirstOrThrow()
+      return rows
+    },
+
     /**
      * Returns a reader of the caller's sessions, newest first: the same sessions as in the list, with the same fields
      * (see session.view.ts). The query is built once for all pages and returns serialized values: intermediate objects

@@ -1,0 +1,160 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Selectable } from 'kysely'
+import type { CoreServices } from '../../../core/core-services.ts'
+import type { Tables } from '../../../core/database/tables.ts'
+import type { Tx } from '../../../core/events/transactor.ts'
+import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
+import {
+  EXPORT_PAGE,
+  type ExportCursor,
+  type ReadPage,
+  type SessionExports,
+} from '../export/export.service.ts'
+import { csvExport, type ExportFormat, jsonExport } from '../export/export-format.ts'
+import { type ExportJob, MAX_ROWS, SESSION_EXPORTS } from './export-queue.ts'
+import { KEEP_MS } from './stored-export.service.ts'
+
+/** The size at which a chunk is stored, before compression. A chunk and a page are in memory at a time. */
+const CHUNK_BYTES = 512 * 1_024
+const MAX_BYTES = 512 * 1_024 * 1_024
+const TOO_LARGE = 'The export is larger than 512 MiB or 1,000,000 sessions. Export a shorter period.'
+const GAVE_UP = 'The platform could not write the export. Try again later.'
+
+const zip = promisify(gzip)
+type Row = Selectable<Tables['session_exports']>
+
+/** A part of the file, with the position after it. */
+interface Chunk {
+  readonly text: string
+  readonly rows: number
+  readonly bytes: number
+  readonly cursor: ExportCursor | undefined
+  readonly isLast: boolean
+}
+
+/**
+ * Creates the handler that writes an export chunk by chunk. A chunk and the position after it are one commit that only the
+ * next chunk in order can make, so an attempt after a crash, or two attempts at once, never damage the file.
+ */
+export function createExportWriter(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { exports: SessionExports },
+) {
+  const { db, transact, now, exports } = deps
+
+  /** Returns the export to write; undefined when it is finished, or its user has deleted it. */
+  const begin = (exportId: string): Promise<Row | undefined> =>
+    db
+      .updateTable('session_exports')
+      .set({ status: 'RUNNING', error: null, finished_at: null })
+      .where('id', '=', exportId)
+      .where('status', '<>', 'READY')
+      .returningAll()
+      .executeTakeFirst()
+
+  /** Stores the next chunk. With the last one, the export and the job are complete. */
+  async function store(attempt: Attempt<ExportJob>, row: Row, chunk: Chunk): Promise<Row> {
+    const data = await zip(chunk.text)
+    return await transact(async (tx) => {
+      const at = now()
+      const stored = await tx.db
+        .updateTable('session_exports')
+        .set({
+          chunks: row.chunks + 1,
+          rows: row.rows + chunk.rows,
+          bytes: row.bytes + chunk.bytes,
+          ...(chunk.cursor && { last_id: chunk.cursor.id, last_created_at: chunk.cursor.created_at }),
+          ...(chunk.isLast && {
+            status: 'READY',
+            finished_at: at,
+            expires_at: new Date(at.getTime() + KEEP_MS),
+          }),
+        })
+        .where('id', '=', row.id)
+        .where('status', '=', 'RUNNING')
+        .where('chunks', '=', row.chunks)
+        .returningAll()
+        .executeTakeFirst()
+      if (!stored) throw new ClaimLostError('The export was deleted, or another process writes it')
+      await tx.db
+        .insertInto('session_export_chunks')
+        .values({ export_id: row.id, number: row.chunks, data })
+        .execute()
+      if (chunk.isLast) {
+        await notify(tx, stored, 'export.ready')
+        await attempt.complete(tx)
+      }
+      return stored
+    })
+  }
+
+  const notify = (tx: Tx, row: Row, type: 'export.ready' | 'export.failed') =>
+    tx.notify(now(), [
+      {
+        userId: row.user_id,
+        type,
+        data: { export_id: row.id, format: row.format, rows: row.rows, bytes: row.bytes },
+      },
+    ])
+
+  /** Marks the export as failed, unless it is finished or deleted. */
+  const fail = (exportId: string, error: string) =>
+    transact(async (tx) => {
+      const row = await tx.db
+        .updateTable('session_exports')
+        .set({ status: 'FAILED', error, finished_at: now() })
+        .where('id', '=', exportId)
+        .where('status', 'in', ['PENDING', 'RUNNING'])
+        .returningAll()
+        .executeTakeFirst()
+      if (row) await notify(tx, row, 'export.failed')
+    })
+
+  async function write(attempt: Attempt<ExportJob>): Promise<void> {
+    let row = await begin(attempt.data.exportId)
+    if (!row) return
+    const format = row.format === 'csv' ? csvExport(row.request) : jsonExport
+    const { roles, filter } = row.request
+    const read = exports.reader({ userId: row.user_id, roles }, filter)
+    while (row.status === 'RUNNING') {
+      attempt.signal.throwIfAborted()
+      const chunk = await nextChunk(row, format, read)
+      if (row.rows + chunk.rows > MAX_ROWS || row.bytes + chunk.bytes > MAX_BYTES) {
+        await fail(row.id, TOO_LARGE)
+        return
+      }
+      row = await store(attempt, row, chunk)
+      if (!chunk.isLast) await attempt.progress(row.rows, Math.max(row.total_rows, row.rows))
+    }
+  }
+
+  return async (attempt: Attempt<ExportJob>): Promise<void> => {
+    try {
+      await write(attempt)
+    } catch (cause) {
+      const isFinal = attempt.number > (SESSION_EXPORTS.retry.limit as number)
+      if (isFinal && !(cause instanceof ClaimLostError)) await fail(attempt.data.exportId, GAVE_UP)
+      throw cause
+    }
+  }
+}
+
+/** Reads pages after the position of an export until they fill a chunk. */
+async function nextChunk(row: Row, format: ExportFormat, read: ReadPage): Promise<Chunk> {
+  let cursor: ExportCursor | undefined =
+    row.last_id !== null && row.last_created_at !== null
+      ? { id: row.last_id, created_at: row.last_created_at }
+      : undefined
+  let text = row.chunks === 0 ? format.head : ''
+  let rows = 0
+  let isLast = false
+  while (!isLast && text.length < CHUNK_BYTES) {
+    const page = await read(cursor)
+    if (page.length > 0) text += format.page(page, row.rows + rows === 0)
+    rows += page.length
+    cursor = page.at(-1) ?? cursor
+    isLast = page.length < EXPORT_PAGE
+  }
+  if (isLast) text += format.tail
+  return { text, rows, bytes: Buffer.byteLength(text), cursor, isLast }
+}
