@@ -9,11 +9,13 @@ const groups: Readonly<Record<string, string>> = {
   operator: 'For operators: profile, schedule, certifications, robots they may operate, statistics',
   sessions:
     'Teleoperation sessions: lifecycle, remote stops, gateway tickets, chat, log, extensions, ratings',
+  'session-exports': 'Exports of sessions that the platform writes in the background',
   events: 'The stream of numbered events of your account, your robots and your sessions',
   webhooks: 'Webhooks: endpoints for your events, their secrets and deliveries',
   notifications: 'Notifications: reading them, marking them as read',
   payments: 'Payment methods, payout accounts, payouts, and the events of the payment provider',
-  admin: 'For administrators: certifications, plans, inboxes, audit log, open sessions, gateways',
+  admin:
+    'For administrators: certifications, plans, inboxes, audit log, open sessions, gateways, background jobs',
 }
 const PUBLIC = {
   name: 'Public',
