@@ -32,6 +32,10 @@ const IDEMPOTENCY_CLEAN_UP = cronQueue(
   '* * * * *',
   'Removes expired idempotency keys',
 )
+const MONTHLY_CLOSE = {
+  ...cronQueue('monthly-close', '* * * * *', 'Issues the invoices of ended months and has them collected'),
+  runsAtStart: true,
+}
 const JOB_CLEAN_UP = cronQueue('job-clean-up', '29 * * * *', 'Removes the progress of finished jobs')
 
 /** An account of the built-in identity provider, and whether it has the admin role. */
@@ -84,6 +88,11 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       cancelScheduled: sessions.lifecycle.cancelScheduled,
       certifications: operators.certifications,
     })
+    const payments = createPayments({ ...core, users, ...clients, ...operators, settings: config.payments })
+    core.jobs.register(MONTHLY_CLOSE, async () => {
+      await billing.monthlyClose.run()
+      await payments?.enqueueOpenInvoices()
+    })
     const platform = {
       core,
       identity,
@@ -94,7 +103,7 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       sessions,
       robots,
       datasets: createDatasetServices(core),
-      payments: createPayments({ ...core, users, ...clients, ...operators, settings: config.payments }),
+      payments,
       webhooks: createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks }),
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
       jobControl: createJobControl(core),

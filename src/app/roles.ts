@@ -104,7 +104,7 @@ export async function startRoles(
       await runHub(platform, hubHttp, shutdown)
     }
     if (config.roles.includes('worker')) runWorker(platform, shutdown)
-    platform.core.jobs.start(queuesOf(config))
+    await platform.core.jobs.start(queuesOf(config))
     workerHttp?.serve(probeHandler(readiness, platform.core.metricsPage))
 
     notReadyReason = undefined

@@ -119,9 +119,11 @@ export function createJobs(deps: JobsOptions) {
     },
 
     /** Starts to run the queues that have a handler here and that `runs` selects. */
-    start(runs: (queue: Queue) => boolean): void {
+    async start(runs: (queue: Queue) => boolean): Promise<void> {
       for (const { queue, handler } of registered.values()) {
-        if (handler && runs(queue)) runnerOf(queue.name).start()
+        if (!handler || !runs(queue)) continue
+        if (queue.runsAtStart) await (await engine()).send(queue.name, {})
+        runnerOf(queue.name).start()
       }
       unsubscribe.push(
         hints.created.subscribe((queues) => {

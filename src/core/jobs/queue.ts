@@ -39,6 +39,8 @@ export interface Queue<Data extends object = object> {
   readonly runsInApi?: boolean
   /** The cron expression, in UTC, at which a job is created; at most once a minute. */
   readonly cron?: string
+  /** Whether a process that starts to run the queue creates a job, to catch up what was missed while none was running. */
+  readonly runsAtStart?: boolean
 }
 
 /** An attempt of a job, as its handler sees it. */

@@ -6,28 +6,20 @@ import { createMonthlyClose } from './invoice-close.ts'
 import { createPlans } from './plan.service.ts'
 import { createSettle } from './settle.ts'
 
-const MONTHLY_CLOSE = cronQueue(
-  'monthly-close',
-  '* * * * *',
-  'Creates the invoices of the month that has ended',
-)
-const EARNINGS_RELEASE = cronQueue(
-  'earnings-release',
-  '* * * * *',
-  'Releases earnings whose hold period has ended',
-)
+const EARNINGS_RELEASE = {
+  ...cronQueue('earnings-release', '* * * * *', 'Releases earnings whose hold period has ended'),
+  runsAtStart: true,
+}
 
 /** Creates the services of prices, the ledger, earnings and invoices. */
 export function createBilling(core: CoreServices, settings: { readonly earningsHoldMs: number }) {
   const earningsRelease = createEarningsRelease(core)
-  const monthlyClose = createMonthlyClose(core)
   core.jobs.register(EARNINGS_RELEASE, earningsRelease.runDue)
-  core.jobs.register(MONTHLY_CLOSE, monthlyClose.run)
   return {
     plans: createPlans(core),
     invoices: createInvoices(core),
     settle: createSettle(settings),
     earningsRelease,
-    monthlyClose,
+    monthlyClose: createMonthlyClose(core),
   }
 }

@@ -2,7 +2,6 @@ import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import type { Db, Tables } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
-import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import type { Queue } from '../../core/jobs/queue.ts'
 
 const CollectionJob = z.strictObject({ invoiceId: z.uuid() })
@@ -22,9 +21,6 @@ export const INVOICE_COLLECTIONS: Queue<CollectionJob> = {
   keepCompletedSeconds: 86_400,
 }
 
-/** Finds open invoices without a job: new ones, and those from before payments were configured. */
-export const OPEN_INVOICES = cronQueue('open-invoices', '* * * * *', 'Enqueues open invoices for collection')
-
 const INVOICES_PER_STATEMENT = 100
 
 /** An invoice whose collection is attempted. */
@@ -37,7 +33,7 @@ export type CollectionRow = Pick<
     readonly chargeable: boolean
   }
 
-/** Enqueues all open invoices that have no collection yet. */
+/** Enqueues all open invoices that have no collection yet: new ones, and those from before payments were configured. */
 export async function enqueueOpenInvoices(transact: Transact, now: () => Date): Promise<void> {
   for (;;) {
     const enqueued = await transact(async (tx) => {

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts'
 import type { Users } from '../identity/index.ts'
 import { createCollections } from './collection.service.ts'
 import { createDrafts } from './collection-draft.ts'
-import { enqueueOpenInvoices, INVOICE_COLLECTIONS, OPEN_INVOICES } from './collection-queue.ts'
+import { enqueueOpenInvoices, INVOICE_COLLECTIONS } from './collection-queue.ts'
 import { type ClientProfileReader, createCustomers } from './customer.service.ts'
 import { createPayouts } from './payout.service.ts'
 import { createPayoutTransfers, PAYOUTS } from './payout-transfers.ts'
@@ -46,9 +46,9 @@ export function createPayments(deps: {
   const collections = createCollections({ ...deps, stripe, drafts, stripeSync })
   jobs.register(PAYOUTS, transfers.runJob)
   jobs.register(INVOICE_COLLECTIONS, collections.runJob)
-  jobs.register(OPEN_INVOICES, () => enqueueOpenInvoices(deps.transact, deps.now))
   jobs.register(STRIPE_EVENT_CLEAN_UP, stripeSync.removeExpired)
   return {
+    enqueueOpenInvoices: () => enqueueOpenInvoices(deps.transact, deps.now),
     customers,
     recipients,
     stripeSync,

@@ -6,8 +6,8 @@ import { type Chapter, euros, must, type PaymentScenario, sendStripeEvent, until
 
 type InvoiceShown = z.infer<typeof InvoiceList>['invoices'][number]
 
-/** The worker checks for completed months every ten seconds, and for invoices to collect every five. */
-const WORKER_LIMIT_MS = 120_000
+/** The worker checks for completed months and open invoices once a minute. */
+const WORKER_LIMIT_MS = 180_000
 
 /** Returns the milliseconds until the current month (UTC) is over. */
 function restOfMonth(nowMs: number): number {
