@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startWheelhouse } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -30,7 +31,7 @@ async function drivenElsewhere() {
     ROLES: 'gateway',
     GATEWAY_PORT: '0',
     DATABASE_URL: world.database.url,
-    REDIS_URL: inject('redisUrl'),
+    REDIS_URL: serviceUrl('redisUrl'),
     SECRET_KEY: 'a key for tests only, at least 32 characters',
     HEARTBEAT_INTERVAL_MS: '200',
     HEARTBEAT_TIMEOUT_MS: '1000',

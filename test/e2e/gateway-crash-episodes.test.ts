@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RobotLink } from '../../packages/sdk/index.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { connectTo } from '../support/database/sql.ts'
@@ -13,6 +13,7 @@ import {
   startWheelhouse,
   type Wheelhouse,
 } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { datasetsOf, episodeFrame, hasRead, storeEpisode, totals } from '../support/world/episodes.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -42,7 +43,7 @@ beforeAll(async () => {
       GATEWAY_PORT: '0',
       DATA_DIR: dataDir,
       DATABASE_URL: database.url,
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: serviceUrl('redisUrl'),
       SECRET_KEY: 'a key for tests only, at least 32 characters',
       ...provider.env,
     })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { TestRobot } from '../support/gateway/frame-socket.ts'
@@ -14,6 +14,7 @@ import {
   startWheelhouse,
   type Wheelhouse,
 } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 
@@ -43,7 +44,7 @@ function startNode(database: { url: string }, roles: string, env: Record<string,
     GATEWAY_PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
-    REDIS_URL: inject('redisUrl'),
+    REDIS_URL: serviceUrl('redisUrl'),
     SECRET_KEY: 'a key for tests only, at least 32 characters',
     ...provider.env,
     HEARTBEAT_INTERVAL_MS: '200',

@@ -2,11 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RobotStatusEvent, SessionLogEvent } from '@wheelhouse/protocol'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { createTestDatabase } from '../support/database/database.ts'
 import { TestRobot } from '../support/gateway/frame-socket.ts'
 import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 
@@ -25,7 +26,7 @@ async function openFixture() {
       DATA_DIR: dataDir,
       ...provider.env,
       DATABASE_URL: database.url,
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: serviceUrl('redisUrl'),
       LOG_LEVEL: 'debug',
       SECRET_KEY: 'a key for tests only, at least 32 characters',
       RATE_LIMIT_PER_MINUTE: '0',

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HubClient, ObserverLink, OperatorLink, RobotLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 
@@ -54,7 +55,7 @@ async function startPlatform() {
       DATA_DIR: dataDir,
       LOG_LEVEL: 'debug',
       DATABASE_URL: database.url,
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: serviceUrl('redisUrl'),
       [`${role === 'api' ? '' : `${role.toUpperCase()}_`}PORT`]: String(port),
       ...(role === 'gateway' && { GATEWAY_URL: `ws://127.0.0.1:${port}` }),
       SECRET_KEY: 'a key for tests only, at least 32 characters',

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { TestRobot } from '../support/gateway/frame-socket.ts'
 import { query, startOutsideProvider, startWheelhouse } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
       DATA_DIR: dataDir,
       ...provider.env,
       DATABASE_URL: database.url,
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: serviceUrl('redisUrl'),
       RATE_LIMIT_PER_MINUTE: '0',
       SECRET_KEY: 'a key for tests only, at least 32 characters',
     })

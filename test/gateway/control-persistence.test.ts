@@ -246,7 +246,7 @@ describe('the gateway', () => {
       operatorName: fixture.operator.name,
       eventSeq: 1,
       driven: false,
-      latencyLimitMs: 400,
+      latencyLimitMs: 10_000,
       stopReason: null,
     }
     const { platform } = world

@@ -1,8 +1,9 @@
-import { describe, expect, inject, type TestContext, test } from 'vitest'
+import { describe, expect, type TestContext, test } from 'vitest'
 import { createTestDatabase } from '../support/database/database.ts'
 import { TestDriver } from '../support/gateway/frame-socket.ts'
 import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
 import { query } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { openSessionFixture, performAction, tolerateLatency } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -140,7 +141,7 @@ describe.concurrent('PostgreSQL', () => {
 
 describe.concurrent('Redis is unavailable', () => {
   async function createGatewayBehindProxy(context: TestContext) {
-    const redis = await createTcpProxy(inject('redisUrl'))
+    const redis = await createTcpProxy(serviceUrl('redisUrl'))
     const world = await createWorld({ bus: 'redis', env: grace })
     context.onTestFinished(async () => {
       redis.restore()
@@ -198,7 +199,7 @@ describe('a robot that connects to another gateway', () => {
     ['with hints', false],
     ['without hints', true],
   ])('%s: its participants reconnect there and continue', async (_name, unsubscribed) => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using redis = await createTcpProxy(serviceUrl('redisUrl'))
     await using world = await createWorld({ bus: 'redis', env: grace })
     const { gatewayUrl } = await world.addNode('gateway', { REDIS_URL: redis.url })
     const { client, operator, robot, link, id, console, observer } = await controlledFixture(
@@ -231,7 +232,7 @@ describe('a robot that connects to another gateway', () => {
   })
 
   test('receives a stop that is requested at its previous gateway', async () => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using redis = await createTcpProxy(serviceUrl('redisUrl'))
     await using world = await createWorld({ bus: 'redis', env: grace })
     const { gatewayUrl } = await world.addNode('gateway', { REDIS_URL: redis.url })
     const { client, robot, id, console } = await controlledFixture(world, gatewayUrl)

@@ -1,5 +1,5 @@
 import type { WebSocket as GatewaySocket } from 'uWebSockets.js'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SocketData } from '../../gateway/connections/connection.ts'
 import { RobotConnection } from '../../gateway/connections/robot-connection.ts'
 import { createRobotSync } from '../../gateway/connections/robot-sync.ts'
@@ -10,6 +10,7 @@ import type { LinkState, OpenSession, PresenceStore } from '../../src/modules/pr
 import { connectTo } from '../support/database/sql.ts'
 import { plainGuard } from '../support/gateway/plain-guard.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import { createWorld } from '../support/world/world.ts'
 
@@ -130,7 +131,7 @@ describe('a robot whose gateway misses states', () => {
   })
 
   test('is stopped, whether or not its gateway reads the state between stop and resumption', async () => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using redis = await createTcpProxy(serviceUrl('redisUrl'))
     await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
     const fixture = await openSessionFixture(world)

@@ -1,9 +1,10 @@
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase } from '../support/database/database.ts'
 import { TestDriver, type TestRobot } from '../support/gateway/frame-socket.ts'
 import { attempt } from '../support/gateway/upgrade.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { query } from '../support/processes/processes.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { WAIT_LIMIT_MS, waitFor } from '../support/world/wait.ts'
@@ -55,7 +56,7 @@ async function caughtUp(robot: TestRobot): Promise<void> {
 
 /** Opens two sessions: one at the first gateway, and one at a second gateway. */
 async function twoGateways() {
-  const redis = await createTcpProxy(inject('redisUrl'))
+  const redis = await createTcpProxy(serviceUrl('redisUrl'))
   const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
   onTestFinished(async () => {
     redis.restore()

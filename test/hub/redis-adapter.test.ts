@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
@@ -57,7 +58,7 @@ test('a burst that exceeds the messages in flight to Redis reaches the other hub
 
 test('a Redis that accepts nothing delays the outbox relay for a moment only: local clients receive events', async () => {
   await using world = await createWorld(hubless)
-  await using redis = await createTcpProxy(inject('redisUrl'))
+  await using redis = await createTcpProxy(serviceUrl('redisUrl'))
   const hub = await world.addNode('hub', { REDIS_URL: redis.url })
   const owner = await world.client()
   const socket = await owner.hub({ url: hub.hubUrl })
@@ -73,7 +74,7 @@ test('a Redis that accepts nothing delays the outbox relay for a moment only: lo
 test('clients of every hub correct the robot statuses that a former leader published too late', async () => {
   await using world = await createWorld(hubless)
   await using database = await createTcpProxy(world.database.url)
-  await using redis = await createTcpProxy(inject('redisUrl'))
+  await using redis = await createTcpProxy(serviceUrl('redisUrl'))
   const first = await world.addNode('hub', { DATABASE_URL: database.url, REDIS_URL: redis.url })
   const owner = await world.client()
   const robot = await world.robot(owner)

@@ -15,7 +15,7 @@ export const cronQueue = (name: string, cron: string, description: string): Queu
   data: NoData,
   order: 'any',
   concurrency: 1,
-  pollMs: 5_000,
+  pollMs: 15_000,
   retry: { limit: 3, delaySeconds: 5, maxDelaySeconds: 60 },
   expireSeconds: 600,
   heartbeatSeconds: 30,

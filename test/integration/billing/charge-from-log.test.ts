@@ -111,8 +111,8 @@ test('the session log determines the charge, and both participants see the outag
 })
 
 test('the log records the last sign of life of a lost robot and the unbilled outage', async () => {
-  await using world = await createWorld({ now: () => new Date(clockMs) })
   let clockMs = Date.parse('2026-05-10T12:00:00Z')
+  await using world = await createWorld({ now: () => new Date(clockMs) })
   await using gateway = await createSilentGateway(world, () => clockMs)
   const { owner, operator, robotId } = await actors(world, gateway)
   const id = await start(operator, robotId)

@@ -3,13 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client } from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { createApp } from '../../../src/core/http/app.ts'
 import { type Endpoint, endpoint } from '../../../src/core/http/endpoint.ts'
 import { ask } from '../../support/network/http-request.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -277,7 +278,7 @@ describe('a process that is killed', () => {
       BASE_URL: world.baseUrl,
       DATA_DIR: dataDir,
       DATABASE_URL: world.database.url,
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: serviceUrl('redisUrl'),
       SECRET_KEY: 'a key for tests only, at least 32 characters',
     })
     await api.serving()

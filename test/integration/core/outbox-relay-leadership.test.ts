@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryBus } from '../../../src/core/events/bus.ts'
 import {
   type OutboxRelay,
@@ -12,6 +12,7 @@ import {
 import { createTestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query, startOutsideProvider, startWheelhouse } from '../../support/processes/processes.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 const log = pino({ level: 'silent' })
@@ -156,7 +157,7 @@ test('a leader that was frozen in the middle of a batch publishes no more of it'
       DATA_DIR: dataDir,
       ...provider.env,
       DATABASE_URL: url,
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: serviceUrl('redisUrl'),
       SECRET_KEY: 'a key for tests only, at least 32 characters',
     })
     await other.serving()

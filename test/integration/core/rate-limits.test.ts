@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { createApp } from '../../../src/core/http/app.ts'
 import { networkOf } from '../../../src/core/http/client-address.ts'
@@ -12,6 +12,7 @@ import { createRateLimits } from '../../../src/core/http/rate-limits.ts'
 import { createRequestAuthorization } from '../../../src/core/http/request-authorization.ts'
 import { ask } from '../../support/network/http-request.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import { cpuMsOf } from '../../support/world/cpu-time.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -205,7 +206,7 @@ test.each([
 
 describe('several processes', () => {
   test('share the limits through Redis, and each counts separately while Redis is unavailable', async () => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using redis = await createTcpProxy(serviceUrl('redisUrl'))
     await using world = await limitedWorld({ bus: 'redis', env: { REDIS_URL: redis.url } })
     const port = await freePort()
     await world.addNode('api', { PORT: String(port) })
@@ -313,7 +314,7 @@ describe('counting in memory', () => {
 })
 
 test('counting in Redis leaves no keys', async () => {
-  const redis = new Redis(inject('redisUrl'))
+  const redis = new Redis(serviceUrl('redisUrl'))
   try {
     await redis.ping() // connected
     const count = createCounter({ name: 'test-expiry', limit: 1, windowSeconds: 1, redis })

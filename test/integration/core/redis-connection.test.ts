@@ -1,15 +1,16 @@
 import { once } from 'node:events'
 import { Transform } from 'node:stream'
-import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { connectRedis } from '../../../src/core/redis.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 /** Creates a Redis that answers everything but subscriptions while `holdsSubscriptions` is set. */
 async function hesitantRedis() {
   const state = { holdsSubscriptions: false, held: 0 }
-  const proxy = await createTcpProxy(inject('redisUrl'), {
+  const proxy = await createTcpProxy(serviceUrl('redisUrl'), {
     createRequestFilter: () =>
       new Transform({
         transform(chunk: Buffer, _encoding, done) {

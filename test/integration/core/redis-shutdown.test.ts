@@ -1,8 +1,9 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { RunningPlatform } from '../../../src/app/roles.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { createTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 /** Breaks the connections to Redis in the ways that leave commands and subscriptions without a reply. */
@@ -45,7 +46,7 @@ test.each(Object.entries(faults))(
     onTestFinished(() => void process.off('unhandledRejection', rejected))
     const user = await world.client()
     for (let round = 0; round < 6; round++) {
-      await using redis = await createTcpProxy(inject('redisUrl'))
+      await using redis = await createTcpProxy(serviceUrl('redisUrl'))
       const node = await world.addNode('api,hub,gateway,worker', { REDIS_URL: redis.url })
       const hub = await user.hub({ url: node.hubUrl })
       await sendMessages(node.platform.core, hub)

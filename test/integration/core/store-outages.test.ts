@@ -1,11 +1,12 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { Client } from 'pg'
-import { describe, expect, inject, type TestContext, test } from 'vitest'
+import { describe, expect, type TestContext, test } from 'vitest'
 import { HubClient } from '../../../packages/sdk/index.ts'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
 import { WAIT_LIMIT_MS, waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
@@ -33,7 +34,7 @@ async function sendMessage({ id, operator }: SessionFixture, body: string): Prom
 
 /** Starts a node that reaches Redis through a proxy, and a world with a direct connection. */
 async function connectPastProxy({ onTestFinished }: Finish) {
-  const redis = await createTcpProxy(inject('redisUrl'))
+  const redis = await createTcpProxy(serviceUrl('redisUrl'))
   const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
   onTestFinished(async () => {
     redis.restore()
@@ -94,7 +95,7 @@ describe.concurrent('PostgreSQL', () => {
     await using node = startWheelhouse({
       ROLES: 'worker',
       DATABASE_URL: await url(),
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: serviceUrl('redisUrl'),
       SECRET_KEY: 'a key for tests only, at least 32 characters',
     })
     expect((await node.exited).code).toBe(1)
@@ -172,7 +173,7 @@ test('Redis and PostgreSQL both unavailable: driving and stopping continue, and 
   onTestFinished,
 }) => {
   const database = await createTestDatabase()
-  const [postgres, redis] = [await createTcpProxy(database.url), await createTcpProxy(inject('redisUrl'))]
+  const [postgres, redis] = [await createTcpProxy(database.url), await createTcpProxy(serviceUrl('redisUrl'))]
   const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, OPERATOR_GRACE_MS: '60000' }
   const world = await createWorld({ env })
   onTestFinished(async () => {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { createTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query } from '../../support/processes/processes.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { stopWallClock } from '../../support/world/wall-clock.ts'
@@ -266,7 +267,7 @@ describe.concurrent('a gateway that died without a shutdown', () => {
 
 describe.concurrent('without Redis', () => {
   test('presence, sessions and chat continue at one node', async () => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using redis = await createTcpProxy(serviceUrl('redisUrl'))
     await using world = await createWorld({ bus: 'redis', env: { REDIS_URL: redis.url } })
     const { owner, operator, robot, observer, link, sessionId } = await robotInSession(world)
     await observer.send('session:watch', { session_id: sessionId })
@@ -299,7 +300,7 @@ describe.concurrent('without Redis', () => {
   })
 
   test('a gateway without hints detects sessions, takeovers and revoked tokens by polling', async () => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using redis = await createTcpProxy(serviceUrl('redisUrl'))
     await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
     const owner = await world.client()
@@ -339,7 +340,7 @@ describe.concurrent('without Redis', () => {
   })
 
   test('a robot that was taken over is released also without heartbeats and hints', async () => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using redis = await createTcpProxy(serviceUrl('redisUrl'))
     await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
     const robot = await world.robot(await world.client())
@@ -358,13 +359,13 @@ describe.concurrent('without Redis', () => {
 })
 
 test.concurrent('a gateway that starts while Redis is down receives hints once it is up', async () => {
-  await using proxy = await createTcpProxy(inject('redisUrl'))
+  await using proxy = await createTcpProxy(serviceUrl('redisUrl'))
   await using world = await createWorld({ bus: 'redis' })
   proxy.cut()
   await world.addNode('gateway', { REDIS_URL: proxy.url })
   await waitFor(() => expect(proxy.refused).toBeGreaterThan(8))
   proxy.restore()
-  const redis = new Redis(inject('redisUrl'))
+  const redis = new Redis(serviceUrl('redisUrl'))
   try {
     const subscriptions = async () => {
       const clients = String(await redis.client('LIST')).split('\n')

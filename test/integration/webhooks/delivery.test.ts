@@ -197,8 +197,10 @@ test('the numbers of logged and pending deliveries are limited', async () => {
       now: () => now,
       limits: { deliveriesPerWebhook: 4, waitingPerWebhook: 2 },
     })
-  await retention(new Date()).removeSurplus()
-  expect(await statuses()).toEqual(['PENDING', 'PENDING', 'FAILED', ...Array(4).fill('DELIVERED')])
+  await waitFor(async () => {
+    await retention(new Date()).removeSurplus() // skips a delivery whose attempt is just being recorded
+    expect(await statuses()).toEqual(['PENDING', 'PENDING', 'FAILED', ...Array(4).fill('DELIVERED')])
+  })
   await retention(new Date(Date.now() + 8 * DAY_MS)).removeOld()
   expect(await statuses()).toEqual(['PENDING', 'PENDING'])
 })

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ok, silence, startReceiver, verify } from '../../support/network/webhook-receiver.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
 import { abandonJobs } from '../../support/world/jobs.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -29,7 +30,7 @@ async function startWorker() {
     ROLES: 'worker',
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     DATABASE_URL: world.database.url,
-    REDIS_URL: inject('redisUrl'),
+    REDIS_URL: serviceUrl('redisUrl'),
     DATA_DIR: dataDir,
     SECRET_KEY: 'a key for tests only, at least 32 characters',
     HEARTBEAT_TIMEOUT_MS: '5000',

@@ -9,13 +9,13 @@ import { installOutsidePrograms } from '../programs/external-programs.ts'
 declare module 'vitest' {
   export interface ProvidedContext {
     databaseUrl: string
-    redisUrl: string
+    redisUrls: string[]
   }
 }
 
 interface Services {
   databaseUrl: string
-  redisUrl: string
+  redisUrls: string[]
   error?: string
 }
 
@@ -27,33 +27,36 @@ interface RunningServices extends Services {
 }
 
 /**
- * Provides every test file of a project with a real PostgreSQL, including the migrated template, and a real Redis;
+ * Provides every test file of a project with a real PostgreSQL, including the migrated template, and a real Redis for each worker;
  * installs the runtimes of external clients. All projects of a run share them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  shared.wheelhouseTestServices ??= startServices()
-  const { databaseUrl, redisUrl, stop } = await shared.wheelhouseTestServices
+  shared.wheelhouseTestServices ??= startServices(project.vitest.config.maxWorkers)
+  const { databaseUrl, redisUrls, stop } = await shared.wheelhouseTestServices
   project.provide('databaseUrl', databaseUrl)
-  project.provide('redisUrl', redisUrl)
+  project.provide('redisUrls', redisUrls)
   // Vitest tears down all projects after the last test.
   return stop
 }
 
-async function startServices(): Promise<RunningServices> {
+async function startServices(workers: number): Promise<RunningServices> {
   const program = fileURLToPath(new URL('services.ts', import.meta.url))
   // Detached, so that Ctrl-C ends the tests first and the services after them.
-  const child = spawn(process.execPath, [program], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program, String(workers)], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const ended = once(child, 'exit')
   const stop = async () => {
     child.stdin.end()
     await ended
   }
   try {
-    const { databaseUrl, redisUrl, error } = await firstLine(child.stdout)
+    const { databaseUrl, redisUrls, error } = await firstLine(child.stdout)
     if (error) throw new Error(`The tests' own PostgreSQL and Redis did not start. ${error}`)
     await prepareTemplate(databaseUrl)
     await installOutsidePrograms()
-    return { databaseUrl, redisUrl, stop }
+    return { databaseUrl, redisUrls, stop }
   } catch (error) {
     await stop()
     throw error

@@ -56,11 +56,13 @@ async function makeConnectingCheap(url: string): Promise<void> {
 }
 
 const abandoned = new Promise((done) => process.stdin.once('close', done).resume())
-const starting = [startDatabase(), startRedis()] as const
+// Messages of Redis reach every platform that is connected to it, so each worker has its own. The argument is their number.
+const redisServers = Array.from({ length: Number(process.argv[2]) }, startRedis)
+const starting = [startDatabase(), ...redisServers] as const
 const outcomes = await Promise.allSettled(starting)
 try {
-  const [databaseUrl, redisUrl] = (await Promise.all(starting)).map((service) => service.url)
-  process.stdout.write(`${JSON.stringify({ databaseUrl, redisUrl })}\n`)
+  const [databaseUrl, ...redisUrls] = (await Promise.all(starting)).map((service) => service.url)
+  process.stdout.write(`${JSON.stringify({ databaseUrl, redisUrls })}\n`)
   await abandoned
 } catch (error) {
   process.stdout.write(`${JSON.stringify({ error: (error as Error).message })}\n`)
