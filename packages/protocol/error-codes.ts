@@ -120,6 +120,7 @@ export const errorCodeTexts = {
   // Background jobs
   job_running: 'The job is running.',
   job_gone: 'The job has finished, or was discarded or retried.',
+  job_required: 'The job cannot be discarded, because money waits for its result.',
 
   // The platform
   internal_error: 'The platform failed to answer the request.',

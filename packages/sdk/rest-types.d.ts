@@ -5320,14 +5320,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the job has finished, or was discarded or retried (`job_gone`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When the job has finished, or was discarded or retried (`job_gone`), or when money waits for its result (`job_required`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "job_gone" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    "Wheelhouse-Error": "job_gone" | "job_required" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {

@@ -37,6 +37,8 @@ export interface Queue<Data extends object = object> {
   readonly keepCompletedSeconds: number
   /** Whether api processes run the queue as well as workers. */
   readonly runsInApi?: boolean
+  /** Whether admins must not discard its jobs, because a record would wait for ever for its result. */
+  readonly undiscardable?: boolean
   /** The cron expression, in UTC, at which a job is created; at most once a minute. */
   readonly cron?: string
   /** Whether a process that starts to run the queue creates a job, to catch up what was missed while none was running. */

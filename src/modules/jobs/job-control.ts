@@ -38,6 +38,9 @@ export function createJobControl(deps: Pick<CoreServices, 'jobs' | 'bus' | 'tran
     })
   }
 
+  const undiscardable = (queue: string): boolean =>
+    jobs.queues().some(({ name, undiscardable: kept = false }) => name === queue && kept)
+
   return {
     /** Makes a job due now. A job whose retries are exhausted goes back to its queue, under another id. */
     async retry(actorId: string, id: string): Promise<JobReceipt> {
@@ -58,6 +61,11 @@ export function createJobControl(deps: Pick<CoreServices, 'jobs' | 'bus' | 'tran
     async discard(actorId: string, id: string): Promise<JobReceipt> {
       const boss = await jobs.engine()
       const { queue } = await change({ actorId, id, action: 'job.discarded' }, async (tx, job) => {
+        if (undiscardable(job.queue))
+          throw conflict(
+            'job_required',
+            'Money waits for the result of this job. Repair the cause of its error, then retry it.',
+          )
         const within = { db: inTransaction(tx.db) }
         if (job.failed) await boss.deleteJob(DEAD_LETTERS, id, within)
         else await boss.cancel(job.queue, id, within)

@@ -67,7 +67,7 @@ function controlEndpoints(control: JobControl): Endpoint[] {
       access,
       params,
       response: [200, JobReceipt],
-      errors: { 409: { job_gone: gone } },
+      errors: { 409: { job_gone: gone, job_required: 'when money waits for its result' } },
       run: async ({ caller, params }) => await control.discard(caller.userId, params.id),
     }),
   ]

@@ -11,6 +11,7 @@ export type CollectionJob = z.infer<typeof CollectionJob>
 export const INVOICE_COLLECTIONS: Queue<CollectionJob> = {
   name: 'invoice-collections',
   description: 'Collects an invoice through Stripe and follows its state',
+  undiscardable: true,
   data: CollectionJob,
   order: 'any',
   concurrency: 2,

@@ -26,6 +26,7 @@ type PayoutJob = z.infer<typeof PayoutJob>
 export const PAYOUTS: Queue<PayoutJob> = {
   name: 'payouts',
   description: 'Requests the transfer of a payout until its outcome is known',
+  undiscardable: true,
   data: PayoutJob,
   order: 'any',
   concurrency: 2,

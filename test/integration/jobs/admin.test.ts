@@ -18,9 +18,9 @@ afterAll(() => world[Symbol.asyncDispose]())
 let serial = 0
 
 /** Adds a queue whose jobs do what the test sets. */
-async function queueOf(retryLimit = 0) {
+async function queueOf(retryLimit = 0, settings: Partial<Queue> = {}) {
   const retry = { limit: retryLimit, delaySeconds: 3_600, maxDelaySeconds: 3_600 }
-  const queue = quietQueue({ name: `test-${++serial}`, retry })
+  const queue = quietQueue({ name: `test-${++serial}`, retry, ...settings })
   const ran: Attempt[] = []
   const handler = { run: async (_attempt: Attempt): Promise<void> => {} }
   await addQueue(world.platform.core.jobs, queue, async (attempt) => {
@@ -167,6 +167,17 @@ test('a failed job can be discarded', async () => {
   const job = await only('failed', queue)
   expect((await admin.post(`${JOBS}/${job.id}/discard`)).status).toBe(200)
   expect(await list('failed', queue)).toEqual([])
+})
+
+test('a job that money waits for cannot be discarded', async () => {
+  const { queue, ran } = await queueOf(5, { undiscardable: true })
+  await enqueue(queue, {}, new Date(Date.now() + 86_400_000))
+  const job = await only('waiting', queue)
+  const reply = await admin.post(`${JOBS}/${job.id}/discard`)
+  expect([reply.status, reply.headers.get('Wheelhouse-Error')]).toEqual([409, 'job_required'])
+  expect(await audited(job.id)).toEqual([])
+  expect((await admin.post(`${JOBS}/${job.id}/retry`)).status).toBe(200)
+  await waitFor(async () => expect(ran).toHaveLength(1))
 })
 
 test('two admins who retry the same job start it once', async () => {

@@ -49,7 +49,7 @@ export const quietQueue = (settings: Partial<Queue> & Pick<Queue, 'name'>): Queu
 export async function addQueue(jobs: Jobs, queue: Queue, handler: JobHandler<object>): Promise<void> {
   jobs.register(queue, handler)
   await ensureQueues(await jobs.engine(), [queue])
-  jobs.start(({ name }) => name === queue.name)
+  await jobs.start(({ name }) => name === queue.name)
 }
 
 /** For an engine that learns of new jobs by its polls only. */
