@@ -3877,6 +3877,28 @@ export interface components {
              */
             to?: string;
         };
+        /** @description Which sessions an export contains. Without a field: all. */
+        SessionFilter: {
+            status?: components["schemas"]["SessionStatus"];
+            /**
+             * Format: uuid
+             * @description Sessions on this robot.
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robotId?: string;
+            /**
+             * Format: date-time
+             * @description Created at this time or later.
+             * @example 2026-11-01T00:00:00Z
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Created before this time.
+             * @example 2026-12-01T00:00:00Z
+             */
+            to?: string;
+        };
         /**
          * @description An ACTIVE or PAUSED session occupies its robot and its operator.
          * @example ACTIVE
@@ -3938,6 +3960,7 @@ export interface components {
             id: string;
             /** @enum {string} */
             format: "csv" | "json";
+            filter: components["schemas"]["SessionFilter"];
             status: components["schemas"]["StoredExportStatus"];
             /**
              * @description Sessions at the time of the request.
@@ -10084,6 +10107,12 @@ export interface operations {
                      *         {
                      *           "id": "c2e91f60-7a4d-4b38-95e0-1d6f83b7a204",
                      *           "format": "csv",
+                     *           "filter": {
+                     *             "status": "ACTIVE",
+                     *             "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *             "from": "2026-11-01T00:00:00Z",
+                     *             "to": "2026-12-01T00:00:00Z"
+                     *           },
                      *           "status": "READY",
                      *           "total_rows": 48210,
                      *           "rows": 48210,
@@ -10147,6 +10176,12 @@ export interface operations {
                      * @example {
                      *       "id": "c2e91f60-7a4d-4b38-95e0-1d6f83b7a204",
                      *       "format": "csv",
+                     *       "filter": {
+                     *         "status": "ACTIVE",
+                     *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *         "from": "2026-11-01T00:00:00Z",
+                     *         "to": "2026-12-01T00:00:00Z"
+                     *       },
                      *       "status": "PENDING",
                      *       "total_rows": 48210,
                      *       "rows": 0,
@@ -10308,6 +10343,12 @@ export interface operations {
                      * @example {
                      *       "id": "c2e91f60-7a4d-4b38-95e0-1d6f83b7a204",
                      *       "format": "csv",
+                     *       "filter": {
+                     *         "status": "ACTIVE",
+                     *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *         "from": "2026-11-01T00:00:00Z",
+                     *         "to": "2026-12-01T00:00:00Z"
+                     *       },
                      *       "status": "READY",
                      *       "total_rows": 48210,
                      *       "rows": 48210,

@@ -153,7 +153,7 @@ async function fillExports(): Promise<void> {
   await removeExports()
   await sql`
     insert into session_exports (id, user_id, format, request, total_rows, created_at, expires_at)
-    select gen_random_uuid(), id, 'csv', '{}', 0, now(), now() + interval '1 day'
+    select gen_random_uuid(), id, 'csv', '{"filter": {}, "roles": []}', 0, now(), now() + interval '1 day'
     from users, generate_series(1, 5)`.execute(world.platform.core.db)
 }
 /** Returns the id of a finished export of the client. */

@@ -17,6 +17,7 @@ import { createMessages } from './messages/message.service.ts'
 import { ratingEndpoints } from './ratings/rating.routes.ts'
 import { createRatings } from './ratings/rating.service.ts'
 import { createSessionQueries } from './record/session-queries.ts'
+import { createExportFailures } from './stored-exports/export-failures.ts'
 import { EXPORT_CLEAN_UP, SESSION_EXPORTS } from './stored-exports/export-queue.ts'
 import { createExportWriter } from './stored-exports/export-writer.ts'
 import { storedExportEndpoints } from './stored-exports/stored-export.routes.ts'
@@ -42,8 +43,12 @@ export function createSessions(
   const ticketStore = createTicketStore(core)
   const exports = createSessionExports(core)
   const storedExports = createStoredExports({ ...core, exports })
-  core.jobs.register(SESSION_EXPORTS, createExportWriter({ ...core, exports }))
-  core.jobs.register(EXPORT_CLEAN_UP, storedExports.removeExpired)
+  const failures = createExportFailures(core)
+  core.jobs.register(SESSION_EXPORTS, createExportWriter({ ...core, exports, failures }))
+  core.jobs.register(EXPORT_CLEAN_UP, async () => {
+    await failures.failAbandoned()
+    await storedExports.removeExpired()
+  })
   const lifecycle = createSessionLifecycle({ ...core, queries, starts, settle })
   return {
     queries,

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { SESSION_EXPORTS } from '../../../src/modules/sessions/stored-exports/export-queue.ts'
+import {
+  EXPORT_CLEAN_UP,
+  SESSION_EXPORTS,
+} from '../../../src/modules/sessions/stored-exports/export-queue.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { query } from '../../support/processes/processes.ts'
 import { abandonJobs, runningJobs } from '../../support/world/jobs.ts'
 import { ownerOf } from '../../support/world/past-sessions.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
@@ -171,4 +175,53 @@ test('an export that cannot be written fails, and its user learns it', async () 
   expect((await admin.post(`/api/admin/jobs/${job.id}/retry`)).status).toBe(200)
   await jobs.runDue(SESSION_EXPORTS)
   await settled(owner, made.id)
+}, 120_000)
+
+test('an export whose job will not run again fails; one whose job waits or runs does not', async () => {
+  await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
+  const owner = await ownerOf(world, 10)
+  const admin = await world.admin()
+  const { jobs } = world.platform.core
+  await using database = await connectTo(world.database.url)
+  const cleanUp = async () => {
+    await (await jobs.engine()).send(EXPORT_CLEAN_UP.name, {})
+    await jobs.runDue(EXPORT_CLEAN_UP)
+  }
+  const made = await started(owner, { format: 'csv', status: 'COMPLETED' })
+  expect(made.filter).toEqual({ status: 'COMPLETED' })
+  await cleanUp()
+  await settled(owner, made.id, 'PENDING')
+
+  // The insert of the chunk waits for this lock, so the process ends in the middle of the last attempt.
+  await database.query('begin')
+  await database.query(`insert into session_export_chunks values ($1, 0, '')`, [made.id])
+  await query(
+    world.database.url,
+    `update pgboss.job set retry_count = retry_limit where name = '${SESSION_EXPORTS.name}'`,
+  )
+  const last = jobs.runDue(SESSION_EXPORTS)
+  await settled(owner, made.id, 'RUNNING')
+  await cleanUp()
+  await settled(owner, made.id, 'RUNNING')
+  await abandonJobs(world.database.url)
+  await jobs.recoverAbandoned()
+  await database.query('rollback')
+  await last
+  await settled(owner, made.id, 'RUNNING')
+  const waiting = await started(owner)
+  await cleanUp()
+  const failed = await settled(owner, made.id, 'FAILED')
+  expect(failed.error).toMatch(/could not write the export/)
+  expect(failed.finished_at).not.toBeNull()
+  await settled(owner, waiting.id, 'PENDING')
+
+  // An admin discards a job.
+  const [job] = (await admin.get('/api/admin/jobs?state=waiting&queue=session-exports')).body.jobs
+  expect(job.data).toEqual({ exportId: waiting.id })
+  expect((await admin.post(`/api/admin/jobs/${job.id}/discard`)).status).toBe(200)
+  await cleanUp()
+  await settled(owner, waiting.id, 'FAILED')
+  await cleanUp()
+  const notifications = await notified(owner)
+  expect(notifications.map(({ type }: { type: string }) => type)).toEqual(['export.failed', 'export.failed'])
 }, 120_000)

@@ -68,6 +68,11 @@ const sessionFilter = {
     .meta({ description: 'Created before this time.', examples: ['2026-12-01T00:00:00Z'] })
     .optional(),
 }
+/** The filter of an export, as it was requested. */
+export const SessionFilter = z
+  .object(sessionFilter)
+  .meta({ id: 'SessionFilter', description: 'Which sessions an export contains. Without a field: all.' })
+
 const isDateRangeValid = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
   !from || !to || Date.parse(from) < Date.parse(to)
 const dateRangeError = { path: ['to'], message: 'must be later than from' }

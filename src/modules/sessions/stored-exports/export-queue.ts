@@ -24,5 +24,5 @@ export const SESSION_EXPORTS: Queue<ExportJob> = {
 export const EXPORT_CLEAN_UP = cronQueue(
   'session-export-clean-up',
   '*/10 * * * *',
-  'Removes expired exports of sessions',
+  'Removes expired exports of sessions, and fails those without a job',
 )

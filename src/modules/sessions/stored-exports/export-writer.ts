@@ -3,7 +3,6 @@ import { gzip } from 'node:zlib'
 import type { Selectable } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
 import type { Tables } from '../../../core/database/tables.ts'
-import type { Tx } from '../../../core/events/transactor.ts'
 import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
 import {
   EXPORT_PAGE,
@@ -12,6 +11,7 @@ import {
   type SessionExports,
 } from '../export/export.service.ts'
 import { csvExport, type ExportFormat, jsonExport } from '../export/export-format.ts'
+import { type ExportFailures, notifyAbout } from './export-failures.ts'
 import { type ExportJob, MAX_ROWS, SESSION_EXPORTS } from './export-queue.ts'
 import { KEEP_MS } from './stored-export.service.ts'
 
@@ -19,7 +19,6 @@ import { KEEP_MS } from './stored-export.service.ts'
 const CHUNK_BYTES = 512 * 1_024
 const MAX_BYTES = 512 * 1_024 * 1_024
 const TOO_LARGE = 'The export is larger than 512 MiB or 1,000,000 sessions. Export a shorter period.'
-const GAVE_UP = 'The platform could not write the export. Try again later.'
 
 const zip = promisify(gzip)
 type Row = Selectable<Tables['session_exports']>
@@ -38,9 +37,9 @@ interface Chunk {
  * next chunk in order can make, so an attempt after a crash, or two attempts at once, never damage the file.
  */
 export function createExportWriter(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { exports: SessionExports },
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { exports: SessionExports; failures: ExportFailures },
 ) {
-  const { db, transact, now, exports } = deps
+  const { db, transact, now, exports, failures } = deps
 
   /** Returns the export to write; undefined when it is finished, or its user has deleted it. */
   const begin = (exportId: string): Promise<Row | undefined> =>
@@ -81,34 +80,12 @@ export function createExportWriter(
         .values({ export_id: row.id, number: row.chunks, data })
         .execute()
       if (chunk.isLast) {
-        await notify(tx, stored, 'export.ready')
+        await notifyAbout(tx, at, stored, 'export.ready')
         await attempt.complete(tx)
       }
       return stored
     })
   }
-
-  const notify = (tx: Tx, row: Row, type: 'export.ready' | 'export.failed') =>
-    tx.notify(now(), [
-      {
-        userId: row.user_id,
-        type,
-        data: { export_id: row.id, format: row.format, rows: row.rows, bytes: row.bytes },
-      },
-    ])
-
-  /** Marks the export as failed, unless it is finished or deleted. */
-  const fail = (exportId: string, error: string) =>
-    transact(async (tx) => {
-      const row = await tx.db
-        .updateTable('session_exports')
-        .set({ status: 'FAILED', error, finished_at: now() })
-        .where('id', '=', exportId)
-        .where('status', 'in', ['PENDING', 'RUNNING'])
-        .returningAll()
-        .executeTakeFirst()
-      if (row) await notify(tx, row, 'export.failed')
-    })
 
   async function write(attempt: Attempt<ExportJob>): Promise<void> {
     let row = await begin(attempt.data.exportId)
@@ -120,7 +97,7 @@ export function createExportWriter(
       attempt.signal.throwIfAborted()
       const chunk = await nextChunk(row, format, read)
       if (row.rows + chunk.rows > MAX_ROWS || row.bytes + chunk.bytes > MAX_BYTES) {
-        await fail(row.id, TOO_LARGE)
+        await failures.fail(row.id, TOO_LARGE)
         return
       }
       row = await store(attempt, row, chunk)
@@ -133,7 +110,7 @@ export function createExportWriter(
       await write(attempt)
     } catch (cause) {
       const isFinal = attempt.number > (SESSION_EXPORTS.retry.limit as number)
-      if (isFinal && !(cause instanceof ClaimLostError)) await fail(attempt.data.exportId, GAVE_UP)
+      if (isFinal && !(cause instanceof ClaimLostError)) await failures.fail(attempt.data.exportId)
       throw cause
     }
   }

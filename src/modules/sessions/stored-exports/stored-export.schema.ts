@@ -1,6 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
+import { SessionFilter } from '../record/session.schema.ts'
 import { StoredExportStatus } from './stored-export.entity.ts'
 
 const count = z.number().int()
@@ -12,6 +13,7 @@ export const StoredExport = z
   .object({
     id: idOf('sessionExport'),
     format: z.enum(['csv', 'json']),
+    filter: SessionFilter,
     status: StoredExportStatus.meta({ id: 'StoredExportStatus', examples: ['READY'] }),
     total_rows: count.meta({ description: 'Sessions at the time of the request.', examples: [48_210] }),
     rows: count.meta({ description: 'Sessions written so far.', examples: [48_210] }),

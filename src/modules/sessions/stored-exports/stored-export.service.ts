@@ -165,6 +165,7 @@ export type StoredExports = ReturnType<typeof createStoredExports>
 const view = (row: Row): StoredExport => ({
   id: row.id,
   format: row.format,
+  filter: row.request.filter,
   status: row.status,
   total_rows: row.total_rows,
   rows: row.rows,
