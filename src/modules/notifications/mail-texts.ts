@@ -161,11 +161,11 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
   }),
   'export.ready': (data) => ({
     subject: 'Your export of sessions is ready',
-    text: `Your export of ${Number(data.rows) || 0} sessions is ready. Download it in the console within 24 hours.`,
+    text: `Your export of ${Number(data.rows) || 0} sessions is ready. Download it within 24 hours.`,
   }),
   'export.failed': () => ({
     subject: 'Your export of sessions failed',
-    text: 'Your export of sessions could not be completed. The console says why.',
+    text: 'Your export of sessions could not be completed. Its page in the console shows the error.',
   }),
   'robot.battery_low': (data) => ({
     subject: `Battery low: ${robot(data)}`,

@@ -58,8 +58,14 @@ function paragraph(
   baseUrl: string,
 ): string {
   const at = created_at.toISOString().slice(0, 16).replace('T', ' ')
-  const session =
-    typeof data.session_id === 'string' && UUID.test(data.session_id) ? data.session_id : undefined
-  const link = `${baseUrl}/dashboard${session ? `?session=${session}` : ''}`
-  return `${at} UTC\n${text}\n${link}\n`
+  return `${at} UTC\n${text}\n${linkOf(data, baseUrl)}\n`
 }
+
+/** Returns the page of the console about a notification: its session, its export, or the home page. */
+function linkOf({ session_id, export_id }: Record<string, unknown>, baseUrl: string): string {
+  if (isUuid(session_id)) return `${baseUrl}/dashboard?session=${session_id}`
+  if (isUuid(export_id)) return `${baseUrl}/dashboard/exports?export=${export_id}`
+  return `${baseUrl}/dashboard`
+}
+
+const isUuid = (value: unknown) => typeof value === 'string' && UUID.test(value)

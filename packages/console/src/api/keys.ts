@@ -11,6 +11,7 @@ export const keys = {
   webhooks: ['webhooks'],
   notifications: ['notifications'],
   sessions: ['sessions'],
+  exports: ['exports'],
   robots: ['robots'],
   certifications: ['certifications'],
   datasets: ['datasets'],

@@ -2,6 +2,7 @@ import { adminNavigation, adminRoutes } from '../admin/routes.ts'
 import { billingNavigation, billingRoutes } from '../billing/routes.ts'
 import { dataNavigation, dataRoutes } from '../data/routes.ts'
 import { driveRoutes } from '../drive/routes.ts'
+import { exportRoutes } from '../exports/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { operatorNavigation, operatorRoutes } from '../operator/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
@@ -15,6 +16,7 @@ import type { NavigationEntry } from './navigation.ts'
 export const routes = [
   ...homeRoutes,
   ...sessionRoutes,
+  ...exportRoutes,
   ...driveRoutes,
   ...operatorRoutes,
   ...robotRoutes,

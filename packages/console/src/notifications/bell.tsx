@@ -15,7 +15,7 @@ export function NotificationBell() {
   const { live } = usePlatform()
   const { notifications, unread } = useNotifications()
   const navigate = useNavigate()
-  const [opened, { open, close }] = useDisclosure(false)
+  const [opened, { open: openList, close }] = useDisclosure(false)
   const newest = notifications && (notifications[0]?.id ?? '0')
   useEffect(() => {
     if (newest === undefined) return
@@ -23,14 +23,16 @@ export function NotificationBell() {
     const texts = import('./texts.ts')
     texts.catch(() => undefined)
     const show = ({ textOf }: Awaited<typeof texts>, notification: NotificationEvent) => {
-      const { title, detail, sessionId } = textOf(notification)
+      const { title, detail, sessionId, exportId } = textOf(notification)
       const { id } = notification
       // Pop-ups render outside of the router, so they cannot use its links.
-      const openSession = () => {
+      const open = () => {
         toasts.hide(id)
         if (sessionId) void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
+        else if (exportId) void navigate({ to: '/exports', search: { export: exportId } })
       }
-      const message = sessionId ? <ToastLink detail={detail} onOpen={openSession} /> : detail
+      const link = sessionId ? 'View session' : exportId && 'View export'
+      const message = link ? <ToastLink detail={detail} link={link} onOpen={open} /> : detail
       toasts.show({ id, title, message })
     }
     live.notifications.follow(newest, (notification) => {
@@ -44,7 +46,7 @@ export function NotificationBell() {
   return (
     <>
       <Indicator label={unread > 99 ? '99+' : unread} size={18} disabled={unread === 0} color="red.9">
-        <ActionIcon variant="default" size="lg" aria-label={label} onClick={open}>
+        <ActionIcon variant="default" size="lg" aria-label={label} onClick={openList}>
           <IconBell size={20} stroke={1.5} />
         </ActionIcon>
       </Indicator>
@@ -53,11 +55,11 @@ export function NotificationBell() {
   )
 }
 
-const ToastLink = ({ detail, onOpen }: { detail: string; onOpen: () => void }) => (
+const ToastLink = (props: { detail: string; link: string; onOpen: () => void }) => (
   <>
-    {detail}{' '}
-    <Anchor component="button" type="button" size="sm" onClick={onOpen}>
-      View session
+    {props.detail}{' '}
+    <Anchor component="button" type="button" size="sm" onClick={props.onOpen}>
+      {props.link}
     </Anchor>
   </>
 )

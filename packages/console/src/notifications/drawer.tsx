@@ -51,26 +51,26 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
 
 function Entry(props: { notification: Notification; onRead: () => void; onLeave: () => void }) {
   const { notification, onRead, onLeave } = props
-  const { title, detail, sessionId } = textOf(notification)
+  const { title, detail, sessionId, exportId } = textOf(notification)
   const isUnread = notification.read_at === null
   const follow = () => {
     if (isUnread) onRead()
     onLeave()
   }
+  const weight = isUnread ? 700 : 400
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start">
       <div>
         {sessionId ? (
-          <LinkAnchor
-            to="/sessions/$sessionId"
-            params={{ sessionId }}
-            onClick={follow}
-            fw={isUnread ? 700 : 400}
-          >
+          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId }} onClick={follow} fw={weight}>
+            {title}
+          </LinkAnchor>
+        ) : exportId ? (
+          <LinkAnchor to="/exports" search={{ export: exportId }} onClick={follow} fw={weight}>
             {title}
           </LinkAnchor>
         ) : (
-          <Text fw={isUnread ? 700 : 400}>{title}</Text>
+          <Text fw={weight}>{title}</Text>
         )}
         {detail && <Text size="sm">{detail}</Text>}
         <Text size="sm" c="dimmed">

@@ -7,8 +7,8 @@ import {
 } from '@wheelhouse/protocol'
 
 /**
- * Returns a notification as text: title, details and the session, if any. The title of an unknown type is its name
- * as words.
+ * Returns a notification as text: title, details, and the session or the export, if any. The title of an unknown type is
+ * its name as words.
  */
 export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>) {
   const details = [
@@ -17,9 +17,11 @@ export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>)
     data.host,
     roleText(data.role),
     causeText(type, data.reason),
+    ...(type === 'export.ready' ? [formatText(data.format), rowsText(data.rows)] : []),
   ].filter((text) => typeof text === 'string' && text !== '')
   const sessionId = typeof data.session_id === 'string' ? data.session_id : undefined
-  return { title: eventTitle(type), detail: details.join(' · '), sessionId }
+  const exportId = typeof data.export_id === 'string' ? data.export_id : undefined
+  return { title: eventTitle(type), detail: details.join(' · '), sessionId, exportId }
 }
 
 const causeText = (type: string, reason: unknown): string =>
@@ -29,3 +31,9 @@ const causeText = (type: string, reason: unknown): string =>
 
 const roleText = (role: unknown): string | undefined =>
   role === 'client' || role === 'operator' || role === 'admin' ? roleTexts[role] : undefined
+
+const formatText = (format: unknown): string | undefined =>
+  typeof format === 'string' ? format.toUpperCase() : undefined
+
+const rowsText = (rows: unknown): string | undefined =>
+  typeof rows === 'number' ? `${rows.toLocaleString()} sessions` : undefined

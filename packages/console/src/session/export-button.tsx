@@ -1,45 +1,85 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
 import { useRef, useState } from 'react'
+import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { messageOf } from '../ui/message-of.ts'
 import { exportSessions, saveFile } from './export-sessions.ts'
 import type { ListSearch } from './list-search.ts'
 import { filterOf } from './load-sessions.ts'
 
-/** Exports all sessions that match the filter, including those not shown. */
+/** Exports all sessions that match the filter, including those not shown: a large export in the background. */
 export function ExportButtons({ search }: { search: ListSearch }) {
-  const { rest } = usePlatform()
-  const [bytes, setBytes] = useState(0)
-  const abort = useRef(new AbortController())
-  const download = useMutation({
-    mutationFn: async (format: 'csv' | 'json') => {
-      setBytes(0)
-      abort.current = new AbortController()
-      const { signal } = abort.current
-      saveFile(await exportSessions(rest, { format, filter: filterOf(search), signal }, setBytes))
-    },
-  })
+  const { bytes, wasCancelled, cancel, run } = useExport(search)
   return (
     <Group gap="xs">
-      {download.isPending ? (
-        <Button variant="default" onClick={() => abort.current.abort()}>
+      {run.isPending ? (
+        <Button variant="default" onClick={cancel}>
           Cancel export
         </Button>
       ) : (
         (['csv', 'json'] as const).map((format) => (
-          <Button key={format} variant="default" onClick={() => download.mutate(format)}>
+          <Button key={format} variant="default" onClick={() => run.mutate(format)}>
             Export {format.toUpperCase()}
           </Button>
         ))
       )}
-      <Text size="sm" role="status" c={download.error ? 'red.9' : undefined}>
-        {download.isPending && `${kilobytes(bytes)} so far`}
-        {download.isSuccess && `Saved, ${kilobytes(bytes)}`}
-        {download.error && (abort.current.signal.aborted ? 'Cancelled' : messageOf(download.error))}
+      <LinkButton to="/exports" variant="default">
+        Exports
+      </LinkButton>
+      <Text size="sm" role="status" c={run.error ? 'red.9' : undefined}>
+        {run.isPending && `${kilobytes(bytes)} so far`}
+        {run.isSuccess && run.data === undefined && `Saved, ${kilobytes(bytes)}`}
+        {run.data !== undefined && (
+          <>
+            A large export: it runs in the background.{' '}
+            <LinkAnchor to="/exports" search={{ export: run.data }} inherit>
+              View its progress
+            </LinkAnchor>
+          </>
+        )}
+        {run.error && (wasCancelled() ? 'Cancelled' : messageOf(run.error))}
       </Text>
     </Group>
   )
+}
+
+/** Returns the mutation that exports sessions. Its result is the id of an export in the background, if it is one. */
+function useExport(search: ListSearch) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const [bytes, setBytes] = useState(0)
+  const abort = useRef(new AbortController())
+  const run = useMutation({
+    mutationFn: async (format: 'csv' | 'json'): Promise<string | undefined> => {
+      setBytes(0)
+      abort.current = new AbortController()
+      const { signal } = abort.current
+      const filter = filterOf(search)
+      const body = { format, ...filter }
+      const { direct } = await answerOf(rest.POST('/api/session-exports/count', { body, signal }))
+      if (direct) {
+        saveFile(await exportSessions(rest, { format, filter, signal }, setBytes))
+        return undefined
+      }
+      // Without the signal: the platform may have created an export whose request was aborted.
+      const { id } = await answerOf(rest.POST('/api/session-exports', { body }))
+      if (signal.aborted) {
+        await answerOf(rest.DELETE('/api/session-exports/{id}', { params: { path: { id } } }))
+        signal.throwIfAborted()
+      }
+      await queries.invalidateQueries({ queryKey: keys.exports })
+      return id
+    },
+  })
+  return {
+    run,
+    bytes,
+    cancel: () => abort.current.abort(),
+    wasCancelled: () => abort.current.signal.aborted,
+  }
 }
 
 const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1)} kB`
