@@ -125,6 +125,7 @@ export function createJobs(deps: JobsOptions) {
         if (queue.runsAtStart) await (await engine()).send(queue.name, {})
         runnerOf(queue.name).start()
       }
+      if (runners.size === 0) return
       unsubscribe.push(
         hints.created.subscribe((queues) => {
           for (const name of queues) runners.get(name)?.wake()

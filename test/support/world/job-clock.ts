@@ -6,11 +6,18 @@ const FOLLOW_MS = 20
 const TOLERANCE_MS = 100
 
 const INSTALL = `
+drop table if exists pgboss.test_clock;
 create table pgboss.test_clock (ahead interval not null, stopped_at timestamptz);
 insert into pgboss.test_clock values ('0');
 create or replace function pgboss.job_now() returns timestamptz language sql stable as $$
   select coalesce(stopped_at, pg_catalog.now() + ahead) from pgboss.test_clock
 $$`
+
+const RESTORE = `
+create or replace function pgboss.job_now() returns timestamptz language sql stable as $$
+  select pg_catalog.now()
+$$;
+drop table pgboss.test_clock`
 
 /** Returns whether a clock only moves when the test moves it. */
 async function isStopped(now: () => Date): Promise<boolean> {
@@ -46,11 +53,13 @@ export async function startJobClock(databaseUrl: string, now: () => Date) {
   return {
     /** Sets the clock of the jobs to the test's clock. */
     sync: () => follow(10),
+    /** Gives the jobs the clock of the database again. */
     async close(): Promise<void> {
       if (closed) return
       closed = true
       clearInterval(timer)
       await storing
+      await client.query(RESTORE)
       await client.end()
     },
   }

@@ -1,4 +1,5 @@
 import { type FakeStripe, startStripe } from '../../../test/support/stripe/server.ts'
+import { startJobClock } from '../../../test/support/world/job-clock.ts'
 import { createDemoActor } from '../demo-actor.ts'
 import { startLocalEnvironment } from '../environment.ts'
 import { runInTerminal } from '../terminal.ts'
@@ -44,6 +45,8 @@ async function runChapters(stripe: FakeStripe, transcript: Transcript): Promise<
     settings: stripe.env,
     now: () => new Date(nowMs()),
   })
+  // Jobs wait by the clock of the database, which has to pass time with the demo.
+  const jobClock = await startJobClock(environment.running.platform.core.databaseUrl, () => new Date(nowMs()))
   try {
     transcript.print(`Running at ${environment.baseUrl}. Times count from the last → or × above them.`)
     const passTime = (ms: number) => {
@@ -51,6 +54,7 @@ async function runChapters(stripe: FakeStripe, transcript: Transcript): Promise<
     }
     await runMoneyFlows({ transcript, environment, stripe, nowMs, passTime })
   } finally {
+    await jobClock.close()
     await environment.close()
   }
 }
