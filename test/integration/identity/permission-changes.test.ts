@@ -83,7 +83,7 @@ describe.each([
   ['over Redis', false],
   ['with Redis away', true],
 ])('%s, on every node', (_name, redisAway) => {
-  /** Shared by the tests that leave Redis alone. After an outage the hubs disconnect clients, also those of a later test. */
+  /** Shared by the tests that do not disturb Redis. After an outage the hubs disconnect clients, also those of a later test. */
   let shared: TwoNodes | undefined
   afterAll(() => shared?.[Symbol.asyncDispose]())
   async function nodes(): Promise<TwoNodes> {

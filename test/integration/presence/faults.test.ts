@@ -510,12 +510,12 @@ describe('an unreachable database', () => {
       earlier.frames.length = 0
       await acks(earlier, 2)
     }
-    const stillOpen = () => links.map(({ socket }) => socket.readyState === WebSocket.OPEN)
+    const remaining = () => links.map(({ socket }) => socket.readyState === WebSocket.OPEN)
     await advance(6_900)
-    expect(stillOpen()).toEqual([true, true, true])
+    expect(remaining()).toEqual([true, true, true])
     await advance(200)
     expect(await links[0]?.closed).toBe(4503)
-    expect(stillOpen()).toEqual([false, true, true])
+    expect(remaining()).toEqual([false, true, true])
     await advance(2_000)
     for (const link of links) expect(await link.closed).toBe(4503)
     expect(earlier.socket.readyState).toBe(WebSocket.OPEN)

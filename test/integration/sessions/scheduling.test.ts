@@ -38,7 +38,7 @@ async function schedule({ operator, robot }: Pick<Fixtures, 'operator' | 'robot'
 /** Handles the sessions that are due, as the worker does every second. */
 const workerRound = (world: World) => world.platform.sessions.schedule.run()
 
-/** Copies a scheduled session, each copy with a robot and an operator of its own. */
+/** Copies a scheduled session, each with another robot and operator. */
 async function copySession(world: World, id: string, count: number): Promise<void> {
   await query(
     world.database.url,

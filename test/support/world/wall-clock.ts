@@ -2,7 +2,7 @@ import { onTestFinished, vi } from 'vitest'
 
 /**
  * Stops the wall clock of this process, by which a gateway measures limits of seconds, until the end of the test. Returns a
- * function that advances it. The test needs a world of its own: all worlds of the process have the same clock.
+ * function that advances it. The test needs a separate world: all worlds of the process have the same clock.
  */
 export function stopWallClock(): { advance(ms: number): void } {
   let nowMs = Date.now()
