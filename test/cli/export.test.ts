@@ -114,7 +114,7 @@ describe('wheelhouse export', () => {
     expect(text === direct.stdout).toBe(true)
     expect(parseCsv(text)).toHaveLength(10_002)
     const notifications = (await owner.get('/api/notifications')).body.notifications
-    // A worker may have issued invoices for the sessions meanwhile.
+    // A worker may have issued invoices for the sessions.
     const ready = notifications.filter(({ type }: { type: string }) => type === 'export.ready')
     expect(ready).toMatchObject([{ data: { rows: 10_001 } }])
     // The platform keeps no copy of a file that has arrived.
