@@ -12,7 +12,7 @@ import { WAIT_LIMIT_MS, waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 /** `FUZZ_REQUESTS=2000` sends more to each route. The test has no time limit, which a slow machine would exceed. */
-const REQUESTS_PER_ROUTE = Number(process.env.FUZZ_REQUESTS ?? 25)
+const REQUESTS_PER_ROUTE = Number(process.env.FUZZ_REQUESTS ?? 12)
 const LONGEST_ERROR = 1_000
 /** Ends a hang. */
 const LONGEST_ROUTE_MS = 180_000 + REQUESTS_PER_ROUTE * 1_000

@@ -2,6 +2,7 @@ import { encodeBinaryFrame } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TestDriver, TestRobot } from '../support/gateway/frame-socket.ts'
+import { modelBudgetMs } from '../support/runner/model-budget.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -264,7 +265,7 @@ test('the rules of control are kept for any sequence of consoles, observers, own
       }
     }),
     {
-      interruptAfterTimeLimit: Number(process.env.MODEL_MS ?? 12_000),
+      interruptAfterTimeLimit: modelBudgetMs(),
       markInterruptAsFailure: false,
       numRuns: 1_000,
     },

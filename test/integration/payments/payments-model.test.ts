@@ -6,6 +6,7 @@ import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.t
 import { enqueueOpenInvoices, INVOICE_COLLECTIONS } from '../../../src/modules/payments/collection-queue.ts'
 import type { Payments } from '../../../src/modules/payments/facade.ts'
 import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
+import { modelBudgetMs } from '../../support/runner/model-budget.ts'
 import { inProcess } from '../../support/stripe/crash-injection.ts'
 import { signatureOf, snapshotEvent } from '../../support/stripe/events.ts'
 import { auditMoney, auditSettledMoney, type Pair } from '../../support/stripe/money-audit.ts'
@@ -256,7 +257,7 @@ test('no cent is lost, created or sent twice for any order of user requests, ban
       await settle()
     }),
     {
-      interruptAfterTimeLimit: Number(process.env.MODEL_MS ?? 15_000),
+      interruptAfterTimeLimit: modelBudgetMs(),
       markInterruptAsFailure: false,
       numRuns: 10_000,
       endOnFailure: process.env.MODEL_SHRINK === undefined,

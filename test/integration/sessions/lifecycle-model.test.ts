@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createPresenceStore } from '../../../src/modules/presence/presence.store.ts'
 import { createSweep } from '../../../src/modules/presence/presence-sweep.ts'
 import { createSchedule } from '../../../src/modules/sessions/lifecycle/session-schedule.ts'
+import { modelBudgetMs } from '../../support/runner/model-budget.ts'
 import { createSilentGateway } from '../../support/world/billing.ts'
 import {
   actions,
@@ -283,6 +284,6 @@ test('any order of actions of users, robots and workers yields the responses, st
         await cleanUp(fixture, model)
       }
     }),
-    { interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false, numRuns: 1_000 },
+    { interruptAfterTimeLimit: modelBudgetMs(), markInterruptAsFailure: false, numRuns: 1_000 },
   )
 })
