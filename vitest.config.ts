@@ -3,7 +3,7 @@ import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vit
 import { oneProjectAtATime } from './test/support/runner/one-project-at-a-time.ts'
 
 /** Tests wait more than they compute. Above eight, the one PostgreSQL server is the limit. */
-const maxWorkers = Math.min(8, 2 * availableParallelism())
+const maxWorkers = Math.min(8, availableParallelism() + 1)
 
 /** The tests beside the files that they test. They have no services: no PostgreSQL, no Redis. */
 const unit: TestProjectConfiguration = {
