@@ -171,7 +171,8 @@ describe('the watchdog', () => {
     const { gateway, received, control } = await createFixture({}, 40)
     control(1)
     await waitFor(() => expect(received).toEqual([1]))
-    const timer = setInterval(() => control(2, 1_000), 10) // less than the age of this process
+    let seq = 1
+    const timer = setInterval(() => control((seq += 1), 1_000), 10) // less than the age of this process
     try {
       await waitFor(() => expect(received).toContainEqual(watchdog))
     } finally {
