@@ -168,6 +168,7 @@ export async function startGateway(
     frames,
     sessionRegistry,
     wheel,
+    requestLookup: sync.requestLookup,
     settings,
     log,
     startedAtMs,

@@ -21,6 +21,8 @@ export function createRobotConnections(deps: {
   frames: RobotFrames
   sessionRegistry: ControlSessionRegistry
   wheel: TimerWheel<RobotConnection>
+  /** Schedules a lookup of these robots. */
+  requestLookup: (robotIds: Iterable<string>) => void
   settings: RobotSettings
   log: Log
   startedAtMs: number
@@ -28,8 +30,8 @@ export function createRobotConnections(deps: {
   /** Whether robots in sessions are handed over to another gateway, where their next epoch replaces the one here. */
   isHandingOver: () => boolean
 }) {
-  const { presence, frames, sessionRegistry, wheel, settings, log, startedAtMs, clockMs, isHandingOver } =
-    deps
+  const { presence, frames, sessionRegistry, wheel, requestLookup, settings, log } = deps
+  const { startedAtMs, clockMs, isHandingOver } = deps
   /** The admitted connection of each robot. */
   const current = new Map<string, RobotConnection>()
   /** Open sockets that wait for their admission, and since when. Every other open socket is in `current`. */
@@ -54,6 +56,8 @@ export function createRobotConnections(deps: {
     current.set(connection.robotId, connection)
     welcome(connection, connected.session, replaced) // before the close: the session may be newer here
     replaced?.close('replaced')
+    // A stop or a revocation may be newer than this answer, and its hint came before the robot was known here.
+    requestLookup([connection.robotId])
   }
 
   function welcome(

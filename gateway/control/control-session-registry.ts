@@ -2,6 +2,9 @@ import type { LinkState, OpenSession } from '../../src/modules/presence/index.ts
 import type { RobotConnection } from '../connections/robot-connection.ts'
 import { ControlSession } from './control-session.ts'
 
+/** Removed sessions whose stops the database does not have yet; of more than that, the newest. */
+const MAX_UNRECORDED = 1_000
+
 /**
  * Creates the registry of open sessions whose robots are connected here, or were until a moment ago. A session is added when its robot
  * connects with it or starts it. It is removed when it is over, when its robot is at another gateway, or when neither
@@ -18,16 +21,28 @@ export function createControlSessionRegistry(deps: {
   let createdCount = 0
   /** By robot: sessions whose robot is disconnected while participants still wait for it here. */
   const orphans = new Map<string, ControlSession>()
+  /** By session: removed sessions whose stops the database does not have yet. */
+  const unrecorded = new Map<string, ControlSession>()
 
-  function create(robotId: string, session: OpenSession): ControlSession {
-    const controlSession = new ControlSession(robotId, createdCount++, session)
+  /** Adds a session. One that was removed returns with its stop, which the database may not have yet. */
+  function add(robotId: string, session: OpenSession): ControlSession {
+    const controlSession = unrecorded.get(session.id) ?? new ControlSession(robotId, createdCount++, session)
+    unrecorded.delete(session.id)
     bySession.set(session.id, controlSession)
     return controlSession
+  }
+
+  function keepUnrecorded(controlSession: ControlSession): void {
+    unrecorded.set(controlSession.session.id, controlSession)
+    const oldest = unrecorded.keys().next().value
+    if (unrecorded.size > MAX_UNRECORDED && oldest !== undefined) unrecorded.delete(oldest)
   }
 
   function remove(controlSession: ControlSession): void {
     controlSession.release()
     bySession.delete(controlSession.session.id)
+    const { session, stops } = controlSession
+    if (stops.pending && session.status !== 'COMPLETED') keepUnrecorded(controlSession)
     if (orphans.get(controlSession.robotId) === controlSession) orphans.delete(controlSession.robotId)
     onEnd(controlSession)
   }
@@ -59,7 +74,7 @@ export function createControlSessionRegistry(deps: {
       if (previous && previous.session.id !== session?.id) complete(previous)
       orphans.delete(connection.robotId)
       if (!session) return null
-      const controlSession = bySession.get(session.id) ?? create(connection.robotId, session)
+      const controlSession = bySession.get(session.id) ?? add(connection.robotId, session)
       controlSession.connectRobot(connection, session, clockMs())
       return controlSession
     },
@@ -77,7 +92,9 @@ export function createControlSessionRegistry(deps: {
 
     /** Removes a session that neither a robot, a participant nor a pending stop needs any more. */
     removeIfAbandoned(controlSession: ControlSession): void {
-      if (bySession.get(controlSession.session.id) !== controlSession) return // removed before; a new one may exist
+      const { session, stops } = controlSession
+      if (unrecorded.get(session.id) === controlSession && !stops.pending) unrecorded.delete(session.id)
+      if (bySession.get(session.id) !== controlSession) return // removed before; a new one may exist
       if (controlSession.isAbandoned) remove(controlSession)
     },
 
@@ -87,8 +104,11 @@ export function createControlSessionRegistry(deps: {
         complete(connection.controlSession)
       if (!session) return
       const controlSession =
-        connection.controlSession ?? bySession.get(session.id) ?? create(connection.robotId, session)
-      controlSession.bindRobot(connection)
+        connection.controlSession ?? bySession.get(session.id) ?? add(connection.robotId, session)
+      if (connection.controlSession === null) {
+        controlSession.bindRobot(connection)
+        controlSession.stops.announce(clockMs())
+      }
       controlSession.applySession(session, clockMs())
     },
 

@@ -159,6 +159,7 @@ export class ControlSession implements Gate {
     this.stream.clearMotion()
     this.#robot?.leaveSession()
     this.#robot = null
+    this.#lastSentStatus = null
   }
 
   /**

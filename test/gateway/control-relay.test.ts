@@ -303,6 +303,39 @@ describe('a stop', () => {
     expect(robot()).toBe(next)
     expect(next.latched).toBe('now')
   })
+
+  test('that is not recorded yet is in force when the robot returns from another gateway', async () => {
+    const console = await join()
+    fixture.setQuick(false)
+    fixture.book.relocateRobot()
+    robot().socket.lose()
+    fixture.book.deliverHints() // the gateway looks up where the robot is
+    const next = fixture.connectRobot()
+    fixture.book.work()
+    fixture.stopRequest(console, 'now')
+    fixture.book.answer() // to the lookup and to the robot; both are older than the stop
+    await fixture.attend()
+    expect(console.socket.closed).toBe(4009)
+    expect(robot()).toBe(next)
+    expect(next.latched).toBe('now')
+    fixture.setQuick(true)
+    await fixture.pass(1_000)
+    expect(stopped().map(({ reason }) => reason)).toEqual(['now'])
+  })
+
+  test('that is recorded while the robot is admitted reaches the robot at once', async () => {
+    fixture.book.relocateRobot()
+    await fixture.attend()
+    fixture.setQuick(false)
+    const next = fixture.connectRobot()
+    fixture.book.work() // the answer does not contain the stop
+    fixture.book.stop('by the owner')
+    fixture.book.deliverHints()
+    fixture.setQuick(true)
+    await fixture.attend()
+    expect(robot()).toBe(next)
+    expect(next.latched).toBe('by the owner')
+  })
 })
 
 test('a gateway that drains halts its robots before it closes their connections', async () => {

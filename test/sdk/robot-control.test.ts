@@ -172,7 +172,8 @@ describe('the watchdog', () => {
     control(1)
     await waitFor(() => expect(received).toEqual([1]))
     let seq = 1
-    const timer = setInterval(() => control((seq += 1), 1_000), 10) // less than the age of this process
+    const sendLate = () => control(++seq, 1_000) // less than the age of this process
+    const timer = setInterval(sendLate, 10)
     try {
       await waitFor(() => expect(received).toContainEqual(watchdog))
     } finally {
