@@ -63,6 +63,7 @@ export async function startMailServer() {
   }
 
   async function start(): Promise<void> {
+    if (server) return
     server = new SMTPServer({
       disabledCommands: ['STARTTLS', 'AUTH'],
       logger: false,
@@ -91,6 +92,11 @@ export async function startMailServer() {
     if (ending) await new Promise<void>((done) => ending.close(done))
   }
 
+  function release(): void {
+    for (const answer of held) answer()
+    held.clear()
+  }
+
   await start()
   return {
     taken,
@@ -108,13 +114,16 @@ export async function startMailServer() {
     is(next: MailServerMode) {
       mode = next
     },
+    /** Answers the waiting messages, and accepts mail again after a test. */
+    async reset() {
+      mode = 'takes'
+      release()
+      await start()
+    },
     /** Messages without an answer yet. */
     held: () => held.size,
     /** Answers the waiting messages. */
-    release() {
-      for (const answer of held) answer()
-      held.clear()
-    },
+    release,
     /** Number of connections so far. */
     connections: () => connections,
     [Symbol.asyncDispose]: stop,
