@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask } from '../../support/network/http-request.ts'
-import { type StripeFault, startStripe } from '../../support/stripe/server.ts'
+import { deliver, snapshotEvent } from '../../support/stripe/events.ts'
+import { createPaymentsFixture, type PaymentsFixture } from '../../support/stripe/payments-fixture.ts'
+import type { StripeFault } from '../../support/stripe/server.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const routes = [
@@ -13,30 +15,14 @@ const routes = [
   ['POST', '/api/payments/payout', 'operator'],
 ] as const
 
-/** Creates a platform with payments and a fake Stripe server. */
-async function createFixture() {
-  const stripe = await startStripe()
-  const world = await createWorld({ env: stripe.env })
-  return {
-    stripe,
-    world,
-    /** Removes the logged errors of an expected Stripe failure. */
-    forgiveErrors: () => void world.errors.splice(0),
-    async operator(country: string | null = 'DE') {
-      const operator = await world.operator()
-      if (country) expect((await operator.post('/api/operator/profile', { country })).status).toBe(200)
-      return operator
-    },
-    async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]()
-      await stripe[Symbol.asyncDispose]()
-    },
-  }
-}
+let payments: PaymentsFixture
+beforeAll(async () => {
+  payments = await createPaymentsFixture()
+})
+afterAll(() => payments[Symbol.asyncDispose]())
 
-async function userWithRole(world: World, role: 'client' | 'operator') {
-  return role === 'client' ? await world.client() : await world.operator()
-}
+const userWithRole = (world: World, role: 'client' | 'operator') =>
+  role === 'client' ? world.client() : world.operator()
 
 test('every route checks the credential and the role, and returns 503 on a platform without a Stripe key', async () => {
   await using world = await createWorld()
@@ -55,32 +41,31 @@ test('every route checks the credential and the role, and returns 503 on a platf
       'Payments are not set up on this platform',
     ])
   }
+  expect(await deliver(world.baseUrl, snapshotEvent('customer.updated', { id: 'cus_1' }))).toBe(503)
 })
 
-describe.concurrent('customer', () => {
+describe('customer', () => {
   test('exists once per client, even with concurrent requests', async () => {
-    await using fixture = await createFixture()
-    const client = await fixture.world.client()
+    const client = await payments.world.client()
     const answers = await Promise.all(Array.from({ length: 20 }, () => client.post('/api/payments/customer')))
     const made = answers.filter(({ status }) => status === 200).map(({ body }) => body.customerId)
     expect(new Set(made).size).toBe(1)
-    expect(fixture.stripe.books.customers.size).toBe(1)
+    expect(payments.customersOf(client)).toHaveLength(1)
     const again = await client.post('/api/payments/customer')
     expect([again.status, again.body]).toEqual([200, { customerId: made[0] }])
-    const [customer] = fixture.stripe.books.customers.values()
+    const [customer] = payments.customersOf(client)
     expect(customer).toMatchObject({ id: made[0], name: client.name, metadata: { user_id: client.id } })
-    fixture.forgiveErrors() // a concurrent request may have received an error that asks for a retry
+    payments.recover() // a concurrent request may have logged an error that asks for a retry
   })
 
   test('has the name and address of the client profile', async () => {
-    await using fixture = await createFixture()
-    const client = await fixture.world.client()
+    const client = await payments.world.client()
     await client.patch('/api/client/profile', {
       company_name: 'Deep Sea Ltd',
       contact_email: 'pay@deep.example',
     })
     await client.post('/api/payments/customer')
-    const [customer] = fixture.stripe.books.customers.values()
+    const [customer] = payments.customersOf(client)
     expect(customer).toMatchObject({ name: 'Deep Sea Ltd', email: 'pay@deep.example' })
   })
 
@@ -91,85 +76,79 @@ describe.concurrent('customer', () => {
     ['drops after', 2],
   ]
   test.for(faults)('exists once although Stripe %s, %i times', async ([fault, times]) => {
-    await using fixture = await createFixture()
-    const client = await fixture.world.client()
-    fixture.stripe.plan(fault, /customers$/, times)
+    const client = await payments.world.client()
+    payments.stripe.plan(fault, /customers$/, times)
     const first = await client.post('/api/payments/customer')
     expect(first.status).toBe(times === 1 ? 200 : 503)
     const second = await client.post('/api/payments/customer')
     expect(second.status).toBe(200)
-    expect([...fixture.stripe.books.customers.keys()]).toEqual([second.body.customerId])
-    fixture.forgiveErrors()
+    expect(payments.customersOf(client)).toMatchObject([{ id: second.body.customerId }])
+    payments.recover()
   })
 
   test('Stripe repeats a stored failure for its idempotency key, so the next attempt has a new key', async () => {
-    await using fixture = await createFixture()
-    const client = await fixture.world.client()
-    fixture.stripe.plan('fails', /customers$/)
+    const client = await payments.world.client()
+    payments.stripe.plan('fails', /customers$/)
     const first = await client.post('/api/payments/customer')
     expect([first.status, first.body.error]).toEqual([
       503,
       'The payment provider does not answer. Try again shortly.',
     ])
     expect((await client.post('/api/payments/customer')).status).toBe(200)
-    expect(fixture.stripe.books.customers.size).toBe(1)
-    fixture.forgiveErrors()
+    expect(payments.customersOf(client)).toHaveLength(1)
+    payments.recover()
   })
 
   test('an API key that Stripe rejects results in 503 with the reason', async () => {
-    await using stripe = await startStripe()
-    await using world = await createWorld({ env: { ...stripe.env, STRIPE_SECRET_KEY: 'sk_test_other' } })
-    const client = await world.client()
+    const client = await payments.world.client()
+    payments.stripe.rejectKey()
     const answer = await client.post('/api/payments/customer')
     expect([answer.status, answer.body.error]).toEqual([
       503,
       'The payment provider does not accept the key of this platform. Ask an administrator to check it.',
     ])
-    world.errors.splice(0)
+    payments.recover()
   })
 
   test('a Stripe server that does not answer results in an error within bounded time', async () => {
-    await using fixture = await createFixture()
-    const client = await fixture.world.client()
-    fixture.stripe.plan({ lateMs: 60_000 }, /customers$/, 9)
+    const client = await payments.world.client()
+    const { length } = payments.stripe.requests
+    payments.stripe.plan({ executedAfter: new Promise(() => {}) }, /customers$/, 9)
     expect((await client.post('/api/payments/customer')).status).toBe(503)
-    expect(fixture.stripe.requestsTo('POST', /customers$/).length).toBeLessThanOrEqual(2)
-    fixture.forgiveErrors()
-  }, 20_000)
+    expect(payments.stripe.requests.length - length).toBeLessThanOrEqual(2)
+    payments.recover()
+  })
 })
 
 describe('payment methods', () => {
   test('setup intent and portal create the client’s customer if it does not exist', async () => {
-    await using fixture = await createFixture()
-    const client = await fixture.world.client()
+    const client = await payments.world.client()
     const intent = await client.post('/api/payments/setup-intent')
     expect([intent.status, intent.body]).toEqual([201, { clientSecret: expect.stringContaining('_secret_') }])
     const portal = await client.post('/api/payments/portal')
     expect([portal.status, portal.body]).toEqual([201, { url: expect.stringMatching(/^https:/) }])
-    const [customerId] = fixture.stripe.books.customers.keys()
+    const [customer] = payments.customersOf(client)
     for (const path of [/setup_intents$/, /portal/]) {
-      const [request] = fixture.stripe.requestsTo('POST', path)
-      expect(request?.params.customer).toBe(customerId)
+      const request = payments.stripe.requestsTo('POST', path).at(-1)
+      expect(request?.params.customer).toBe(customer?.id)
     }
-    expect(fixture.stripe.books.customers.size).toBe(1)
+    expect(payments.customersOf(client)).toHaveLength(1)
   })
 
   test('recreates a customer that was deleted at Stripe', async () => {
-    await using fixture = await createFixture()
-    const client = await fixture.world.client()
+    const client = await payments.world.client()
     const { customerId } = (await client.post('/api/payments/customer')).body
-    fixture.stripe.books.forget(customerId)
+    payments.books.forget(customerId)
     expect((await client.post('/api/payments/portal')).status).toBe(201)
     const renewed = (await client.post('/api/payments/customer')).body.customerId
     expect(renewed).not.toBe(customerId)
-    expect([...fixture.stripe.books.customers.keys()]).toEqual([renewed])
+    expect(payments.customersOf(client)).toMatchObject([{ id: renewed }])
   })
 })
 
 describe('payout account', () => {
   test('becomes ready after onboarding and loses readiness when Stripe requires more information', async () => {
-    await using fixture = await createFixture()
-    const operator = await fixture.operator()
+    const operator = await payments.operator()
     const status = async () => (await operator.get('/api/payments/connect')).body
     const profile = async () => (await operator.get('/api/operator/profile')).body
     const nothing = { connected: false, accountId: null, payoutsEnabled: false, requirements: [] }
@@ -177,7 +156,7 @@ describe('payout account', () => {
 
     const begun = await operator.post('/api/payments/connect')
     expect([begun.status, begun.body]).toEqual([200, { url: expect.stringMatching(/^https:/) }])
-    const [accountId = ''] = fixture.stripe.books.recipients.keys()
+    const [{ id: accountId = '' } = {}] = payments.recipientsOf(operator)
     expect(await status()).toEqual({
       connected: true,
       accountId,
@@ -189,11 +168,11 @@ describe('payout account', () => {
     })
     expect(await profile()).toMatchObject({ payout_ready: false })
 
-    fixture.stripe.books.finishOnboarding(accountId)
+    payments.books.finishOnboarding(accountId)
     expect(await status()).toEqual({ connected: true, accountId, payoutsEnabled: true, requirements: [] })
     expect(await profile()).toMatchObject({ payout_ready: true, country: 'DE' })
 
-    fixture.stripe.books.restrict(accountId, ['identity.individual.verification.document'])
+    payments.books.restrict(accountId, ['identity.individual.verification.document'])
     expect(await status()).toMatchObject({
       connected: true,
       payoutsEnabled: false,
@@ -201,39 +180,37 @@ describe('payout account', () => {
     })
     expect(await profile()).toMatchObject({ payout_ready: false })
 
-    fixture.stripe.books.forget(accountId)
+    payments.books.forget(accountId)
     expect(await status()).toEqual(nothing)
   })
 
   test('exists once per operator, even with concurrent requests; every link is new', async () => {
-    await using fixture = await createFixture()
-    const operator = await fixture.operator()
+    const operator = await payments.operator()
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => operator.post('/api/payments/connect')),
     )
     const urls = answers.filter(({ status }) => status === 200).map(({ body }) => body.url)
     expect(urls.length).toBeGreaterThan(0)
     expect(new Set(urls).size).toBe(urls.length)
-    expect(fixture.stripe.books.recipients.size).toBe(1)
-    fixture.forgiveErrors()
+    expect(payments.recipientsOf(operator)).toHaveLength(1)
+    payments.recover()
   })
 
   test('requires the country of the operator profile', async () => {
-    await using fixture = await createFixture()
-    const operator = await fixture.operator(null)
+    const operator = await payments.world.operator()
+    const { length } = payments.stripe.requests
     const answer = await operator.post('/api/payments/connect')
     expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining('country')])
-    expect(fixture.stripe.requests).toEqual([])
+    expect(payments.stripe.requests).toHaveLength(length)
   })
 
   test('an expired link redirects only the signed-in operator to a new link', async () => {
-    await using fixture = await createFixture()
-    const operator = await fixture.operator()
-    const client = await fixture.world.client()
+    const operator = await payments.operator()
+    const client = await payments.world.client()
     await operator.post('/api/payments/connect')
-    const [link] = fixture.stripe.requestsTo('POST', /account_links$/)
-    const back = `${fixture.world.baseUrl}/auth/payouts`
-    expect(link?.params).toMatchObject({ use_case: { account_onboarding: { refresh_url: back } } })
+    const links = payments.stripe.requestsTo('POST', /account_links$/)
+    const back = `${payments.world.baseUrl}/auth/payouts`
+    expect(links.at(-1)?.params).toMatchObject({ use_case: { account_onboarding: { refresh_url: back } } })
     const openLink = async (cookie: string) =>
       await ask(back, { headers: { ...(cookie && { Cookie: cookie }), Accept: 'text/html' } })
     const fresh = await openLink(`__session=${operator.token}`)
@@ -247,6 +224,6 @@ describe('payout account', () => {
       '/auth/login?return_to=%2Fauth%2Fpayouts',
     ])
     expect((await openLink(`__session=${client.token}`)).status).toBe(403)
-    expect(fixture.stripe.requestsTo('POST', /account_links$/)).toHaveLength(2)
+    expect(payments.stripe.requestsTo('POST', /account_links$/)).toHaveLength(links.length + 1)
   })
 })

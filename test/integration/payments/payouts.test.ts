@@ -1,61 +1,45 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
-import { balance, post } from '../../../src/modules/billing/ledger.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { post } from '../../../src/modules/billing/ledger.ts'
 import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
-import { type StripeFault, startStripe } from '../../support/stripe/server.ts'
-import { createWorld } from '../../support/world/world.ts'
+import { createPaymentsFixture, type PaymentsFixture } from '../../support/stripe/payments-fixture.ts'
+import type { StripeFault } from '../../support/stripe/server.ts'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const PAYOUT = '/api/payments/payout'
 
-/** Creates a platform with payments and an operator with earnings and a payout account. */
-async function createFixture(earnedCents: number) {
-  const stripe = await startStripe()
-  let aheadMs = 0
-  const world = await createWorld({ env: stripe.env, now: () => new Date(Date.now() + aheadMs) })
-  const { db, transact } = world.platform.core
-  const operator = await world.operator()
-  await operator.post('/api/operator/profile', { country: 'DE' })
-  await operator.post('/api/payments/connect')
-  const [accountId = ''] = stripe.books.recipients.keys()
-  stripe.books.finishOnboarding(accountId)
-  const lines = [
-    { account: 'operator_payable' as const, userId: operator.id, amountCents: -earnedCents },
-    { account: 'platform_revenue' as const, amountCents: earnedCents },
-  ]
-  await transact((tx) => post(tx, { kind: 'test_earnings', at: new Date(), lines }))
+let payments: PaymentsFixture
+let aheadMs = 0
+beforeAll(async () => {
+  payments = await createPaymentsFixture({ now: () => new Date(Date.now() + aheadMs) })
+})
+afterAll(() => payments[Symbol.asyncDispose]())
+
+const later = (ms: number) => {
+  aheadMs += ms
+}
+/** Runs the worker once. */
+const run = () => payments.world.runJobs(PAYOUTS)
+
+/** Creates an operator with earnings and a payout account. */
+async function earningOperator(earnedCents: number) {
+  const operator = await payments.operator()
+  const accountId = await payments.earn(operator, earnedCents)
   return {
-    stripe,
-    world,
     operator,
     accountId,
     requestPayout: (amountCents?: number) =>
       operator.post(PAYOUT, amountCents === undefined ? {} : { amountCents }),
     overview: async () => (await operator.get(PAYOUT)).body,
-    later: (ms: number) => {
-      aheadMs += ms
-    },
-    /** Runs the worker once. */
-    run: () => world.runJobs(PAYOUTS),
-    /** Returns the operator's ledger balances and the amount that Stripe has transferred. */
-    async books() {
-      return {
-        payable: 0 - (await balance(db, 'operator_payable', operator.id)),
-        reserved: 0 - (await balance(db, 'payout_reserved', operator.id)),
-        transferred: stripe.books.transfers.reduce((sum, { amount }) => sum + amount, 0),
-      }
-    },
-    forgiveErrors: () => void world.errors.splice(0),
-    async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]()
-      await stripe[Symbol.asyncDispose]()
-    },
+    /** Returns the operator's ledger balances and the amounts that Stripe has transferred. */
+    money: () => payments.moneyOf(operator, accountId),
   }
 }
 
 test('pays out all earnings and leaves no amount for a second payout', async () => {
-  await using fixture = await createFixture(4_250)
-  expect(await fixture.overview()).toEqual({
+  const { operator, accountId, overview, requestPayout, money } = await earningOperator(4_250)
+  expect(await overview()).toEqual({
     availableCents: 4_250,
     pendingCents: 0,
     minimumCents: 1_000,
@@ -64,7 +48,7 @@ test('pays out all earnings and leaves no amount for a second payout', async () 
     pendingEarningsCents: 0,
     nextAvailableAt: null,
   })
-  const answer = await fixture.requestPayout()
+  const answer = await requestPayout()
   expect([answer.status, answer.body]).toEqual([
     201,
     {
@@ -77,23 +61,17 @@ test('pays out all earnings and leaves no amount for a second payout', async () 
       settledAt: expect.any(String),
     },
   ])
-  expect(await fixture.overview()).toMatchObject({
-    availableCents: 0,
-    pendingCents: 0,
-    payouts: [answer.body],
-  })
-  expect(await fixture.books()).toEqual({ payable: 0, reserved: 0, transferred: 4_250 })
-  expect(fixture.stripe.books.transfers).toMatchObject([
-    { amount: 4_250, destination: fixture.accountId, transfer_group: answer.body.id },
-  ])
-  const [notification] = (await fixture.operator.get('/api/notifications')).body.notifications
+  expect(await overview()).toMatchObject({ availableCents: 0, pendingCents: 0, payouts: [answer.body] })
+  expect(await money()).toEqual({ payable: 0, reserved: 0, transferred: [4_250] })
+  expect(payments.transfersTo(accountId)).toMatchObject([{ transfer_group: answer.body.id }])
+  const [notification] = (await operator.get('/api/notifications')).body.notifications
   expect(notification).toMatchObject({ type: 'payout.paid', data: { amount_cents: 4_250 } })
-  expect((await fixture.requestPayout()).status).toBe(409)
+  expect((await requestPayout()).status).toBe(409)
 })
 
 test('a request without a body pays out all earnings', async () => {
-  await using fixture = await createFixture(1_000)
-  expect((await fixture.operator.request('POST', PAYOUT)).body).toMatchObject({ amountCents: 1_000 })
+  const { operator } = await earningOperator(1_000)
+  expect((await operator.request('POST', PAYOUT)).body).toMatchObject({ amountCents: 1_000 })
 })
 
 test.for([
@@ -106,42 +84,40 @@ test.for([
 ] as const)(
   'with %i cents available, a payout of %d cents is rejected with %i',
   async ([earned, asked, status, text]) => {
-    await using fixture = await createFixture(earned)
-    const answer = await fixture.requestPayout(asked)
+    const { requestPayout, money } = await earningOperator(earned)
+    const answer = await requestPayout(asked)
     expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining(text)])
-    expect(await fixture.books()).toEqual({ payable: earned, reserved: 0, transferred: 0 })
+    expect(await money()).toEqual({ payable: earned, reserved: 0, transferred: [] })
   },
 )
 
 test('reserves nothing without a payout account or with a restricted payout account', async () => {
-  await using fixture = await createFixture(2_000)
-  fixture.stripe.books.restrict(fixture.accountId, ['identity.individual.verification.document'])
-  expect((await fixture.requestPayout()).body.error).toContain('not ready')
-  fixture.stripe.books.forget(fixture.accountId)
-  expect((await fixture.requestPayout()).body.error).toContain('no payout account')
-  expect(await fixture.books()).toEqual({ payable: 2_000, reserved: 0, transferred: 0 })
+  const { accountId, requestPayout, money } = await earningOperator(2_000)
+  payments.books.restrict(accountId, ['identity.individual.verification.document'])
+  expect((await requestPayout()).body.error).toContain('not ready')
+  payments.books.forget(accountId)
+  expect((await requestPayout()).body.error).toContain('no payout account')
+  expect(await money()).toEqual({ payable: 2_000, reserved: 0, transferred: [] })
 })
 
 test('concurrent requests never pay out more than the earnings', async () => {
-  await using fixture = await createFixture(10_000)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.requestPayout(3_000)))
+  const { requestPayout, money } = await earningOperator(10_000)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => requestPayout(3_000)))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, ...Array(17).fill(409)])
-  expect(await fixture.books()).toEqual({ payable: 1_000, reserved: 0, transferred: 9_000 })
+  expect(await money()).toEqual({ payable: 1_000, reserved: 0, transferred: [3_000, 3_000, 3_000] })
 })
 
 test('the database rejects a payout above the earnings', async () => {
-  await using fixture = await createFixture(2_000)
-  const {
-    core: { transact },
-  } = fixture.world.platform
+  const { operator } = await earningOperator(2_000)
+  const { transact } = payments.world.platform.core
   const take = (amountCents: number) =>
     transact((tx) =>
       post(tx, {
         kind: 'test',
         at: new Date(),
         lines: [
-          { account: 'operator_payable', userId: fixture.operator.id, amountCents },
-          { account: 'payout_reserved', userId: fixture.operator.id, amountCents: -amountCents },
+          { account: 'operator_payable', userId: operator.id, amountCents },
+          { account: 'payout_reserved', userId: operator.id, amountCents: -amountCents },
         ],
       }),
     )
@@ -150,75 +126,82 @@ test('the database rejects a payout above the earnings', async () => {
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
 })
 
-describe.concurrent('Stripe', () => {
+describe('Stripe', () => {
   test('rejects a transfer: the amount is available again, and the operator is notified of the reason', async () => {
-    await using fixture = await createFixture(2_000)
-    fixture.stripe.books.balanceCents = 0
-    const answer = await fixture.requestPayout()
+    const { operator, requestPayout, money } = await earningOperator(2_000)
+    const { balanceCents } = payments.books
+    payments.books.balanceCents = 0
+    const answer = await requestPayout()
+    payments.books.balanceCents = balanceCents
     expect(answer.body).toMatchObject({ status: 'FAILED', failure: expect.stringContaining('insufficient') })
-    expect(await fixture.books()).toEqual({ payable: 2_000, reserved: 0, transferred: 0 })
-    const [notification] = (await fixture.operator.get('/api/notifications')).body.notifications
+    expect(await money()).toEqual({ payable: 2_000, reserved: 0, transferred: [] })
+    const [notification] = (await operator.get('/api/notifications')).body.notifications
     expect(notification).toMatchObject({ type: 'payout.failed' })
-    fixture.stripe.books.balanceCents = 10_000
-    expect((await fixture.requestPayout()).body.status).toBe('PAID')
+    expect((await requestPayout()).body.status).toBe('PAID')
   })
 
-  const faults: StripeFault[] = ['drops', 'drops after', 'fails', 'fails after', { lateMs: 60_000 }]
+  const faults: [string, StripeFault][] = [
+    ['drops the request', 'drops'],
+    ['drops the response', 'drops after'],
+    ['fails', 'fails'],
+    ['fails after the transfer', 'fails after'],
+    ['does not answer', { executedAfter: new Promise(() => {}) }],
+  ]
   test.for(faults)(
-    '%j: the payout stays reserved, is shown as pending, and is transferred once',
-
-    async (fault) => {
-      await using fixture = await createFixture(2_000)
-      fixture.stripe.plan(fault, /transfers$/, 2) // includes the retry of the Stripe library
-      const answer = await fixture.requestPayout()
+    '%s: the payout stays reserved, is shown as pending, and is transferred once',
+    async ([, fault]) => {
+      const { overview, requestPayout, money } = await earningOperator(2_000)
+      payments.stripe.plan(fault, /transfers$/, 2) // includes the retry of the Stripe library
+      const answer = await requestPayout()
       expect([answer.status, answer.body.status]).toEqual([201, 'PENDING'])
-      expect(await fixture.overview()).toMatchObject({ availableCents: 0, pendingCents: 2_000 })
-      expect((await fixture.requestPayout()).status).toBe(409)
-      fixture.stripe.recover()
-      await fixture.run() // too early: the original request may still wait for the answer
-      expect(await fixture.overview()).toMatchObject({ pendingCents: 2_000 })
-      for (let hour = 0; hour < 30; hour++) {
-        fixture.later(HOUR_MS)
-        if (hour === 25) fixture.stripe.forgetKeys()
-        await Promise.all([fixture.run(), fixture.run()])
+      expect(await overview()).toMatchObject({ availableCents: 0, pendingCents: 2_000 })
+      expect((await requestPayout()).status).toBe(409)
+      payments.recover()
+      await run() // too early: the original request may still wait for the answer
+      expect(await overview()).toMatchObject({ pendingCents: 2_000 })
+      // Stripe repeats a stored failure for a day.
+      for (const ms of [HOUR_MS, HOUR_MS, DAY_MS, HOUR_MS, HOUR_MS]) {
+        later(ms)
+        if (ms === DAY_MS) payments.stripe.forgetKeys()
+        await Promise.all([run(), run()])
       }
-      expect(await fixture.overview()).toMatchObject({ pendingCents: 0, payouts: [{ status: 'PAID' }] })
-      expect(await fixture.books()).toEqual({ payable: 0, reserved: 0, transferred: 2_000 })
-      fixture.forgiveErrors()
+      expect(await overview()).toMatchObject({ pendingCents: 0, payouts: [{ status: 'PAID' }] })
+      expect(await money()).toEqual({ payable: 0, reserved: 0, transferred: [2_000] })
+      payments.recover()
     },
   )
 
   test('rejects the status query: the payout stays reserved because it may have been paid', async () => {
-    await using fixture = await createFixture(2_000)
-    fixture.stripe.plan('drops after', /transfers$/, 2, 'POST')
-    expect((await fixture.requestPayout()).body.status).toBe('PENDING')
-    fixture.stripe.plan('refuses', /transfers$/, 1, 'GET')
-    fixture.later(HOUR_MS)
-    await fixture.run()
-    expect(fixture.stripe.requestsTo('GET', /transfers$/)).toHaveLength(1)
-    expect(await fixture.overview()).toMatchObject({ pendingCents: 2_000, payouts: [{ status: 'PENDING' }] })
-    fixture.later(HOUR_MS)
-    await fixture.run()
-    expect(await fixture.overview()).toMatchObject({ pendingCents: 0, payouts: [{ status: 'PAID' }] })
-    expect(await fixture.books()).toEqual({ payable: 0, reserved: 0, transferred: 2_000 })
-    fixture.forgiveErrors()
+    const { overview, requestPayout, money } = await earningOperator(2_000)
+    payments.stripe.plan('drops after', /transfers$/, 2, 'POST')
+    expect((await requestPayout()).body.status).toBe('PENDING')
+    payments.stripe.plan('refuses', /transfers$/, 1, 'GET')
+    const { length } = payments.stripe.requests
+    later(HOUR_MS)
+    await run()
+    const queries = payments.stripe.requests.slice(length).filter(({ path }) => path.endsWith('/transfers'))
+    expect(queries).toMatchObject([{ method: 'GET' }])
+    expect(await overview()).toMatchObject({ pendingCents: 2_000, payouts: [{ status: 'PENDING' }] })
+    later(HOUR_MS)
+    await run()
+    expect(await overview()).toMatchObject({ pendingCents: 0, payouts: [{ status: 'PAID' }] })
+    expect(await money()).toEqual({ payable: 0, reserved: 0, transferred: [2_000] })
+    payments.recover()
   })
 
   test('the worker completes a payout if its process ends between the reservation and the transfer', async () => {
-    await using fixture = await createFixture(2_000)
-    const {
-      core: { db, transact },
-    } = fixture.world.platform
+    const { operator, accountId, money } = await earningOperator(2_000)
+    const { db, transact } = payments.world.platform.core
     const id = randomUUID()
     await transact(async (tx) => {
       await tx.db
         .insertInto('payouts')
         .values({
           id,
-          operator_id: fixture.operator.id,
+          operator_id: operator.id,
           amount_cents: 2_000,
           currency: 'EUR',
-          destination: fixture.accountId,
+          destination: accountId,
           status: 'PENDING',
           attempts: 1,
         })
@@ -229,15 +212,15 @@ describe.concurrent('Stripe', () => {
         at: new Date(),
         payoutId: id,
         lines: [
-          { account: 'operator_payable', userId: fixture.operator.id, amountCents: 2_000 },
-          { account: 'payout_reserved', userId: fixture.operator.id, amountCents: -2_000 },
+          { account: 'operator_payable', userId: operator.id, amountCents: 2_000 },
+          { account: 'payout_reserved', userId: operator.id, amountCents: -2_000 },
         ],
       })
     })
-    fixture.later(HOUR_MS)
-    await Promise.all(Array.from({ length: 5 }, fixture.run))
-    expect(await fixture.books()).toEqual({ payable: 0, reserved: 0, transferred: 2_000 })
-    const rows = await db.selectFrom('payouts').select(['status', 'attempts']).execute()
-    expect(rows).toEqual([{ status: 'PAID', attempts: 2 }])
+    later(HOUR_MS)
+    await Promise.all(Array.from({ length: 5 }, run))
+    expect(await money()).toEqual({ payable: 0, reserved: 0, transferred: [2_000] })
+    const payout = db.selectFrom('payouts').select(['status', 'attempts']).where('id', '=', id)
+    expect(await payout.execute()).toEqual([{ status: 'PAID', attempts: 2 }])
   })
 })

@@ -1,71 +1,29 @@
 import Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { balance, post } from '../../../src/modules/billing/ledger.ts'
 import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
 import { ask } from '../../support/network/http-request.ts'
 import { snapshotEvent, thinEvent, WEBHOOK_SECRET } from '../../support/stripe/events.ts'
-import { type FakeStripe, type StripeFault, startStripe } from '../../support/stripe/server.ts'
+import { createPaymentsFixture, type PaymentsFixture } from '../../support/stripe/payments-fixture.ts'
+import type { FakeStripe, StripeFault } from '../../support/stripe/server.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
-import { createWorld, type World } from '../../support/world/world.ts'
+import type { World } from '../../support/world/world.ts'
 
 const PAYMENTS = '/api/payments'
 const EARNED_CENTS = 5_000
 const HOUR_MS = 3_600_000
 const { webhooks } = new Stripe('sk_test_none')
 
+let payments: PaymentsFixture
 let stripe: FakeStripe
 let world: World
 let aheadMs = 0
 
 beforeAll(async () => {
-  stripe = await startStripe()
-  world = await createWorld({ env: stripe.env, now: () => new Date(Date.now() + aheadMs) })
+  payments = await createPaymentsFixture({ now: () => new Date(Date.now() + aheadMs) })
+  ;({ stripe, world } = payments)
 })
-afterAll(async () => {
-  await world[Symbol.asyncDispose]()
-  await stripe[Symbol.asyncDispose]()
-})
-
-/** Returns the Stripe customers with this user's ID in their metadata. */
-const customersOf = ({ id }: TestUser) =>
-  [...stripe.books.customers.values()].filter(({ metadata }) => metadata.user_id === id)
-const recipientsOf = ({ id }: TestUser) =>
-  [...stripe.books.recipients.values()].filter(
-    ({ params }) => (params.metadata as { user_id: string }).user_id === id,
-  )
-
-async function onboard(operator: TestUser): Promise<string> {
-  await operator.post('/api/operator/profile', { country: 'DE' })
-  await operator.post(`${PAYMENTS}/connect`)
-  const [{ id = '' } = {}] = recipientsOf(operator)
-  stripe.books.finishOnboarding(id)
-  return id
-}
-
-/** Gives an operator a payout account and earnings. Returns the account ID. */
-async function earn(operator: TestUser): Promise<string> {
-  const accountId = await onboard(operator)
-  const lines = [
-    { account: 'operator_payable' as const, userId: operator.id, amountCents: -EARNED_CENTS },
-    { account: 'platform_revenue' as const, amountCents: EARNED_CENTS },
-  ]
-  await world.platform.core.transact((tx) => post(tx, { kind: 'test_earnings', at: new Date(), lines }))
-  return accountId
-}
-
-/** Returns an operator's ledger balances and the Stripe transfers to the account. */
-async function moneyOf(operator: TestUser, accountId: string) {
-  const {
-    core: { db },
-  } = world.platform
-  const own = stripe.books.transfers.filter(({ destination }) => destination === accountId)
-  return {
-    payable: 0 - (await balance(db, 'operator_payable', operator.id)),
-    reserved: 0 - (await balance(db, 'payout_reserved', operator.id)),
-    transferred: own.map(({ amount }) => amount),
-  }
-}
+afterAll(() => payments[Symbol.asyncDispose]())
 
 /** Returns the signature header of a Stripe event. */
 const signatureOf = (payload: string) => ({
@@ -160,7 +118,10 @@ describe('authorization', () => {
       await world.client(),
     ]
     await both.post('/api/auth/profile', { role: 'operator' })
-    for (const item of [operator, both]) await earn(item)
+    for (const item of [operator, both]) {
+      await item.post('/api/operator/profile', { country: 'DE' })
+      await payments.earn(item, EARNED_CENTS)
+    }
     const expired = await world.platform.identity.builtIn!.issueDevToken({
       email: 'late@test.local',
       expiresInSeconds: -60,
@@ -218,7 +179,9 @@ const unanswered = (fault: Failure['fault'], ...more: string[]): Failure => ({
   status: 503,
   texts: [UNANSWERED, ...more],
 })
-const SLOW: StripeFault = { lateMs: 6_000 }
+/** Ends the delay of the slow requests. */
+const delay = Promise.withResolvers<void>()
+const SLOW: StripeFault = { executedAfter: delay.promise }
 const failures: Record<string, Failure> = {
   'is down': unanswered('is down'),
   'drops connections': unanswered('drops'),
@@ -249,13 +212,14 @@ async function injectFault(fault: Failure['fault']): Promise<void> {
 }
 async function recover(fault: Failure['fault']): Promise<void> {
   if (fault === 'is down') await stripe.up()
+  if (fault === SLOW) delay.resolve()
   stripe.recover()
 }
 
 /** Creates clients and operators with and without Stripe accounts, and one request for each case. */
 async function connectAll() {
   const clients = await Promise.all(Array.from({ length: 5 }, () => world.client()))
-  const operators = await Promise.all(Array.from({ length: 3 }, () => world.operator()))
+  const operators = await Promise.all(Array.from({ length: 3 }, () => payments.operator()))
   const [fresh, saving, managing, known, incomplete] = clients as [
     TestUser,
     TestUser,
@@ -266,8 +230,10 @@ async function connectAll() {
   const [joining, joined, paid] = operators as [TestUser, TestUser, TestUser]
   const { customerId } = (await known.post(`${PAYMENTS}/customer`)).body
   stripe.books.saveMethod(customerId)
-  await joining.post('/api/operator/profile', { country: 'DE' })
-  const accountIds = { joined: await onboard(joined), paid: await earn(paid) }
+  const accountIds = {
+    joined: await payments.earn(joined, EARNED_CENTS),
+    paid: await payments.earn(paid, EARNED_CENTS),
+  }
   const requests: [TestUser, string, string, number][] = [
     [fresh, 'POST', 'customer', 200],
     [saving, 'POST', 'setup-intent', 201],
@@ -293,16 +259,10 @@ async function connectAll() {
 }
 
 describe('Stripe', () => {
-  afterEach(() => {
-    stripe.recover()
-    world.errors.splice(0) // a Stripe failure is logged as an error, and these tests expect it
-  })
+  afterEach(() => payments.recover()) // a Stripe failure is logged as an error, and these tests expect it
 
   test.for(Object.entries(failures))(
     '%s: every route reports the failure, and works after recovery',
-    {
-      timeout: 40_000,
-    },
     async ([, { fault, status, texts }]) => {
       const fixture = await connectAll()
       const { paid, known, joined, accountIds } = fixture
@@ -325,7 +285,7 @@ describe('Stripe', () => {
       expect(sent).toEqual(
         Array(2).fill([500, { error: 'The event could not be processed. Send it again.' }]),
       )
-      expect(await moneyOf(paid, accountIds.paid)).toEqual(untouched)
+      expect(await payments.moneyOf(paid, accountIds.paid)).toEqual(untouched)
       const overview = await paid.get(`${PAYMENTS}/payout`) // reads only the database
       expect([overview.status, overview.body.availableCents]).toEqual([200, EARNED_CENTS])
       expect((await known.get('/api/client/profile')).body.billing_ready).toBe(false)
@@ -347,13 +307,13 @@ describe('Stripe', () => {
       const atMost = fault === 'fails after' ? 2 : 1
       for (const client of fixture.clients) {
         const { customerId } = (await client.post(`${PAYMENTS}/customer`)).body
-        expect(customersOf(client).at(-1)?.id).toBe(customerId)
-        expect(customersOf(client).length).toBeLessThanOrEqual(atMost)
+        expect(payments.customersOf(client).at(-1)?.id).toBe(customerId)
+        expect(payments.customersOf(client).length).toBeLessThanOrEqual(atMost)
       }
-      expect(recipientsOf(fixture.joining).length).toBeLessThanOrEqual(atMost)
+      expect(payments.recipientsOf(fixture.joining).length).toBeLessThanOrEqual(atMost)
       expect((await known.get('/api/client/profile')).body.billing_ready).toBe(true)
       expect((await joined.get('/api/operator/profile')).body.payout_ready).toBe(true)
-      expect(await moneyOf(paid, accountIds.paid)).toEqual({
+      expect(await payments.moneyOf(paid, accountIds.paid)).toEqual({
         payable: 0,
         reserved: 0,
         transferred: [EARNED_CENTS],
@@ -372,12 +332,15 @@ describe('Stripe', () => {
   test.for(faults)(
     'answers a transfer with %j: the payout is pending and is transferred once',
     async (fault) => {
-      const operator = await world.operator()
-      const accountId = await earn(operator)
+      const operator = await payments.operator()
+      const accountId = await payments.earn(operator, EARNED_CENTS)
       stripe.plan(fault, /transfers$/, 2, 'POST')
       const { status, body } = await operator.post(`${PAYMENTS}/payout`)
       expect([status, body]).toMatchObject([201, { status: 'PENDING', failure: null }])
-      expect(await moneyOf(operator, accountId)).toMatchObject({ payable: 0, reserved: EARNED_CENTS })
+      expect(await payments.moneyOf(operator, accountId)).toMatchObject({
+        payable: 0,
+        reserved: EARNED_CENTS,
+      })
       stripe.recover()
       aheadMs += 2 * HOUR_MS
       stripe.forgetKeys()
@@ -385,7 +348,7 @@ describe('Stripe', () => {
       const overview = (await operator.get(`${PAYMENTS}/payout`)).body
       expect(overview).toMatchObject({ pendingCents: 0, payouts: [{ id: body.id, status: 'PAID' }] })
       const paidOnce = { payable: 0, reserved: 0, transferred: [EARNED_CENTS] }
-      expect(await moneyOf(operator, accountId)).toEqual(paidOnce)
+      expect(await payments.moneyOf(operator, accountId)).toEqual(paidOnce)
     },
   )
 })

@@ -1,7 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { WEBHOOK_SECRET } from './events.ts'
 import { StripeBooks } from './fake-stripe-store.ts'
@@ -9,9 +8,9 @@ import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.
 
 /**
  * The fate of one request: `fails` is answered 500 and not executed, `fails after` although it is executed; `drops` and
- * `drops after` break the connection without an answer; `lateMs` delays the execution, `answeredLateMs` the answer;
- * `refuses` is answered 400 and not executed. `status` is answered immediately, as by a rate limit; `answers` replaces
- * the answer of an executed request.
+ * `drops after` break the connection without an answer; `executedAfter` delays the execution, `answeredAfter` the answer,
+ * until a promise settles; `refuses` is answered 400 and not executed. `status` is answered immediately, as by a rate
+ * limit; `answers` replaces the answer of an executed request.
  */
 export type StripeFault =
   | 'fails'
@@ -19,10 +18,10 @@ export type StripeFault =
   | 'drops'
   | 'drops after'
   | 'refuses'
-  | { readonly lateMs: number }
+  | { readonly executedAfter: Promise<unknown> }
   | { readonly status: number; readonly type: string }
   | { readonly answers: string }
-  | { readonly answeredLateMs: number }
+  | { readonly answeredAfter: Promise<unknown> }
 
 interface Planned {
   readonly when: (request: StripeRequest) => boolean
@@ -56,6 +55,7 @@ export async function startStripe() {
   const arrivals = new EventEmitter()
   const kept = new Map<string, StoredResponse>()
   let planned: Planned[] = []
+  let acceptedKey = SECRET_KEY
 
   function faultFor(request: StripeRequest): StripeFault | undefined {
     const plan = planned.find(({ when }) => when(request))
@@ -119,15 +119,15 @@ export async function startStripe() {
     if (typeof fault === 'object' && 'status' in fault) {
       const { status, type } = fault
       answer = { status, body: { error: { type, message: `Not with ${SECRET_KEY}` } } }
-    } else if (http.headers.authorization !== `Bearer ${SECRET_KEY}`) {
+    } else if (http.headers.authorization !== `Bearer ${acceptedKey}`) {
       answer = { status: 401, body: invalid('Invalid API Key provided').body }
     } else {
       answer = await onceByKey(request, async () => {
         if (fault === 'fails') return broken
         if (fault === 'refuses') return { status: 400, body: invalid('Not like this').body }
-        if (typeof fault === 'object' && 'lateMs' in fault) await delay(fault.lateMs)
+        if (typeof fault === 'object' && 'executedAfter' in fault) await fault.executedAfter
         const done = carryOut(request)
-        if (typeof fault === 'object' && 'answeredLateMs' in fault) await delay(fault.answeredLateMs)
+        if (typeof fault === 'object' && 'answeredAfter' in fault) await fault.answeredAfter
         return fault === 'fails after' ? broken : done
       })
     }
@@ -175,6 +175,13 @@ export async function startStripe() {
         path.test(request.path) && (method === undefined || request.method === method)
       planned.push({ fault, times, when })
     },
+    /** Returns whether the planned faults hold the next request to a path. */
+    holds(method: string, path: string): boolean {
+      const request = { method, path: path.replace(/\?.*/, ''), params: {}, idempotencyKey: undefined }
+      return planned.some(
+        ({ fault, when }) => typeof fault === 'object' && 'executedAfter' in fault && when(request),
+      )
+    },
     /** Settles when a matching path has been requested. */
     async whenRequested(path: RegExp): Promise<void> {
       const signal = AbortSignal.timeout(10_000)
@@ -187,9 +194,14 @@ export async function startStripe() {
     up: () => listen(port),
     /** Forgets all idempotency keys, as after a day. */
     forgetKeys: () => kept.clear(),
-    /** Cancels all planned faults. */
+    /** Rejects the platform's key until `recover`, as after its removal in the provider's dashboard. */
+    rejectKey(): void {
+      acceptedKey = 'sk_test_other'
+    },
+    /** Cancels all planned faults, and accepts the platform's key. */
     recover(): void {
       planned = []
+      acceptedKey = SECRET_KEY
     },
 
     async [Symbol.asyncDispose]() {
