@@ -1,21 +1,29 @@
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { balance, post } from '../../../src/modules/billing/ledger.ts'
 import { connectTo } from '../../support/database/sql.ts'
-import { createInvoiceFixture } from '../../support/stripe/invoice-fixture.ts'
+import { createInvoicing, type Invoicing } from '../../support/stripe/invoice-fixture.ts'
 import { actors, createSilentGateway, HOUR_MS, MINUTE_MS } from '../../support/world/billing.ts'
-import { openSessionFixture, performAction, start } from '../../support/world/session-fixtures.ts'
+import { performAction, start } from '../../support/world/session-fixtures.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 const DAY_MS = 24 * HOUR_MS
+const HOLD_MS = 45 * DAY_MS
 const PAYOUT = '/api/payments/payout'
 
+let invoicing: Invoicing
+beforeAll(async () => {
+  invoicing = await createInvoicing()
+})
+afterAll(() => invoicing[Symbol.asyncDispose]())
+
 test('a session on the operator’s own robot is charged, earns nothing, and cannot be rated', async () => {
-  await using world = await createWorld()
-  const fixture = await openSessionFixture(world)
-  await fixture.performAction(fixture.operator, 'end')
-  const { owner } = fixture
+  await using users = await invoicing.nextClient()
+  const { owner } = users
+  const { robotId } = users.users
+  const driven = await users.drive(1)
   await owner.post('/api/auth/profile', { role: 'operator' })
-  const id = await start(owner, fixture.robotId)
+  const id = await start(owner, robotId)
+  invoicing.later(MINUTE_MS)
   const ended = await performAction(owner, id, 'end')
   expect(ended.client_charge_cents).toBe(50)
   expect((await owner.get('/api/operator/stats')).body).toMatchObject({
@@ -24,10 +32,8 @@ test('a session on the operator’s own robot is charged, earns nothing, and can
     pending_earnings_cents: 0,
     rating_count: 0,
   })
-  const {
-    core: { db },
-  } = world.platform
-  const lines = await db
+  const { world } = invoicing
+  const lines = await world.platform.core.db
     .selectFrom('ledger_entries')
     .select(['account', 'amount_cents'])
     .where('session_id', '=', id)
@@ -40,7 +46,7 @@ test('a session on the operator’s own robot is charged, earns nothing, and can
   const rated = await owner.post(`/api/sessions/${id}/rate`, { rating: 5 })
   expect([rated.status, rated.body.error]).toEqual([403, expect.stringContaining('your own robot')])
   expect((await owner.get(`/api/sessions/${id}`)).body).toMatchObject({ rating: null })
-  expect((await owner.post(`${fixture.path}/rate`, { rating: 5 })).status).toBe(200) // the work of another operator
+  expect((await owner.post(`/api/sessions/${driven}/rate`, { rating: 5 })).status).toBe(200) // the work of another operator
 
   await using client = await connectTo(world.database.url)
   const refusal = (change: string) =>
@@ -54,106 +60,107 @@ test('a session on the operator’s own robot is charged, earns nothing, and can
     `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, client_charge_cents,
        operator_earnings_cents)
      values (gen_random_uuid(), $1, $2, $2, 'COMPLETED', now(), now(), 50, 35)`,
-    [fixture.robotId, owner.id],
+    [robotId, owner.id],
   )
   await expect(another).rejects.toMatchObject({ constraint: 'sessions_own_not_earned' })
 })
 
-/** Creates a platform with payments, an operator with a payout account, and one client. */
-async function createFixture() {
-  const testbed = await createInvoiceFixture()
-  await testbed.operator.post('/api/operator/profile', { country: 'DE' })
-  await testbed.operator.post('/api/payments/connect')
-  const [accountId = ''] = testbed.stripe.books.recipients.keys()
-  testbed.stripe.books.finishOnboarding(accountId)
+/** Creates a client, and an operator with a payout account. */
+async function createUsers() {
+  const client = await invoicing.nextClient()
+  const { operator } = client
+  const accountId = await invoicing.payments.onboard(operator)
   const overview = async () => {
     const { availableCents, pendingEarningsCents, pendingCents, nextAvailableAt } = (
-      await testbed.operator.get(PAYOUT)
+      await operator.get(PAYOUT)
     ).body
     return { availableCents, pendingEarningsCents, pendingCents, nextAvailableAt }
   }
   const stats = async () => {
-    const { body } = await testbed.operator.get('/api/operator/stats')
+    const { body } = await operator.get('/api/operator/stats')
     return [body.available_for_payout_cents, body.pending_earnings_cents, body.earnings_total_cents]
   }
-  return Object.assign(testbed, {
+  return Object.assign(client, {
+    accountId,
     overview,
     stats,
-    requestPayout: (cents?: number) => testbed.operator.post(PAYOUT, cents ? { amountCents: cents } : {}),
-    release: () => testbed.world.platform.billing.earningsRelease.runDue(),
-    ofSession: async (id: string) => (await testbed.operator.get(`/api/sessions/${id}`)).body,
+    requestPayout: (cents?: number) => operator.post(PAYOUT, cents ? { amountCents: cents } : {}),
+    ofSession: async (id: string) => (await operator.get(`/api/sessions/${id}`)).body,
   })
 }
+const release = () => invoicing.world.platform.billing.earningsRelease.runDue()
 
 test('earnings are pending until the client pays the invoice, then available immediately and exactly once', async () => {
-  await using testbed = await createFixture()
-  const id = await testbed.drive(60)
-  const second = await testbed.drive(30)
-  const heldUntil = '2026-03-01T13:00:00.000Z' // 45 days after its end
-  expect(await testbed.overview()).toEqual({
+  await using users = await createUsers()
+  const id = await users.drive(60)
+  const heldUntil = new Date(invoicing.now().getTime() + HOLD_MS).toISOString()
+  const second = await users.drive(30)
+  expect(await users.overview()).toEqual({
     availableCents: 0,
     pendingEarningsCents: 3_150,
     pendingCents: 0,
     nextAvailableAt: heldUntil,
   })
-  expect(await testbed.stats()).toEqual([0, 3_150, 3_150])
-  expect(await testbed.ofSession(id)).toMatchObject({ earnings_pending_until: heldUntil })
-  expect((await testbed.owner.get(`/api/sessions/${id}`)).body).not.toHaveProperty('earnings_pending_until')
+  expect(await users.stats()).toEqual([0, 3_150, 3_150])
+  expect(await users.ofSession(id)).toMatchObject({ earnings_pending_until: heldUntil })
+  expect((await users.owner.get(`/api/sessions/${id}`)).body).not.toHaveProperty('earnings_pending_until')
   for (const cents of [undefined, 1_000]) {
-    const refused = await testbed.requestPayout(cents)
+    const refused = await users.requestPayout(cents)
     expect([refused.status, refused.body.error]).toEqual([
       409,
       expect.stringContaining('31.50 EUR of earnings are pending'),
     ])
   }
-  await testbed.closeMonth()
-  await testbed.run()
-  const stripeInvoice = testbed.stripeInvoice().id
-  testbed.invoices.fail(stripeInvoice)
-  await testbed.sendEvent('invoice.payment_failed', stripeInvoice)
-  expect(await testbed.stats()).toEqual([0, 3_150, 3_150])
+  await invoicing.closeMonth()
+  await invoicing.run()
+  const stripeInvoice = users.stripeInvoice().id
+  invoicing.invoices.fail(stripeInvoice)
+  await invoicing.sendEvent('invoice.payment_failed', stripeInvoice)
+  expect(await users.stats()).toEqual([0, 3_150, 3_150])
 
-  const later = await testbed.drive(20) // on the next invoice
-  testbed.invoices.pay(stripeInvoice)
+  const later = await users.drive(20) // on the next invoice
+  invoicing.invoices.pay(stripeInvoice)
   await Promise.all(
-    [...Array(3).keys()].flatMap(() => [testbed.sendEvent('invoice.paid', stripeInvoice), testbed.release()]),
+    [...Array(3).keys()].flatMap(() => [invoicing.sendEvent('invoice.paid', stripeInvoice), release()]),
   )
-  expect(await testbed.overview()).toMatchObject({ availableCents: 3_150, pendingEarningsCents: 700 })
-  expect(await testbed.stats()).toEqual([3_150, 700, 3_850])
+  expect(await users.overview()).toMatchObject({ availableCents: 3_150, pendingEarningsCents: 700 })
+  expect(await users.stats()).toEqual([3_150, 700, 3_850])
   for (const paid of [id, second]) {
-    expect(await testbed.ofSession(paid)).toMatchObject({ earnings_pending_until: null })
+    expect(await users.ofSession(paid)).toMatchObject({ earnings_pending_until: null })
   }
-  expect((await testbed.ofSession(later)).earnings_pending_until).toEqual(expect.any(String))
-  expect((await testbed.requestPayout()).body).toMatchObject({ amountCents: 3_150, status: 'PAID' })
-  expect(await testbed.stats()).toEqual([0, 700, 3_850])
+  expect((await users.ofSession(later)).earnings_pending_until).toEqual(expect.any(String))
+  expect((await users.requestPayout()).body).toMatchObject({ amountCents: 3_150, status: 'PAID' })
+  expect(await users.stats()).toEqual([0, 700, 3_850])
 })
 
 test('earnings become available after the hold, regardless of the status of the invoice', async () => {
-  await using testbed = await createFixture()
-  await testbed.drive(60)
-  await testbed.closeMonth()
-  await testbed.run()
-  testbed.invoices.end(testbed.stripeInvoice().id, 'void')
-  await testbed.sendEvent('invoice.voided', testbed.stripeInvoice().id)
-  expect(await testbed.stats()).toEqual([0, 2_100, 2_100])
-  testbed.later(Date.parse('2026-03-01T13:00:00Z') - testbed.now().getTime() - 1)
-  await testbed.release()
-  expect(await testbed.stats()).toEqual([0, 2_100, 2_100])
-  testbed.later(1)
-  await Promise.all([testbed.release(), testbed.release(), testbed.release()])
-  expect(await testbed.stats()).toEqual([2_100, 0, 2_100])
-  expect((await testbed.requestPayout(2_100)).body).toMatchObject({ status: 'PAID' })
+  await using users = await createUsers()
+  await users.drive(60)
+  const heldUntilMs = invoicing.now().getTime() + HOLD_MS
+  await invoicing.closeMonth()
+  await invoicing.run()
+  invoicing.invoices.end(users.stripeInvoice().id, 'void')
+  await invoicing.sendEvent('invoice.voided', users.stripeInvoice().id)
+  expect(await users.stats()).toEqual([0, 2_100, 2_100])
+  invoicing.later(heldUntilMs - invoicing.now().getTime() - 1)
+  await release()
+  expect(await users.stats()).toEqual([0, 2_100, 2_100])
+  invoicing.later(1)
+  await Promise.all([release(), release(), release()])
+  expect(await users.stats()).toEqual([2_100, 0, 2_100])
+  expect((await users.requestPayout(2_100)).body).toMatchObject({ status: 'PAID' })
 })
 
 test('an invoice that an admin marks PAID releases its earnings', async () => {
-  await using testbed = await createFixture()
-  await testbed.drive(60)
-  await testbed.closeMonth()
-  await testbed.drive(10)
-  await using client = await connectTo(testbed.world.database.url)
-  await client.query(`update invoices set status = 'PAID', paid_at = $1`, [testbed.now()])
-  await testbed.release()
-  expect(await testbed.stats()).toEqual([2_100, 350, 2_450])
+  await using users = await createUsers()
+  await users.drive(60)
+  await invoicing.closeMonth()
+  await users.drive(10)
+  await using client = await connectTo(invoicing.world.database.url)
+  const paid = `update invoices set status = 'PAID', paid_at = $1 where client_id = $2`
+  await client.query(paid, [invoicing.now(), users.owner.id])
+  await release()
+  expect(await users.stats()).toEqual([2_100, 350, 2_450])
 })
 
 test('the worker releases the earnings of several operators to each operator', async () => {
@@ -197,11 +204,11 @@ test('earnings are available at the end of the session if EARNINGS_HOLD_DAYS is 
 })
 
 test('the database rejects a payout of pending earnings and a release without pending earnings', async () => {
-  await using testbed = await createFixture()
-  await testbed.drive(60)
+  await using users = await createUsers()
+  await users.drive(60)
   const {
     core: { transact, db },
-  } = testbed.world.platform
+  } = invoicing.world.platform
   const step = (
     from: 'operator_pending' | 'operator_payable',
     to: 'operator_payable' | 'payout_reserved',
@@ -212,8 +219,8 @@ test('the database rejects a payout of pending earnings and a release without pe
         kind: 'test',
         at: new Date(),
         lines: [
-          { account: from, userId: testbed.operator.id, amountCents: cents },
-          { account: to, userId: testbed.operator.id, amountCents: -cents },
+          { account: from, userId: users.operator.id, amountCents: cents },
+          { account: to, userId: users.operator.id, amountCents: -cents },
         ],
       }),
     )
@@ -221,25 +228,28 @@ test('the database rejects a payout of pending earnings and a release without pe
   await expect(step('operator_pending', 'operator_payable', 2_101)).rejects.toThrow('overdrawn')
   const both = await Promise.allSettled([1, 2].map(() => step('operator_pending', 'operator_payable', 1_500)))
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-  expect(await balance(db, 'operator_payable', testbed.operator.id)).toBe(-1_500)
+  expect(await balance(db, 'operator_payable', users.operator.id)).toBe(-1_500)
+  await step('operator_pending', 'operator_payable', -1_500) // the worker releases them after the hold
 })
 
 test('pays each cent once while a paid-invoice event, the worker and payout requests run concurrently', async () => {
-  await using testbed = await createFixture()
-  for (let round = 0; round < 3; round++) await testbed.drive(60)
-  await testbed.closeMonth()
-  await testbed.run()
-  const { id } = testbed.stripeInvoice()
-  testbed.invoices.pay(id)
-  testbed.later(60 * DAY_MS) // the hold has also expired
+  await using users = await createUsers()
+  for (let round = 0; round < 3; round++) await users.drive(60)
+  await invoicing.closeMonth()
+  await invoicing.run()
+  const { id } = users.stripeInvoice()
+  invoicing.invoices.pay(id)
+  invoicing.later(60 * DAY_MS) // the hold has also expired
   const answers = await Promise.all([
-    testbed.sendEvent('invoice.paid', id),
-    ...[...Array(4).keys()].map(() => testbed.release()),
-    ...[...Array(8).keys()].map(() => testbed.requestPayout(2_000)),
+    invoicing.sendEvent('invoice.paid', id),
+    ...[...Array(4).keys()].map(() => release()),
+    ...[...Array(8).keys()].map(() => users.requestPayout(2_000)),
   ])
   expect(answers.length).toBe(13)
-  for (let round = 0; round < 4; round++) await testbed.requestPayout(2_000)
-  const transferred = testbed.stripe.books.transfers.reduce((sum, { amount }) => sum + amount, 0)
+  for (let round = 0; round < 4; round++) await users.requestPayout(2_000)
+  const transferred = invoicing.payments
+    .transfersTo(users.accountId)
+    .reduce((sum, { amount }) => sum + amount, 0)
   expect(transferred).toBe(6_000) // of 63.00 EUR
-  expect(await testbed.stats()).toEqual([300, 0, 6_300])
+  expect(await users.stats()).toEqual([300, 0, 6_300])
 })

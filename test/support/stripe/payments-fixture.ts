@@ -9,16 +9,21 @@ import { type FakeStripe, startStripe } from './server.ts'
 const HELD_LIMIT_MS = 100
 const RETRY_DELAY_SECONDS = 0.01
 
+export interface PaymentsOptions extends WorldOptions {
+  /** Begins without the key of Stripe; `world.addNode` with `stripe.env` adds it. */
+  readonly keyless?: boolean
+}
+
 export type PaymentsFixture = Awaited<ReturnType<typeof createPaymentsFixture>>
 
 /**
  * Creates a platform with payments and a stand-in for Stripe. Tests share it: each has its own users, and asks for the
  * objects of these users.
  */
-export async function createPaymentsFixture(options: WorldOptions = {}) {
+export async function createPaymentsFixture({ keyless = false, ...options }: PaymentsOptions = {}) {
   const stripe = await startStripe()
   const restoreLibrary = shortenWaits(stripe)
-  const world = await createWorld({ ...options, env: { ...stripe.env, ...options.env } })
+  const world = await createWorld({ ...options, env: { ...(!keyless && stripe.env), ...options.env } })
   const { db, transact } = world.platform.core
   const { books } = stripe
 
@@ -28,6 +33,14 @@ export async function createPaymentsFixture(options: WorldOptions = {}) {
     [...books.recipients.values()].filter(
       ({ params }) => (params.metadata as { user_id: string }).user_id === id,
     )
+  /** Creates an operator's payout account, which is ready for payouts. Returns its ID. */
+  async function onboard(operator: TestUser): Promise<string> {
+    await operator.post('/api/operator/profile', { country: 'DE' })
+    expect((await operator.post('/api/payments/connect')).status).toBe(200)
+    const [{ id = '' } = {}] = recipientsOf(operator)
+    books.finishOnboarding(id)
+    return id
+  }
   const transfersTo = (accountId: string) =>
     books.transfers.filter(({ destination }) => destination === accountId)
 
@@ -38,6 +51,7 @@ export async function createPaymentsFixture(options: WorldOptions = {}) {
     customersOf,
     recipientsOf,
     transfersTo,
+    onboard,
 
     /** Creates an operator with a country, which a payout account requires. */
     async operator(): Promise<TestUser> {
@@ -46,17 +60,15 @@ export async function createPaymentsFixture(options: WorldOptions = {}) {
       return operator
     },
 
-    /** Creates an operator's payout account, which is ready for payouts, and posts earnings. Returns the account's ID. */
+    /** Creates an operator's payout account, and posts earnings. Returns the ID of the account. */
     async earn(operator: TestUser, amountCents: number): Promise<string> {
-      expect((await operator.post('/api/payments/connect')).status).toBe(200)
-      const [{ id = '' } = {}] = recipientsOf(operator)
-      books.finishOnboarding(id)
+      const accountId = await onboard(operator)
       const lines = [
         { account: 'operator_payable' as const, userId: operator.id, amountCents: -amountCents },
         { account: 'platform_revenue' as const, amountCents },
       ]
       await transact((tx) => post(tx, { kind: 'test_earnings', at: new Date(), lines }))
-      return id
+      return accountId
     },
 
     /** Returns an operator's ledger balances, and the amounts that Stripe has transferred to the account. */
