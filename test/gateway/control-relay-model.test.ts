@@ -6,7 +6,7 @@ import {
   DEADMAN_MS,
   type TestParticipant,
 } from '../support/gateway/control-fixture.ts'
-import { modelBudgetMs } from '../support/runner/model-budget.ts'
+import { explore } from '../support/runner/explore.ts'
 
 const clocks = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] as const
 beforeEach(() => void vi.useFakeTimers({ toFake: [...clocks] }))
@@ -223,11 +223,6 @@ async function run(steps: readonly Step[]): Promise<void> {
   }
 }
 
-// A failure prints its seed and the shortest failing sequence; `fc.assert(…, { seed, path })` repeats it.
 test('the rules of control are kept for any sequence of consoles, robots, observers and database faults', async () => {
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), run), {
-    interruptAfterTimeLimit: modelBudgetMs(),
-    markInterruptAsFailure: false,
-    numRuns: 10_000,
-  })
+  await explore(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), run))
 })

@@ -48,7 +48,7 @@ test('the welcome contains the identity, the timeouts and the session of a robot
     robot_id: robot.id,
     epoch: 2,
     heartbeat_interval_ms: 200,
-    heartbeat_timeout_ms: 1_000,
+    heartbeat_timeout_ms: 30_000,
     deadman_ms: 250,
     session: null,
     stop: null,

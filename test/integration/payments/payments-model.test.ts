@@ -6,7 +6,7 @@ import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.t
 import { enqueueOpenInvoices, INVOICE_COLLECTIONS } from '../../../src/modules/payments/collection-queue.ts'
 import type { Payments } from '../../../src/modules/payments/facade.ts'
 import { PAYOUTS } from '../../../src/modules/payments/payout-transfers.ts'
-import { modelBudgetMs } from '../../support/runner/model-budget.ts'
+import { explore } from '../../support/runner/explore.ts'
 import { inProcess } from '../../support/stripe/crash-injection.ts'
 import { signatureOf, snapshotEvent } from '../../support/stripe/events.ts'
 import { auditMoney, auditSettledMoney, type Pair } from '../../support/stripe/money-audit.ts'
@@ -249,18 +249,13 @@ test('no cent is lost, created or sent twice for any order of user requests, ban
   timeout: 600_000,
 }, async () => {
   const scenario = fc.array(step, { minLength: 5, maxLength: 40, size: 'max' })
-  await fc.assert(
+  await explore(
     fc.asyncProperty(scenario, async (steps) => {
       const { execute, settle } = await createScenario()
       await execute({ do: 'drive', minutes: 240 })
       for (const item of steps) await execute(item)
       await settle()
     }),
-    {
-      interruptAfterTimeLimit: modelBudgetMs(),
-      markInterruptAsFailure: false,
-      numRuns: 10_000,
-      endOnFailure: process.env.MODEL_SHRINK === undefined,
-    },
+    { endOnFailure: process.env.MODEL_SHRINK === undefined },
   )
 })

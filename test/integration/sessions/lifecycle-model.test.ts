@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createPresenceStore } from '../../../src/modules/presence/presence.store.ts'
 import { createSweep } from '../../../src/modules/presence/presence-sweep.ts'
 import { createSchedule } from '../../../src/modules/sessions/lifecycle/session-schedule.ts'
-import { modelBudgetMs } from '../../support/runner/model-budget.ts'
+import { explore } from '../../support/runner/explore.ts'
 import { createSilentGateway } from '../../support/world/billing.ts'
 import {
   actions,
@@ -271,7 +271,7 @@ test('any order of actions of users, robots and workers yields the responses, st
   await using world = await createWorld({ now: () => new Date(clockMs), bus: 'redis', env })
   await using fixture = await createFixture(world)
   const scenario = fc.array(step, { minLength: 20, maxLength: 50, size: 'max' })
-  await fc.assert(
+  await explore(
     fc.asyncProperty(scenario, async (steps) => {
       const model = createModel(clockMs)
       try {
@@ -284,6 +284,5 @@ test('any order of actions of users, robots and workers yields the responses, st
         await cleanUp(fixture, model)
       }
     }),
-    { interruptAfterTimeLimit: modelBudgetMs(), markInterruptAsFailure: false, numRuns: 1_000 },
   )
 })

@@ -33,7 +33,7 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
 
 /** Short enough to wait for, long enough for a busy machine. */
-const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
+const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '30000', ROBOT_GRACE_MS: '60000' }
 
 /**
  * Creates the whole platform with a separate database, on free ports, with users and robots. Its disposal checks for:
