@@ -2,6 +2,7 @@ import type { Secrets } from '../../../core/secrets.ts'
 import { createDiscovery } from '../tokens/discovery.ts'
 import { createTokenVerifier, remoteJwks } from '../tokens/tokens.ts'
 import { createUserinfo } from '../tokens/userinfo.ts'
+import { rememberVerified } from '../tokens/verified-tokens.ts'
 import type { DevAccount } from './dev-account.ts'
 import type { createIdentityProvider } from './provider.ts'
 import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider-names.ts'
@@ -49,13 +50,18 @@ export async function createOidc(deps: {
     cliClientId: CLI_CLIENT_ID,
   }
   const discover = createDiscovery({ issuer: oidcProvider.issuer })
-  const verifyToken = createTokenVerifier({
+  const verify = createTokenVerifier({
     issuer: oidcProvider.issuer,
     audience: oidcProvider.audience,
     jwks: builtIn?.localJwks ?? remoteJwks({ discover, jwksUrl: oidcProvider.jwksUrl }),
     ...(!config.idp && { issuerName: DEV_ISSUER_NAME }),
   })
-  return { builtIn, oidcProvider, verifyToken, userinfo: createUserinfo({ discover }) }
+  return {
+    builtIn,
+    oidcProvider,
+    verifyToken: rememberVerified(verify),
+    userinfo: createUserinfo({ discover }),
+  }
 }
 
 /** Imports the built-in provider on demand: its library is a fifth of the code that a process loads. */
