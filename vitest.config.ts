@@ -15,12 +15,12 @@ const unit: TestProjectConfiguration = {
   },
 }
 
-/** Returns the project of one folder, whose tests run against a real PostgreSQL and a real Redis. */
-const withServices = (name: string): TestProjectConfiguration => ({
+/** Returns a project of some folders of test/, whose tests run against a real PostgreSQL and a real Redis. */
+const withServices = (name: string, folders: string): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
-    include: [`test/${name}/**/*.test.ts`],
+    include: [`test/{${folders}}/**/*.test.ts`],
     pool: 'forks',
     globalSetup: ['test/support/runner/global-setup.ts'],
   },
@@ -49,10 +49,9 @@ export default defineConfig({
     ],
     projects: [
       unit,
-      // The rest of `npm test`.
-      ...['integration', 'contract', 'gateway', 'hub'].map(withServices),
-      // `npm run test:all` adds these.
-      ...['browser', 'cli', 'sdk', 'e2e', 'chaos', 'bench'].map(withServices),
+      // Few projects: each starts new workers, which load the platform again. `npm test` ends with this one.
+      withServices('platform', 'integration,contract,gateway,hub'),
+      withServices('programs', 'browser,cli,sdk,e2e,chaos,bench'),
     ],
   },
 })

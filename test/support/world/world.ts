@@ -62,6 +62,8 @@ export async function createWorld(options: WorldOptions = {}) {
     RATE_LIMIT_PER_MINUTE: '1000000',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
     ROBOT_CONNECTS_PER_MINUTE: '0',
+    // Each connection of a new database costs as much as dozens of queries.
+    DATABASE_POOL_SIZE: '4',
     ...testTimes,
     ...withoutLimits,
     ...options.env,
