@@ -79,7 +79,7 @@ async function certify(world: World, operator: TestUser, robotType: string): Pro
 const comeAndGo = async (world: World, robot: { id: string; token: string }) =>
   (await world.connect(robot)).close()
 
-/** What happens to a user on two nodes: before, during and after a possible outage of Redis. */
+/** The events of a user on two nodes: before, during and after a possible outage of Redis. */
 interface Scenario {
   /** Changes permissions, and checks who is disconnected. */
   change(): Promise<void>
