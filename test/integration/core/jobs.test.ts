@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ClaimLostError, RetryAt } from '../../../src/core/jobs/queue.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 import { query } from '../../support/processes/processes.ts'
@@ -7,10 +7,17 @@ import { abandonJobs } from '../../support/world/jobs.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 let database: TestDatabase
-beforeEach(async () => {
-  await database?.drop()
+beforeAll(async () => {
   database = await createTestDatabase()
 })
+afterEach(() =>
+  query(
+    database.url,
+    `select pgboss.delete_queue(name) from pgboss.queue where name in ('test-items', 'others');
+     delete from pgboss.job where name = 'dead-letters';
+     delete from job_progress`,
+  ),
+)
 afterAll(() => database?.drop())
 
 const queue = testQueue()

@@ -204,15 +204,19 @@ describe('POST /api/sessions/export: the document', () => {
       "it's",
       'ümläut 🤖',
     ]
-    for (const name of names) {
-      const { client, operator, robot } = await actors(name)
-      await seed(client, operator, robot, 1)
-      const table = await csvOf(client)
-      const cell = table[1]?.[SHARED.indexOf('robot_name')]
-      expect(cell).toBe(/^[=+\-@＝＋－＠]/.test(name) ? `'${name}` : name)
-      expect((await exported(client))[0]?.robot_name).toBe(name)
-      expect(table[1]?.[SHARED.indexOf('client_charge_cents')]).toBe('0')
+    const { client, operator, robot } = await actors()
+    for (const [index, name] of names.entries()) {
+      const { status } = await client.patch(`/api/client/robots/${robot.id}`, { name })
+      expect(status).toBe(200)
+      const base = new Date(Date.parse(BASE) - index * 60_000).toISOString() // newest first, as in the export
+      await seed(client, operator, robot, 1, base)
     }
+    const [, ...rows] = await csvOf(client)
+    expect(rows.map((row) => row[SHARED.indexOf('robot_name')])).toEqual(
+      names.map((name) => (/^[=+\-@＝＋－＠]/.test(name) ? `'${name}` : name)),
+    )
+    expect((await exported(client)).map((session) => session.robot_name)).toEqual(names)
+    for (const row of rows) expect(row[SHARED.indexOf('client_charge_cents')]).toBe('0')
   })
 
   test('quotes a name with line breaks, and escapes leading tabs and carriage returns', async () => {
