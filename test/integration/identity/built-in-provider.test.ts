@@ -6,13 +6,19 @@ import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { interactionPolicy, Provider } from 'oidc-provider'
 import * as oidc from 'openid-client'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createSecrets } from '../../../src/core/secrets.ts'
 import { createIdentityProvider } from '../../../src/modules/identity/oidc/provider.ts'
 import { createDiscovery } from '../../../src/modules/identity/tokens/discovery.ts'
 import { remoteJwks } from '../../../src/modules/identity/tokens/tokens.ts'
 import { createBrowser } from '../../support/network/cookie-client.ts'
-import { createIdentityWorld } from '../../support/world/identity-world.ts'
+import { createIdentityWorld, type IdentityWorld } from '../../support/world/identity-world.ts'
+
+let world: IdentityWorld
+beforeAll(async () => {
+  world = await createIdentityWorld()
+})
+afterAll(() => world?.[Symbol.asyncDispose]())
 
 const settings = async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'idp-'))
@@ -41,25 +47,23 @@ test('processes that start at once share one private key file; a restart keeps i
 
 test('it starts and serves a sign-in without console output', async () => {
   const consoleSpies = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))
-  await using world = await createIdentityWorld()
-  const browser = createBrowser(world.baseUrl)
+  await using starting = await createIdentityWorld()
+  const browser = createBrowser(starting.baseUrl)
   await browser.submit(await browser.go('/auth/login'), { email: 'ada@example.com' })
   await browser.go('/idp/auth?client_id=unknown')
 
   expect(browser.cookie('__session')).toBeDefined()
   for (const spy of consoleSpies) expect(spy).not.toHaveBeenCalled()
-  expect(world.problems).toEqual([])
+  expect(starting.problems).toEqual([])
 })
 
 test('only public key material is published', async () => {
-  await using world = await createIdentityWorld()
   const { keys } = (await world.with({}).get('/idp/jwks')).body
   expect(keys).toHaveLength(1)
   expect(keys[0]).not.toHaveProperty('d')
 })
 
 test('a command line signs in over its loopback address and gets tokens like those issued at start', async () => {
-  await using world = await createIdentityWorld()
   const config = await oidc.discovery(new URL(world.idp.issuer), 'wheelhouse-cli', undefined, oidc.None(), {
     execute: [oidc.allowInsecureRequests],
   })
@@ -90,7 +94,6 @@ test('a command line signs in over its loopback address and gets tokens like tho
 })
 
 test('a code without its PKCE verifier is rejected', async () => {
-  await using world = await createIdentityWorld()
   const browser = createBrowser(world.baseUrl)
   const page = await browser.go('/auth/login')
   const back = await browser.submit(
@@ -113,7 +116,6 @@ test('a code without its PKCE verifier is rejected', async () => {
 })
 
 test('another browser cannot continue a sign-in', async () => {
-  await using world = await createIdentityWorld()
   const page = await createBrowser(world.baseUrl).go('/auth/login')
   const unrelatedUser = await createBrowser(world.baseUrl).submit(page, { email: 'ada@example.com' })
 

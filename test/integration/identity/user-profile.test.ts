@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -134,28 +135,35 @@ test('sync keeps a name that the user chose and updates the rest', async () => {
 })
 
 describe('sync with a token without e-mail', () => {
-  /** Starts a provider whose userinfo endpoint returns the given response. */
-  async function createProvider(userinfo: (token: string) => { status: number; body?: unknown }) {
+  let authorization: string | undefined
+  /** The response of the userinfo endpoint. */
+  let answer: { status: number; body: unknown }
+
+  /** Starts a provider, and the accounts of a platform that uses it. */
+  async function createProvider() {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
     const server = createServer((request, reply) => {
       if (request.url === '/.well-known/openid-configuration') {
         const urls = { jwks_uri: `${issuer}/jwks`, userinfo_endpoint: `${issuer}/me` }
         return reply.end(JSON.stringify({ issuer, ...urls }))
       }
-      const { status, body } = userinfo(request.headers.authorization ?? '')
-      reply.writeHead(status).end(JSON.stringify(body))
+      authorization = request.headers.authorization
+      reply.writeHead(answer.status).end(JSON.stringify(answer.body))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const jwks = createLocalJWKSet({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] })
-    const token = await new SignJWT({ iss: issuer, aud: 'api', sub: 'u1' })
-      .setProtectedHeader({ alg: 'ES256' })
-      .setExpirationTime('5m')
-      .sign(privateKey)
     const platform = await createIdentityWorld({ provider: () => ({ issuer, audience: 'api', jwks }) })
     return {
-      user: platform.as(token),
-      token,
+      /** Signs a new user in. */
+      async newUser() {
+        const sub = randomUUID()
+        const token = await new SignJWT({ iss: issuer, aud: 'api', sub })
+          .setProtectedHeader({ alg: 'ES256' })
+          .setExpirationTime('5m')
+          .sign(privateKey)
+        return { ...platform.as(token), token, sub }
+      },
       stop: () => server.close(),
       async [Symbol.asyncDispose]() {
         await platform[Symbol.asyncDispose]()
@@ -165,39 +173,45 @@ describe('sync with a token without e-mail', () => {
     }
   }
 
-  const claims = { sub: 'u1', email: 'u1@example.com', email_verified: true, name: 'U One' }
+  let provider: Awaited<ReturnType<typeof createProvider>>
+  beforeAll(async () => {
+    provider = await createProvider()
+  })
+  afterAll(() => provider?.[Symbol.asyncDispose]())
+
+  const claimsOf = (sub: string) => ({ sub, email: 'u1@example.com', email_verified: true, name: 'U One' })
 
   test('reads the provider’s userinfo endpoint', async () => {
-    let authorization = ''
-    await using at = await createProvider((header) => {
-      authorization = header
-      return { status: 200, body: claims }
-    })
-    expect((await at.user.get(PROFILE)).body).toMatchObject({ email: null, display_name: 'User' })
+    const user = await provider.newUser()
+    answer = { status: 200, body: claimsOf(user.sub) }
+    expect((await user.get(PROFILE)).body).toMatchObject({ email: null, display_name: 'User' })
 
-    const synced = await at.user.post('/api/auth/sync')
+    const synced = await user.post('/api/auth/sync')
     expect(synced.body).toMatchObject({ email: 'u1@example.com', display_name: 'U One' })
-    expect(authorization).toBe(`Bearer ${at.token}`)
+    expect(authorization).toBe(`Bearer ${user.token}`)
   })
 
   test.each([
     ['fails', { status: 500, body: {} }, 502],
     ['answers nonsense', { status: 200, body: 'hello' }, 502],
-    ['returns another user', { status: 200, body: { ...claims, sub: 'u2' } }, 502],
+    ['returns another user', { status: 200, body: claimsOf('another') }, 502],
     ['rejects the token', { status: 401, body: {} }, 200],
-  ])('keeps the stored record when the provider %s', async (_what, answer, status) => {
-    await using at = await createProvider(() => answer)
-    const before = (await at.user.get(PROFILE)).body
-    const synced = await at.user.post('/api/auth/sync')
+  ])('keeps the stored record when the provider %s', async (_what, given, status) => {
+    answer = given
+    const user = await provider.newUser()
+    const before = (await user.get(PROFILE)).body
+    const synced = await user.post('/api/auth/sync')
 
     expect(synced.status).toBe(status)
     if (status !== 200) expect(synced.body).toEqual({ error: expect.any(String) })
-    expect((await at.user.get(PROFILE)).body).toEqual(before)
+    expect((await user.get(PROFILE)).body).toEqual(before)
   })
 
+  // With its own provider, whose endpoints the platform has not looked up yet.
   test('returns 503 while the provider is unreachable', async () => {
-    await using at = await createProvider(() => ({ status: 200, body: claims }))
-    at.stop()
-    expect((await at.user.post('/api/auth/sync')).status).toBe(503)
+    await using unreachable = await createProvider()
+    unreachable.stop()
+    const user = await unreachable.newUser()
+    expect((await user.post('/api/auth/sync')).status).toBe(503)
   })
 })
