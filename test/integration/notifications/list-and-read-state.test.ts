@@ -35,9 +35,27 @@ async function notified(count: number): Promise<TestUser> {
   return operator
 }
 
+/** Creates an operator with `count` stored notifications, of which only the newest was written by the platform. */
+async function notifiedOften(count: number): Promise<TestUser> {
+  const operator = await world.operator()
+  const { db } = world.platform.core
+  const rows = Array.from({ length: count - 1 }, (_, index) => ({
+    user_id: operator.id,
+    seq: index + 1,
+    type: 'session.ended',
+    data: {},
+  }))
+  await db.insertInto('notifications').values(rows).execute()
+  const counts = { notification_seq: count - 1, notification_unread: count - 1 }
+  await db.updateTable('users').set(counts).where('id', '=', operator.id).execute()
+  const { body } = await operator.post('/api/operator/certifications', { robot_type: 'newest' })
+  expect((await admin.post(`/api/admin/certifications/${body.id}/approve`)).status).toBe(200)
+  return operator
+}
+
 describe('the list', () => {
   test('is sorted newest first, numbered from 1, and paged with `before`', async () => {
-    const operator = await notified(55)
+    const operator = await notifiedOften(55)
     const { status, body } = await operator.get(NOTIFICATIONS)
     expect(status).toBe(200)
     expect(Object.keys(body)).toEqual(['notifications', 'unread_count'])
@@ -47,7 +65,7 @@ describe('the list', () => {
       type: 'certification.approved',
       created_at: expect.stringMatching(/Z$/),
       read_at: null,
-      data: { certification_id: expect.any(String), robot_type: 'type-54' },
+      data: { certification_id: expect.any(String), robot_type: 'newest' },
     })
     expect(idsOf(await list(operator, '?limit=100'))).toEqual(down(55, 1))
     expect(idsOf(await list(operator, '?limit=2'))).toEqual(['55', '54'])
@@ -204,26 +222,14 @@ describe('read state', () => {
   )
 
   test('marks more notifications than one transaction can, with the correct count', async () => {
-    const operator = await notified(1)
-    const {
-      core: { db },
-    } = world.platform
-    const rows = Array.from({ length: 2_999 }, (_, index) => ({
-      user_id: operator.id,
-      seq: index + 2,
-      type: 'session.ended',
-      data: {},
-    }))
-    await db.insertInto('notifications').values(rows).execute()
-    const counts = { notification_seq: 3_000, notification_unread: 3_000 }
-    await db.updateTable('users').set(counts).where('id', '=', operator.id).execute()
+    const operator = await notifiedOften(3_000)
     expect((await readUpTo(operator, '2500')).body).toEqual({ up_to: '2500', unread_count: 500 })
     expect(idsOf(await list(operator, '?unread=true&limit=2'))).toEqual(['3000', '2999'])
     expect(await list(operator, '?unread=true&before=2501')).toEqual([])
   })
 
   test('the count stays correct when reads and new notifications are concurrent', async () => {
-    const operator = await notified(30)
+    const operator = await notifiedOften(30)
     const decide = async (index: number) => {
       const { body } = await operator.post('/api/operator/certifications', { robot_type: `more-${index}` })
       await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
@@ -293,6 +299,7 @@ describe('push: false', () => {
 
   test('pushes nothing; notifications are stored, listed, counted and returned by notifications:since', async () => {
     const operator = await notified(1)
+    await world.drained() // a push that was due before the change still happens
     await prefer(operator, { push: false })
     const socket = await operator.hub()
     await decide(operator, 'silent')
