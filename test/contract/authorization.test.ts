@@ -76,7 +76,7 @@ interface Rule {
   readonly expected: Statuses | 'public'
   /** The status of a public route; 200 by default. */
   readonly answers?: number
-  /** Creates the objects of a single attempt, so that attempts do not affect each other. */
+  /** Creates the objects of an attempt. An attempt that succeeds uses them up; refused callers share them. */
   readonly attempt?: () => Attempt | Promise<Attempt>
 }
 
@@ -502,10 +502,16 @@ test('every route of the API has a rule, and every rule a route', () => {
   expect(Object.keys(rules).sort()).toEqual(routes.sort())
 })
 
-async function perform(route: string, authorization: string | undefined): Promise<Response> {
+/** Creates the objects of one attempt. */
+const attemptAt = async (route: string): Promise<Attempt> => (await rules[route]?.attempt?.()) ?? {}
+
+async function perform(
+  route: string,
+  authorization: string | undefined,
+  { path, body }: Attempt,
+): Promise<Response> {
   const [method, pattern] = route.split(' ') as [string, string]
-  const { path = pattern, body } = (await rules[route]?.attempt?.()) ?? {}
-  return await fetch(world.baseUrl + path, {
+  return await fetch(world.baseUrl + (path ?? pattern), {
     method,
     headers: {
       ...(authorization !== undefined && { Authorization: authorization }),
@@ -565,8 +571,12 @@ describe('over HTTP', () => {
     const rule = rules[route] as Rule
     const answers: Record<string, number> = {}
     const expected: Record<string, number> = {}
+    let attempt: Attempt | undefined
     for (const caller of callers) {
-      const response = await perform(route, `Bearer ${tokens[caller]}`)
+      attempt ??= await attemptAt(route)
+      const response = await perform(route, `Bearer ${tokens[caller]}`, attempt)
+      // A refusal changes nothing, so the next caller finds the same objects.
+      if (response.ok) attempt = undefined
       answers[caller] = response.status
       expected[caller] = rule.expected === 'public' ? (rule.answers ?? 200) : rule.expected[caller]
       const text = await response.text()
@@ -578,8 +588,9 @@ describe('over HTTP', () => {
   test.each(Object.keys(rules))('%s admits no caller without a valid credential', async (route) => {
     const { expected, answers = 200 } = rules[route] as Rule
     const open = expected === 'public'
+    const attempt = await attemptAt(route)
     for (const [what, authorization] of Object.entries(bad)) {
-      const response = await perform(route, authorization)
+      const response = await perform(route, authorization, attempt)
       expect(response.status, what).toBe(open ? answers : 401)
       if (open) continue
       expect(response.headers.get('WWW-Authenticate'), what).toBe('Bearer')
@@ -594,8 +605,8 @@ describe('over HTTP', () => {
 
   test.each(hiding)('%s answers a foreign id and an unknown one with the same bytes', async (route) => {
     const [method, pattern] = route.split(' ') as [string, string]
-    const { expected, attempt } = rules[route] as Rule
-    const { path = pattern, body } = (await attempt?.()) ?? {}
+    const { expected } = rules[route] as Rule
+    const { path = pattern, body } = await attemptAt(route)
     const strangers = callers.filter((caller) => (expected as Statuses)[caller] === 404)
     for (const caller of strangers) {
       const responseTo = async (requested: string) => {

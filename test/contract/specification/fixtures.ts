@@ -16,24 +16,25 @@ export interface Scenario {
   readonly openSessionId: string
   /** A session with a rating of 4 and a comment. */
   readonly completedSessionId: string
-  /** Connects a new robot and returns it once it is AVAILABLE. */
+  /** Connects a new robot, after which it is AVAILABLE. */
   availableRobot(): Promise<{ id: string; link: TestRobot }>
 }
 
 /** Creates the users, robots, completed session and open session that the rows of the specification refer to. */
 export async function createSpecificationFixture(): Promise<Scenario> {
-  const world = await createWorld()
+  const world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '30000' } })
   const [owner, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
   const availableRobot = async () => {
     const made = await world.robot(owner)
-    const link = (await world.connect(made)).beat()
-    await waitFor(async () => {
-      const { body } = await owner.get(`/api/client/robots/${made.id}`)
-      expect(body).toMatchObject({ status: 'AVAILABLE', last_heartbeat: expect.any(String) })
-    })
+    const link = (await world.connect(made)).beat(1_000)
     return { id: made.id, link }
   }
   const robot = await availableRobot()
+  robot.link.send({ type: 'heartbeat', seq: 0 })
+  await waitFor(async () => {
+    const { body } = await owner.get(`/api/client/robots/${robot.id}`)
+    expect(body).toMatchObject({ status: 'AVAILABLE', last_heartbeat: expect.any(String) })
+  })
   await certify(operator, admin)
   const completedSessionId = await start(operator, robot.id)
   await ok(operator.patch(`/api/sessions/${completedSessionId}`, { action: 'end' }))

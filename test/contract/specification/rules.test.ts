@@ -1,5 +1,6 @@
 import { SessionStatus } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { query } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createSpecificationFixture, ok, type Scenario, start } from './fixtures.ts'
@@ -223,22 +224,41 @@ describe('Errors', () => {
 })
 
 describe('Limits', () => {
+  /** Copies a row, with other values for these columns, which may refer to the number `n` of the copy; returns the ids. */
+  async function copies(table: string, id: string, count: number, columns: string): Promise<string[]> {
+    const inserted = await query(
+      scenario.world.database.url,
+      `insert into ${table}
+       select (jsonb_populate_record(row, jsonb_build_object('id', gen_random_uuid(), ${columns}))).*
+       from ${table} row, generate_series(1, $2::int) n where row.id = $1 order by n returning id`,
+      [id, count],
+    )
+    return inserted.map((row) => row.id)
+  }
+
   test('GET /api/client/robots: at most 50, newest first', async () => {
     const owner = await scenario.world.client()
-    const made: string[] = []
-    for (let index = 0; index < 52; index++) made.push((await scenario.world.robot(owner)).id)
+    const { id } = await scenario.world.robot(owner)
+    const columns = `'hardware_id', gen_random_uuid(), 'created_at', created_at + n * interval '1 s'`
+    const made = await copies('robots', id, 51, columns)
+    await query(
+      scenario.world.database.url,
+      'insert into robot_presence (robot_id) select unnest($1::uuid[])',
+      [made],
+    )
     const listed = (await ok(owner.get('/api/client/robots'))).body
     expect(listed.map(({ id }: { id: string }) => id)).toEqual(made.toReversed().slice(0, 50))
   })
   test('GET /api/sessions limit: 50 by default, 100 at most', async () => {
     const operator = await scenario.world.operator()
     const { id } = await scenario.availableRobot()
-    for (let index = 1; index <= 102; index++) {
-      const scheduledFor = new Date(Date.now() + index * 3_600_000).toISOString()
-      await ok(operator.post('/api/sessions', { robotId: id, scheduledFor, plannedMinutes: 30 }))
-    }
-    const count = async (query: string) =>
-      (await ok(operator.get(`/api/sessions${query}`))).body.sessions.length
+    const scheduledFor = inAnHour()
+    const { body } = await ok(
+      operator.post('/api/sessions', { robotId: id, scheduledFor, plannedMinutes: 30 }),
+    )
+    await copies('sessions', body.sessionId, 101, `'scheduled_for', scheduled_for + n * interval '1 hour'`)
+    const count = async (search: string) =>
+      (await ok(operator.get(`/api/sessions${search}`))).body.sessions.length
     expect(await count('')).toBe(50)
     expect(await count('?limit=100')).toBe(100)
     expect((await operator.get('/api/sessions?limit=101')).status).toBe(400)
