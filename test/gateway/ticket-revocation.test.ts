@@ -1,10 +1,11 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createTestDatabase } from '../support/database/database.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { TestDriver, type TestRobot } from '../support/gateway/frame-socket.ts'
 import { attempt } from '../support/gateway/upgrade.ts'
-import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
 import { query } from '../support/processes/processes.ts'
 import { serviceUrl } from '../support/runner/service-url.ts'
+import { recovered } from '../support/world/recovery.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { WAIT_LIMIT_MS, waitFor } from '../support/world/wait.ts'
@@ -54,23 +55,32 @@ async function caughtUp(robot: TestRobot): Promise<void> {
   )
 }
 
-/** Opens two sessions: one at the first gateway, and one at a second gateway. */
-async function twoGateways() {
-  const redis = await createTcpProxy(serviceUrl('redisUrl'))
-  const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
-  onTestFinished(async () => {
-    redis.restore()
-    await world[Symbol.asyncDispose]()
-    await redis[Symbol.asyncDispose]()
-  })
-  const second = await world.addNode('gateway', { REDIS_URL: redis.url })
+const env = { OPERATOR_GRACE_MS: '60000', HEARTBEAT_TIMEOUT_MS: '30000' }
+/** The second gateway's connection to Redis. */
+let redis: TcpProxy
+/** A platform with two gateways. */
+let world: World
+let second: Awaited<ReturnType<World['addNode']>>
+beforeAll(async () => {
+  redis = await createTcpProxy(serviceUrl('redisUrl'))
+  world = await createWorld({ bus: 'redis', env })
+  second = await world.addNode('gateway', { REDIS_URL: redis.url })
+})
+afterEach(() => redis.restore())
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await redis[Symbol.asyncDispose]()
+})
+
+/** Opens two sessions: one at the first gateway, and one at the second gateway. */
+async function sessionsAtBothGateways() {
   const here = await openSessionFixture(world)
   const operator = await world.operator()
   const robot = await world.robot(here.client)
   const link = (await world.connect(robot, second.gatewayUrl)).beat()
   const started = await operator.post('/api/sessions', { robotId: robot.id })
   const there = { id: started.body.sessionId as string, operator, link }
-  return { world, redis, fixtures: [{ ...here }, there] }
+  return [{ ...here }, there]
 }
 
 describe.each([
@@ -78,7 +88,7 @@ describe.each([
   ['without hints', true],
 ])('tickets of a revoked API key, %s', (_name, unsubscribed) => {
   test('are refused at every gateway, and no control frame reaches a robot', async () => {
-    const { redis, fixtures } = await twoGateways()
+    const fixtures = await sessionsAtBothGateways()
     const keys = await Promise.all(fixtures.map(({ operator }) => operator.key()))
     const outstanding = await Promise.all(
       fixtures.map(({ operator, id }, at) => ticketsFor(operator, id, 'control', 20, keys[at]?.key)),
@@ -106,7 +116,7 @@ describe.each([
 
 describe('permissions that end after a ticket was issued', () => {
   test('the operator role: no ticket controls at any gateway, and none is issued', async () => {
-    const { world, fixtures } = await twoGateways()
+    const fixtures = await sessionsAtBothGateways()
     for (const { operator, id, link } of fixtures) {
       const [first, second] = await ticketsFor(operator, id, 'control', 2)
       await query(world.database.url, 'update users set is_operator = false where id = $1', [operator.id])
@@ -123,7 +133,6 @@ describe('permissions that end after a ticket was issued', () => {
   })
 
   test('the admin role: the ticket reveals nothing of the session', async () => {
-    await using world = await createWorld()
     const fixture = await openSessionFixture(world)
     const admin = await world.admin()
     const [issued] = await ticketsFor(admin, fixture.id, 'watch', 1)
@@ -136,7 +145,6 @@ describe('permissions that end after a ticket was issued', () => {
   })
 
   test('an API key that expires: its tickets end with it', async () => {
-    await using world = await createWorld()
     const fixture = await openSessionFixture(world)
     const endsAt = new Date(Date.now() + 20_000)
     const body = { name: 'short', expires_at: endsAt.toISOString() }
@@ -160,7 +168,6 @@ describe('unused tickets', () => {
   }
 
   test('of one user: only the newest 32 are valid, also if they were issued at once', async () => {
-    await using world = await createWorld()
     const fixture = await openSessionFixture(world)
     const [ticketOfOwner] = await ticketsFor(fixture.client, fixture.id, 'watch', 1)
     const early = await ticketsFor(fixture.operator, fixture.id, 'watch', 3)
@@ -175,33 +182,38 @@ describe('unused tickets', () => {
 })
 
 describe('while the database is unavailable', () => {
-  async function worldBehindProxy() {
-    const database = await createTestDatabase()
-    const proxy = await createTcpProxy(database.url)
-    const env = { DATABASE_URL: proxy.url, OPERATOR_GRACE_MS: '60000', HEARTBEAT_TIMEOUT_MS: '30000' }
-    const world = await createWorld({ env })
-    onTestFinished(async () => {
-      proxy.restore()
-      await world[Symbol.asyncDispose]()
-      await proxy[Symbol.asyncDispose]()
-      await database.drop()
-    })
-    return { world, proxy }
-  }
+  let database: TestDatabase
+  let proxy: TcpProxy
+  let fragile: World
+  let unaffected: TestUser
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    proxy = await createTcpProxy(database.url)
+    fragile = await createWorld({ env: { ...env, DATABASE_URL: proxy.url } })
+    unaffected = await fragile.client()
+  })
+  afterEach(async () => {
+    proxy.restore()
+    await recovered(unaffected)
+  })
+  afterAll(async () => {
+    await fragile[Symbol.asyncDispose]()
+    await proxy[Symbol.asyncDispose]()
+    await database.drop()
+  })
 
   /** Opens a session that its owner observes, so that the gateway knows it, and issues a ticket for control. */
-  async function watched(world: World) {
-    const fixture = await openSessionFixture(world)
-    const observer = await world.drive(fixture.client, fixture.id, 'watch')
+  async function watched() {
+    const fixture = await openSessionFixture(fragile)
+    const observer = await fragile.drive(fixture.client, fixture.id, 'watch')
     await observer.state()
     const [issued] = await ticketsFor(fixture.operator, fixture.id, 'control', 1)
     return { ...fixture, observer, issued: issued as Issued }
   }
 
   test('a ticket is not accepted, admitted operators continue, and a fresh ticket is accepted afterwards', async () => {
-    const { world, proxy } = await worldBehindProxy()
-    const [driven, { issued, link, operator, id }] = [await openSessionFixture(world), await watched(world)]
-    const console = await world.drive(driven.operator, driven.id)
+    const [driven, { issued, link, operator, id }] = [await openSessionFixture(fragile), await watched()]
+    const console = await fragile.drive(driven.operator, driven.id)
     await console.state()
     proxy.cut()
     expect(await driveWith(issued)).toBe(4503)
@@ -211,7 +223,7 @@ describe('while the database is unavailable', () => {
     expect(controlOf(link)).toEqual([])
     proxy.restore()
     await waitFor(async () => expect((await operator.get(`/api/sessions/${id}`)).status).toBe(200))
-    const again = await world.drive(operator, id)
+    const again = await fragile.drive(operator, id)
     await again.state()
     again.control()
     await link.next('control')
@@ -221,8 +233,7 @@ describe('while the database is unavailable', () => {
     ['refuses connections', 'cut'],
     ['does not answer', 'silence'],
   ])('and %s: a stop of a ticket holder halts the robot', async (_name, fault) => {
-    const { world, proxy } = await worldBehindProxy()
-    const { issued, link, observer } = await watched(world)
+    const { issued, link, observer } = await watched()
     proxy[fault]()
     const driver = new TestDriver(issued.url, issued.ticket)
     driver.socket.on('open', () => driver.send({ type: 'stop', reason: 'fire' }))

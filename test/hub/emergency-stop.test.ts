@@ -1,34 +1,41 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { RobotStop } from '../../src/core/events/bus.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { connectTo } from '../support/database/sql.ts'
 import type { TestHubSocket } from '../support/hub/hub-socket.ts'
 import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
+import { recovered } from '../support/world/recovery.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
+import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let database: TestDatabase
 let proxy: TcpProxy
 let world: World
-let stops: RobotStop[]
-beforeEach(async () => {
+let unaffected: TestUser
+const stops: RobotStop[] = []
+beforeAll(async () => {
   database = await createTestDatabase()
   proxy = await createTcpProxy(database.url)
-  world = await createWorld({ env: { DATABASE_URL: proxy.url } })
-  stops = []
+  world = await createWorld({ env: { DATABASE_URL: proxy.url, HEARTBEAT_TIMEOUT_MS: '30000' } })
+  unaffected = await world.client()
   world.platform.core.bus.subscribe('robot.stop', (message) => stops.push(message))
 })
 afterEach(async () => {
   proxy.restore()
+  await recovered(unaffected)
+})
+afterAll(async () => {
   world.errors.length = 0 // every 503 is logged
   await world[Symbol.asyncDispose]()
   await proxy[Symbol.asyncDispose]()
   await database.drop()
 })
 
-/** Returns the stops that were sent to the gateway without the database. */
-const direct = () => stops.filter(({ eventSeq }) => eventSeq === null)
+const stopsOf = ({ id }: SessionFixture) => stops.filter(({ sessionId }) => sessionId === id)
+/** Returns the stops of a session that were sent to the gateway without the database. */
+const direct = (fixture: SessionFixture) => stopsOf(fixture).filter(({ eventSeq }) => eventSeq === null)
 const notRecorded = { ok: false, status: 503, error: expect.stringContaining('not recorded') }
 const stop = (hub: TestHubSocket, fixture: SessionFixture, reason?: string, action = 'emergency_stop') =>
   hub.send('session:action', { session_id: fixture.id, action, ...(reason !== undefined && { reason }) })
@@ -61,7 +68,7 @@ describe('a remote stop at the hub while the database is unavailable', () => {
         byRole: null,
         byOwner: false,
       }
-      expect(direct()).toEqual([
+      expect(direct(fixture)).toEqual([
         ...users.map(({ id }, index) => ({ ...expected, userId: id, reason: `reason ${index}` })),
         { ...expected, userId: fixture.client.id, reason: 'emergency_stop' },
       ])
@@ -84,11 +91,11 @@ describe('a remote stop at the hub while the database is unavailable', () => {
     await blocker.query('begin')
     await blocker.query('select from robots where id = $1 for update', [fixture.robot.id])
     expect(await stop(hub, fixture, 'smoke')).toEqual(notRecorded)
-    expect(direct()).toMatchObject([{ sessionId: fixture.id, reason: 'smoke' }])
+    expect(direct(fixture)).toMatchObject([{ sessionId: fixture.id, reason: 'smoke' }])
     await blocker.query('commit')
     // The database records the stop nevertheless, and watching sockets receive the event.
     await hub.saw('session:event', { type: 'session.stopped', seq: 2 })
-    await waitFor(() => expect(stops.some(({ eventSeq }) => eventSeq === 2)).toBe(true))
+    await waitFor(() => expect(stopsOf(fixture).some(({ eventSeq }) => eventSeq === 2)).toBe(true))
     await fixture.performAction(fixture.client, 'end')
   })
 
@@ -108,7 +115,7 @@ describe('a remote stop at the hub while the database is unavailable', () => {
       expect(answer.error).not.toContain('recorded')
     }
     await settled()
-    expect(direct()).toEqual([])
+    expect([...direct(fixture), ...direct(otherFixture)]).toEqual([])
     proxy.restore()
     await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
     await otherFixture.performAction(otherFixture.client, 'end')
@@ -124,7 +131,7 @@ describe('a remote stop at the hub while the database is unavailable', () => {
       expect(answer.error).not.toContain('recorded')
     }
     await settled()
-    expect(stops).toEqual([])
+    expect(stopsOf(fixture)).toEqual([])
     proxy.restore()
     await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
   })
@@ -134,10 +141,10 @@ test('a stop at the hub while the database works is sent to the gateway once, wi
   const fixture = await openSessionFixture(world)
   const hub = await watching(fixture)
   expect(await stop(hub, fixture, 'smoke')).toMatchObject({ ok: true, session: { status: 'PAUSED' } })
-  await waitFor(() => expect(stops).toHaveLength(1))
-  expect(stops).toMatchObject([{ sessionId: fixture.id, eventSeq: 2, reason: 'smoke' }])
+  await waitFor(() => expect(stopsOf(fixture)).toHaveLength(1))
+  expect(stopsOf(fixture)).toMatchObject([{ sessionId: fixture.id, eventSeq: 2, reason: 'smoke' }])
   await fixture.performAction(fixture.client, 'end')
   expect(await stop(hub, fixture, 'late')).toMatchObject({ ok: false, status: 409 })
   await settled()
-  expect(stops).toHaveLength(1)
+  expect(stopsOf(fixture)).toHaveLength(1)
 })
