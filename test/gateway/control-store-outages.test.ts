@@ -282,7 +282,10 @@ test('a gateway that shuts down halts its robots first, and their sessions conti
 })
 
 test('a robot that does not reconnect after its gateway has drained is lost after the grace period', async () => {
-  await using world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '1500' } })
+  await using world = await createWorld({
+    bus: 'redis',
+    env: { OPERATOR_GRACE_MS: '1500', HEARTBEAT_TIMEOUT_MS: '1000' },
+  })
   const node = await world.addNode('gateway')
   const { client, link, id } = await controlledFixture(world, node.gatewayUrl)
   await node.stop()

@@ -1,7 +1,7 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
@@ -52,87 +52,147 @@ function closers() {
 const pendingEvents = async (world: World) =>
   (await world.platform.core.db.selectFrom('outbox').select('id').execute()).length
 
-test('clients of one hub receive the messages of clients of another hub, in order', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  await using closing = closers()
-  const second = await world.addNode('hub')
-  const session = await openSessionFixture(world)
-  const here = await watch(closing, world.hubUrl, session)
-  const there = await watch(closing, second.hubUrl, session)
-  const hubs = [
-    await session.operator.hub({ url: second.hubUrl }),
-    await session.operator.hub({ url: world.hubUrl }),
-  ]
-  for (const hub of hubs)
-    expect(await hub.send('session:watch', { session_id: session.id })).toMatchObject({ ok: true })
-  for (let count = 0; count < 10; count++) {
-    const sent = await hubs[count % 2]?.send('chat:send', {
-      session_id: session.id,
-      body: `message ${count}`,
-      client_message_id: `m${count}`,
-    })
-    expect(sent).toMatchObject({ ok: true, message: { seq: count + 2 } })
-  }
-  await here.reaches(11)
-  await there.reaches(11)
-  const stored = await storedLog(session)
-  expect(here.log).toEqual(stored)
-  expect(there.log).toEqual(stored)
-  // Typing and notifications reach the other hub too.
-  const owner = await session.owner.hub({ url: second.hubUrl })
-  await owner.send('session:watch', { session_id: session.id })
-  await hubs[1]?.send('chat:typing', { session_id: session.id })
-  await owner.saw('chat:typing', { user_id: session.operator.id })
-  await session.operator.patch(`/api/sessions/${session.id}`, { action: 'end' })
-  await owner.saw('notification', { type: 'session.ended' })
-})
+describe('two hubs', () => {
+  let world: World
+  let second: Awaited<ReturnType<World['addNode']>>
+  beforeAll(async () => {
+    world = await createWorld({ bus: 'redis' })
+    second = await world.addNode('hub')
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
 
-test('long polling is refused with an error that says what to do, because it needs one hub for all requests', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  const refused = await fetch(`${world.hubUrl}/socket.io/?EIO=4&transport=polling`)
-  expect(refused.status).toBe(403)
-  expect((await refused.json()).message).toContain("transports: ['websocket']")
-  const { token } = await world.client()
-  const client = new HubClient({ url: world.hubUrl, token })
-  await client.connect()
-  client.close()
-})
+  test('clients of one hub receive the messages of clients of another hub, in order', async () => {
+    await using closing = closers()
+    const session = await openSessionFixture(world)
+    const here = await watch(closing, world.hubUrl, session)
+    const there = await watch(closing, second.hubUrl, session)
+    const hubs = [
+      await session.operator.hub({ url: second.hubUrl }),
+      await session.operator.hub({ url: world.hubUrl }),
+    ]
+    for (const hub of hubs)
+      expect(await hub.send('session:watch', { session_id: session.id })).toMatchObject({ ok: true })
+    for (let count = 0; count < 10; count++) {
+      const sent = await hubs[count % 2]?.send('chat:send', {
+        session_id: session.id,
+        body: `message ${count}`,
+        client_message_id: `m${count}`,
+      })
+      expect(sent).toMatchObject({ ok: true, message: { seq: count + 2 } })
+    }
+    await here.reaches(11)
+    await there.reaches(11)
+    const stored = await storedLog(session)
+    expect(here.log).toEqual(stored)
+    expect(there.log).toEqual(stored)
+    // Typing and notifications reach the other hub too.
+    const owner = await session.owner.hub({ url: second.hubUrl })
+    await owner.send('session:watch', { session_id: session.id })
+    await hubs[1]?.send('chat:typing', { session_id: session.id })
+    await owner.saw('chat:typing', { user_id: session.operator.id })
+    await session.operator.patch(`/api/sessions/${session.id}`, { action: 'end' })
+    await owner.saw('notification', { type: 'session.ended' })
+  })
 
-test('only one hub relays the outbox: each socket on either node receives each event once', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  const second = await world.addNode('hub')
-  const session = await openSessionFixture(world)
-  const sockets = [await session.owner.hub(), await session.owner.hub({ url: second.hubUrl })]
-  for (const socket of sockets) await socket.send('session:watch', { session_id: session.id })
-  for (let count = 0; count < 30; count++) await sendMessage(session, `message ${count}`)
-  for (const socket of sockets) {
-    await socket.saw('session:event', { seq: 31 })
-    const seqs = socket.of('session:event').map(({ seq }) => seq)
-    expect(seqs).toEqual(Array.from({ length: 30 }, (_, index) => index + 2))
-  }
-})
+  test('long polling is refused with an error that says what to do, because it needs one hub for all requests', async () => {
+    const refused = await fetch(`${world.hubUrl}/socket.io/?EIO=4&transport=polling`)
+    expect(refused.status).toBe(403)
+    expect((await refused.json()).message).toContain("transports: ['websocket']")
+    const { token } = await world.client()
+    const client = new HubClient({ url: world.hubUrl, token })
+    await client.connect()
+    client.close()
+  })
 
-test('a client that reconnects to another hub with `after` receives every event once', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  const second = await world.addNode('hub')
-  const session = await openSessionFixture(world)
-  const session_id = session.id
-  const seen: number[] = []
-  let url = world.hubUrl
-  for (let step = 0; step < 6; step++) {
-    const hub = await session.owner.hub({ url })
-    const answer = await hub.send('session:watch', { session_id, after: seen.length })
-    expect(answer.ok).toBe(true)
-    seen.push(...answer.events.map(({ seq }: { seq: number }) => seq))
-    const live = await sendMessage(session, 'while watching')
-    await hub.saw('session:event', { seq: live })
-    // An event of the answer may arrive live as well; its number identifies it as a repetition.
-    seen.push(...hub.of('session:event').flatMap(({ seq }) => (seq > (seen.at(-1) ?? 0) ? [seq] : [])))
-    hub.close()
-    await sendMessage(session, 'without a watching client')
-    url = url === world.hubUrl ? second.hubUrl : world.hubUrl
-  }
-  expect(seen).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
+  test('only one hub relays the outbox: each socket on either node receives each event once', async () => {
+    const session = await openSessionFixture(world)
+    const sockets = [await session.owner.hub(), await session.owner.hub({ url: second.hubUrl })]
+    for (const socket of sockets) await socket.send('session:watch', { session_id: session.id })
+    for (let count = 0; count < 30; count++) await sendMessage(session, `message ${count}`)
+    for (const socket of sockets) {
+      await socket.saw('session:event', { seq: 31 })
+      const seqs = socket.of('session:event').map(({ seq }) => seq)
+      expect(seqs).toEqual(Array.from({ length: 30 }, (_, index) => index + 2))
+    }
+  })
+
+  test('a client that reconnects to another hub with `after` receives every event once', async () => {
+    const session = await openSessionFixture(world)
+    const session_id = session.id
+    const seen: number[] = []
+    let url = world.hubUrl
+    for (let step = 0; step < 6; step++) {
+      const hub = await session.owner.hub({ url })
+      const answer = await hub.send('session:watch', { session_id, after: seen.length })
+      expect(answer.ok).toBe(true)
+      seen.push(...answer.events.map(({ seq }: { seq: number }) => seq))
+      const live = await sendMessage(session, 'while watching')
+      await hub.saw('session:event', { seq: live })
+      // An event of the answer may arrive live as well; its number identifies it as a repetition.
+      seen.push(...hub.of('session:event').flatMap(({ seq }) => (seq > (seen.at(-1) ?? 0) ? [seq] : [])))
+      hub.close()
+      await sendMessage(session, 'without a watching client')
+      url = url === world.hubUrl ? second.hubUrl : world.hubUrl
+    }
+    expect(seen).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
+  })
+
+  test('when the database connection of the outbox relay breaks, no event is lost', async () => {
+    await using closing = closers()
+    const session = await openSessionFixture(world)
+    const observers = [
+      await watch(closing, world.hubUrl, session),
+      await watch(closing, second.hubUrl, session),
+    ]
+    const admin = new Client({ connectionString: world.database.url })
+    await admin.connect()
+    closing.add(() => admin.end())
+    let last = 1
+    for (let round = 0; round < 3; round++) {
+      const sending = Array.from({ length: 5 }, (_, index) =>
+        sendMessage(session, `round ${round}, ${index}`),
+      )
+      const killed = await admin.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'wheelhouse-relay'`,
+      )
+      expect(killed.rowCount).toBeGreaterThan(0)
+      last = Math.max(...(await Promise.all(sending)))
+      for (const observer of observers) await observer.reaches(last)
+    }
+    expect(last).toBe(16)
+    for (const { log } of observers) expect(log).toEqual(await storedLog(session))
+  })
+
+  test('the sockets of a revoked API key are closed on every hub within a second; others stay open', async () => {
+    const owner = await world.client()
+    const [revoked, kept] = [await owner.key(), await owner.key()]
+    const urls = [world.hubUrl, second.hubUrl]
+    const revokedSockets = await Promise.all(urls.map((url) => owner.hub({ url, token: revoked.key })))
+    const others = await Promise.all(
+      urls.flatMap((url) => [owner.hub({ url }), owner.hub({ url, token: kept.key })]),
+    )
+    expect((await owner.delete(`/api/auth/api-keys/${revoked.id}`)).status).toBe(204)
+    await closedWithinASecond(revokedSockets)
+    for (const socket of others) expect(await socket.send('robots:watch')).toMatchObject({ ok: true })
+    await expect(owner.hub({ token: revoked.key })).rejects.toThrow(/revoked/)
+  })
+
+  test('the sockets of a revoked API key are closed within a second also without a hint', async () => {
+    const owner = await world.client()
+    const { id, key } = await owner.key()
+    const revokedSockets = await Promise.all(
+      [world.hubUrl, second.hubUrl].map((url) => owner.hub({ url, token: key })),
+    )
+    const client = new Client({ connectionString: world.database.url })
+    await client.connect()
+    try {
+      await client.query('update api_keys set revoked_at = now() where id = $1', [id])
+      await closedWithinASecond(revokedSockets)
+    } finally {
+      await client.end()
+    }
+  })
 })
 
 test('when the hub with the outbox relay stops, another hub becomes the leader, and its clients reconnect', async () => {
@@ -160,33 +220,6 @@ test('when the hub with the outbox relay stops, another hub becomes the leader, 
     await observer.reaches(next)
     expect(observer.log).toEqual(await storedLog(session))
   }
-})
-
-test('when the database connection of the outbox relay breaks, no event is lost', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  await using closing = closers()
-  const second = await world.addNode('hub')
-  const session = await openSessionFixture(world)
-  const observers = [
-    await watch(closing, world.hubUrl, session),
-    await watch(closing, second.hubUrl, session),
-  ]
-  const admin = new Client({ connectionString: world.database.url })
-  await admin.connect()
-  closing.add(() => admin.end())
-  let last = 1
-  for (let round = 0; round < 3; round++) {
-    const sending = Array.from({ length: 5 }, (_, index) => sendMessage(session, `round ${round}, ${index}`))
-    const killed = await admin.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and application_name = 'wheelhouse-relay'`,
-    )
-    expect(killed.rowCount).toBeGreaterThan(0)
-    last = Math.max(...(await Promise.all(sending)))
-    for (const observer of observers) await observer.reaches(last)
-  }
-  expect(last).toBe(16)
-  for (const { log } of observers) expect(log).toEqual(await storedLog(session))
 })
 
 test('events that were committed while no hub ran are delivered once one runs', async () => {
@@ -233,40 +266,6 @@ test('delayed events are also delivered live to watching clients', async () => {
   await stuck.end()
   await socket.saw('session:event', { seq: last })
   await socket.saw('notification', { type: 'session.started' })
-})
-
-test('the sockets of a revoked API key are closed on every hub within a second; others stay open', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  const second = await world.addNode('hub')
-  const owner = await world.client()
-  const [revoked, kept] = [await owner.key(), await owner.key()]
-  const urls = [world.hubUrl, second.hubUrl]
-  const revokedSockets = await Promise.all(urls.map((url) => owner.hub({ url, token: revoked.key })))
-  const others = await Promise.all(
-    urls.flatMap((url) => [owner.hub({ url }), owner.hub({ url, token: kept.key })]),
-  )
-  expect((await owner.delete(`/api/auth/api-keys/${revoked.id}`)).status).toBe(204)
-  await closedWithinASecond(revokedSockets)
-  for (const socket of others) expect(await socket.send('robots:watch')).toMatchObject({ ok: true })
-  await expect(owner.hub({ token: revoked.key })).rejects.toThrow(/revoked/)
-})
-
-test('the sockets of a revoked API key are closed within a second also without a hint', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  const second = await world.addNode('hub')
-  const owner = await world.client()
-  const { id, key } = await owner.key()
-  const revokedSockets = await Promise.all(
-    [world.hubUrl, second.hubUrl].map((url) => owner.hub({ url, token: key })),
-  )
-  const client = new Client({ connectionString: world.database.url })
-  await client.connect()
-  try {
-    await client.query('update api_keys set revoked_at = now() where id = $1', [id])
-    await closedWithinASecond(revokedSockets)
-  } finally {
-    await client.end()
-  }
 })
 
 async function closedWithinASecond(
