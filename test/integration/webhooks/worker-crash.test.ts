@@ -49,8 +49,11 @@ async function createWebhook(owner: TestUser, url: string) {
   const { body } = await owner.post('/api/webhooks', { url, types: ['robot.status'] })
   return { secret: body.secret as string, path: `/api/webhooks/${body.id}` }
 }
-/** Makes the jobs of a crashed worker look abandoned, so that the test does not wait for their heartbeats to time out. */
-const expireClaims = () => abandonJobs(world.database.url)
+/** Makes the jobs of a crashed worker look abandoned, and recovers them. A worker does it after seconds of silence. */
+async function expireClaims(): Promise<void> {
+  await abandonJobs(world.database.url)
+  await world.platform.core.jobs.recoverAbandoned()
+}
 
 test('no delivery is lost if a worker is killed before, between or during deliveries: another worker sends them with the same ids', async () => {
   const owner = await world.client()
