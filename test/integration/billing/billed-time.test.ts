@@ -86,7 +86,7 @@ test('bills ACTIVE time and excludes pauses and outages, for any sequence of ste
       expect(ended.client_charge_cents).toBe(Math.ceil(billedMs / MINUTE_MS) * 50)
       if (!connected) await gateway.connect(robotId)
     }),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: 30, endOnFailure: true },
   )
 })
 
