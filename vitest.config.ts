@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config'
-import { oneProjectAtATime } from './test/support/runner/one-project-at-a-time.ts'
 
-/** Tests wait more than they compute. Above eight, the one PostgreSQL server is the limit. */
-const maxWorkers = Math.min(8, availableParallelism() + 1)
+const cores = availableParallelism()
+/** Above eight, the one PostgreSQL server is the limit. */
+const MAX_WORKERS = 8
 
 /** The tests beside the files that they test. They have no services: no PostgreSQL, no Redis. */
 const unit: TestProjectConfiguration = {
@@ -12,25 +12,32 @@ const unit: TestProjectConfiguration = {
     name: 'unit',
     include: ['{src,gateway,hub,packages,tools,test/support}/**/*.test.ts'],
     pool: 'threads',
+    sequence: { groupOrder: 0 },
   },
 }
 
-/** Returns a project of some folders of test/, whose tests run against a real PostgreSQL and a real Redis. */
-const withServices = (name: string, folders: string): TestProjectConfiguration => ({
+/**
+ * Returns a project of some folders of test/, whose tests run against a real PostgreSQL and a real Redis, after the
+ * project before it.
+ */
+const withServices = (
+  name: string,
+  { folders, workers, groupOrder }: { folders: string; workers: number; groupOrder: number },
+): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
     include: [`test/{${folders}}/**/*.test.ts`],
     pool: 'forks',
+    maxWorkers: Math.min(MAX_WORKERS, workers),
+    sequence: { groupOrder },
     globalSetup: ['test/support/runner/global-setup.ts'],
   },
 })
 
 export default defineConfig({
-  plugins: [oneProjectAtATime()],
   test: {
     exclude: configDefaults.exclude,
-    maxWorkers,
     // Every world has its own database, Redis prefix and ports, so that files share processes: loading the platform for
     // each file would take a third of the time.
     isolate: false,
@@ -49,9 +56,18 @@ export default defineConfig({
     ],
     projects: [
       unit,
-      // Few projects: each starts new workers, which load the platform again. `npm test` ends with this one.
-      withServices('platform', 'integration,contract,gateway,hub'),
-      withServices('programs', 'browser,cli,sdk,e2e,chaos,bench'),
+      // Few projects: each starts new workers, which load the platform again. `npm test` ends with this one. Its tests wait
+      // as long as they compute.
+      withServices('platform', {
+        folders: 'integration,contract,gateway,hub',
+        workers: 2 * cores,
+        groupOrder: 1,
+      }),
+      withServices('programs', {
+        folders: 'browser,cli,sdk,e2e,chaos,bench',
+        workers: cores + 1,
+        groupOrder: 2,
+      }),
     ],
   },
 })

@@ -21,7 +21,7 @@ let gateway: SilentGateway
 let admin: TestUser
 let clockMs = Date.parse('2026-05-10T12:00:00Z')
 beforeAll(async () => {
-  world = await createWorld({ now: () => new Date(clockMs) })
+  world = await createWorld({ now: () => new Date(clockMs), env: { HEARTBEAT_TIMEOUT_MS: '1000' } })
   gateway = await createSilentGateway(world, () => clockMs)
   admin = await world.admin()
 })

@@ -158,7 +158,7 @@ describe('connect and disconnect', () => {
 describe('silence', () => {
   let world: World
   beforeAll(async () => {
-    world = await createWorld()
+    world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS) } })
   })
   afterAll(() => world[Symbol.asyncDispose]())
 

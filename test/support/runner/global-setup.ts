@@ -31,13 +31,16 @@ interface RunningServices extends Services {
  * installs the runtimes of external clients. All projects of a run share them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  shared.wheelhouseTestServices ??= startServices(project.vitest.config.maxWorkers)
+  shared.wheelhouseTestServices ??= startServices(workersOf(project))
   const { databaseUrl, redisUrls, stop } = await shared.wheelhouseTestServices
   project.provide('databaseUrl', databaseUrl)
   project.provide('redisUrls', redisUrls)
   // Vitest tears down all projects after the last test.
   return stop
 }
+
+const workersOf = ({ vitest }: TestProject): number =>
+  Math.max(...vitest.projects.map(({ config }) => config.maxWorkers))
 
 async function startServices(workers: number): Promise<RunningServices> {
   const program = fileURLToPath(new URL('services.ts', import.meta.url))
