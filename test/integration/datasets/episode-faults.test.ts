@@ -227,7 +227,8 @@ describe.concurrent('a database', () => {
       const database = await createTestDatabase()
       try {
         await using proxy = await createTcpProxy(database.url)
-        await using world = await createWorld({ env: { DATABASE_URL: proxy.url } })
+        const env = { DATABASE_URL: proxy.url, HEARTBEAT_TIMEOUT_MS: '1000' }
+        await using world = await createWorld({ env })
         const owner = await world.client()
         const link = (await world.connect(await world.robot(owner))).beat()
         const before = await storeEpisode(link)
