@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/core/database/embedded.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/core/database/embedded.ts'
 
 /** Creates a data directory and tracks the databases started in it; disposal stops and deletes both. */
 async function createDataDir() {
@@ -65,7 +65,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
 /** Starts a second Wheelhouse process, which starts the database and keeps it running until the process ends. */
 async function startElsewhere(dataDir: string) {
   const script = `
-    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../../src/core/database/embedded.ts', import.meta.url))}
+    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../src/core/database/embedded.ts', import.meta.url))}
     const { url } = await startEmbeddedPostgres({ dataDir: process.argv[1], log() {} })
     setInterval(() => {}, 1000)
     process.stdout.write(url)`

@@ -10,15 +10,15 @@ import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import Koa from 'koa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { downloadsPage } from '../../../src/web/site/downloads-page.ts'
-import { startLocalRegistry } from '../../support/packages/local-registry.ts'
-import { ensurePackages } from '../../support/packages/packages.ts'
-import { createWorld, type World } from '../../support/world/world.ts'
+import { downloadsPage } from '../../src/web/site/downloads-page.ts'
+import { startLocalRegistry } from '../support/packages/local-registry.ts'
+import { ensurePackages } from '../support/packages/packages.ts'
+import { createWorld, type World } from '../support/world/world.ts'
 
 // The packages that a running platform serves, installed by npm from its address.
 
 const LIMIT_MS = 120_000
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const parts = ['cli', 'sdk', 'protocol'] as const
 const run = promisify(execFile)
 
