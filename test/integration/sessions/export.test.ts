@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Db } from '../../../src/core/database/tables.ts'
@@ -15,13 +11,12 @@ import {
 } from '../../../src/modules/sessions/export/export.service.ts'
 import { parseCsv } from '../../support/cli/csv.ts'
 import { connectTo } from '../../support/database/sql.ts'
-import { startWheelhouse } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const EXPORT = '/api/sessions/export'
-/** Enough for five hundred pages, and for many times the size of socket buffers. */
-const MANY = 100_000
+/** Enough for three hundred pages, and for many times the size of socket buffers. */
+const MANY = 60_000
 /** Seven sessions share each creation time, so that pages end between sessions with equal times. */
 const BASE = '2026-03-01T00:00:00.000Z'
 
@@ -302,76 +297,7 @@ describe('POST /api/sessions/export: the filter', () => {
   })
 })
 
-describe('POST /api/sessions/export: a hundred thousand sessions', () => {
-  let app: ReturnType<typeof startWheelhouse>
-  let dataDir: string
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-export-'))
-    app = startWheelhouse({
-      DATABASE_URL: world.database.url,
-      DATA_DIR: dataDir,
-      PORT: '0',
-      GATEWAY_PORT: '0',
-      DEMO: 'false',
-      SECRET_KEY: 'x'.repeat(32),
-      LOG_LEVEL: 'info',
-    })
-  })
-  afterAll(async () => {
-    expect((await app.end('SIGTERM')).code).toBe(0)
-    await rm(dataDir, { recursive: true })
-  })
-
-  test.each(['json', 'csv'])(
-    'stream through a process that grows by less than 80 MB, every row exact, as %s',
-    async (format) => {
-      const { key } = await rich.client.key()
-      const { baseUrl } = await app.serving()
-      const download = async (body: object) => {
-        const response = await fetch(baseUrl + EXPORT, {
-          method: 'POST',
-          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-          body: JSON.stringify(body),
-        })
-        expect(response.status).toBe(200)
-        return await response.text()
-      }
-      const residentBytes = async () => {
-        const pages = (await readFile(`/proc/${app.pid}/statm`, 'utf8')).split(' ')[1]
-        return Number(pages) * 4_096
-      }
-      // A small export first: the measurement excludes memory that the process allocates only once.
-      await download({ format: 'json', to: '2026-01-01T00:00:00Z' })
-      const beforeBytes = await residentBytes()
-      let mostBytes = beforeBytes
-      const sampling = setInterval(async () => {
-        mostBytes = Math.max(mostBytes, await residentBytes())
-      }, 20)
-      const document = await download({ format })
-      clearInterval(sampling)
-      expect(document.length).toBeGreaterThan(150 * MANY)
-      expect(mostBytes - beforeBytes, 'more bytes resident').toBeLessThan(80 * 1024 * 1024)
-
-      await using database = await connectTo(world.database.url)
-      const { rows } = await database.query(
-        `select id, status, client_charge_cents as cents, data_collected_bytes::float8 / 1e6 as mb from sessions
-       where client_id = $1 order by created_at desc, id desc`,
-        [rich.client.id],
-      )
-      const sessions = format === 'json' ? JSON.parse(document).sessions : fromCsv(parseCsv(document))
-      const exact = (sessions as Sessions).map((session) => ({
-        id: session.id,
-        status: session.status,
-        cents: session.client_charge_cents,
-        mb: session.data_collected_mb,
-      }))
-      expect(exact).toHaveLength(rows.length)
-      // The comparison of vitest takes seconds for so many rows.
-      const different = exact.findIndex((row, index) => !isDeepStrictEqual(row, rows[index]))
-      expect(exact[different], `row ${different}`).toEqual(rows[different])
-    },
-  )
-
+describe('POST /api/sessions/export: tens of thousands of sessions', () => {
   /** Makes every export read its pages through `readPage`, which receives the real reader. */
   function readingOf(readPage: (read: ReadPage, after?: ExportCursor) => ReturnType<ReadPage>) {
     const { reader } = world.platform.sessions.exports
