@@ -328,7 +328,12 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     const flood = Promise.all(Array.from({ length: 300 }, () => hub.send('robots:watch')))
     // A socket over its rate limit can still stop a robot.
     const stopped = await hub.send('session:action', { session_id, action: 'emergency_stop' })
-    expect(stopped).toMatchObject({ ok: true })
+    // Behind the flood, a slow database may record it later, and the response says so. Its rate never refuses it.
+    if (!stopped.ok)
+      expect(stopped).toMatchObject({ status: 503, error: expect.stringContaining('not recorded yet') })
+    const others = world.errors.filter((line) => !line.includes('stop_not_recorded'))
+    world.errors.splice(0, world.errors.length, ...others)
+    await hub.saw('session:event', { seq: 2, type: 'session.stopped' })
     const answers = await flood
     const refused = answers.filter((answer) => !answer.ok)
     expect(refused.length).toBeGreaterThan(100)
