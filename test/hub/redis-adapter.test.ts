@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
+import type { TestHubSocket } from '../support/hub/hub-socket.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { serviceUrl } from '../support/runner/service-url.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -32,28 +34,47 @@ const write = ({ platform }: World, domainEvents: readonly { name: string; paylo
 const pendingEvents = async ({ platform }: World) =>
   (await platform.core.db.selectFrom('outbox').select('id').execute()).length
 
+/** Measures the longest answer of a Redis, in milliseconds. A busy machine delays all answers. */
+function watchAnswers(url: string) {
+  const redis = new Redis(url)
+  let longestMs = 0
+  let done = false
+  const watching = (async () => {
+    while (!done) {
+      const startedMs = performance.now()
+      await redis.ping()
+      longestMs = Math.max(longestMs, performance.now() - startedMs)
+    }
+    await redis.quit()
+  })()
+  return async () => {
+    done = true
+    await watching
+    return longestMs
+  }
+}
+
 test('a burst that exceeds the messages in flight to Redis reaches the other hub completely, and closes no client', async () => {
   await using world = await createWorld(hubless)
   const hubs = [await world.addNode('hub'), await world.addNode('hub')]
   const owner = await world.client()
   const sockets = await Promise.all(hubs.map(({ hubUrl }) => owner.hub({ url: hubUrl })))
   for (const socket of sockets) await socket.send('robots:watch')
-  let disconnects = 0
-  for (const { socket } of sockets) {
-    socket.on('disconnect', () => {
-      disconnects++
-    })
-  }
+  const cut = new Set<TestHubSocket>()
+  for (const socket of sockets) socket.socket.on('disconnect', () => cut.add(socket))
   const domainEvents = Array.from({ length: 8 }, () => burst(owner.id))
+  const longestAnswerMs = watchAnswers(serviceUrl('redisUrl'))
   await write(world, domainEvents)
   const sent = domainEvents.flatMap(({ payload }) =>
     JSON.parse(payload).robots.map((robot: { robot_id: string }) => robot.robot_id),
   )
   for (const socket of sockets) {
-    await waitFor(() => expect(socket.events.length).toBeGreaterThanOrEqual(sent.length))
+    await waitFor(() => expect(cut.has(socket) || socket.events.length >= sent.length).toBe(true))
+    if (cut.has(socket)) continue
     expect(socket.of('robot:status').map(({ robot_id }) => robot_id)).toEqual(sent)
   }
-  expect(disconnects).toBe(0)
+  // Hubs give a Redis up that accepts nothing for two seconds. Only then a client may be closed.
+  if ((await longestAnswerMs()) < 1_000) expect(cut.size).toBe(0)
 })
 
 test('a Redis that accepts nothing delays the outbox relay for a moment only: local clients receive events', async () => {
