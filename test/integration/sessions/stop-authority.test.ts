@@ -290,7 +290,7 @@ describe('at the gateway', () => {
       await fixture.link.next('session')
       const driver = await away.drive(fixture.operator, fixture.id)
       const observer = await away.drive(fixture.client, fixture.id, 'watch')
-      await observer.state()
+      for (const user of [driver, observer]) await user.state() // both are admitted
       proxy.cut()
       driver.send({ type: 'stop', reason: 'mine' })
       const ownItem = await observer.state(({ stop }) => stop?.latched)
