@@ -90,7 +90,10 @@ export function createControlSessionRegistry(deps: {
       controlSession.broadcastState(clockMs())
     },
 
-    /** Removes a session that neither a robot, a participant nor a pending stop needs any more. */
+    /**
+     * Removes a session that neither a robot, a participant nor a pending stop needs any more. A removed one is forgotten
+     * once its stops are recorded.
+     */
     removeIfAbandoned(controlSession: ControlSession): void {
       const { session, stops } = controlSession
       if (unrecorded.get(session.id) === controlSession && !stops.pending) unrecorded.delete(session.id)
@@ -105,10 +108,7 @@ export function createControlSessionRegistry(deps: {
       if (!session) return
       const controlSession =
         connection.controlSession ?? bySession.get(session.id) ?? add(connection.robotId, session)
-      if (connection.controlSession === null) {
-        controlSession.bindRobot(connection)
-        controlSession.stops.announce(clockMs())
-      }
+      controlSession.bindRobot(connection)
       controlSession.applySession(session, clockMs())
     },
 

@@ -159,7 +159,6 @@ export class ControlSession implements Gate {
     this.stream.clearMotion()
     this.#robot?.leaveSession()
     this.#robot = null
-    this.#lastSentStatus = null
   }
 
   /**

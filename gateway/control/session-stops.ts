@@ -133,14 +133,6 @@ export class SessionStops {
     this.#latch.announced(nowMs)
   }
 
-  /** Sends the latched stop to a connection of the robot that does not know it. */
-  announce(nowMs: number): void {
-    const { current } = this
-    if (current === null || !this.latched) return
-    this.#owner.robot?.send(stopFrame(current.reason, true), nowMs)
-    this.#latch.announced(nowMs)
-  }
-
   /** Returns the stop to record now. Call `recorded`, `refused` or `recordingFailed` afterwards. */
   beginRecording(): PendingStop | null {
     return this.#pending.beginRecording()
