@@ -1,8 +1,7 @@
-import type { SessionStatus } from '@wheelhouse/protocol'
-import { type Expression, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 import type { z } from 'zod'
 import { compiled } from '../../../core/database/compiled.ts'
-import type { Db } from '../../../core/database/tables.ts'
+import type { Db, Tables } from '../../../core/database/tables.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import type { ExportSessions } from '../record/session.schema.ts'
@@ -37,17 +36,14 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   const newest = (
     partyColumn: 'operator_id' | 'client_id',
     userId: string,
-    { status, robotId, from, to }: ExportFilter,
+    filter: ExportFilter,
     after: CursorExpression,
   ) =>
     db
       .selectFrom('sessions')
       .selectAll()
       .where(partyColumn, '=', userId)
-      .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
-      .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
-      .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
-      .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
+      .where(matching(filter))
       .where(({ eb, refTuple, tuple }) =>
         eb(refTuple('created_at', 'id'), '<', tuple(after.created_at, after.id)),
       )
@@ -77,22 +73,19 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
     /** Counts the sessions of an export, up to a limit. */
     async count(
       { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
-      { status, robotId, from, to }: ExportFilter,
+      filter: ExportFilter,
       limit: number,
     ): Promise<number> {
       const columns = partyColumnsOf({ roles })
       if (columns.length === 0) return 0
-      const matching = db
+      const found = db
         .selectFrom('sessions')
         .select('id')
         .where((eb) => eb.or(columns.map((column) => eb(column, '=', userId))))
-        .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
-        .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
-        .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
-        .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
+        .where(matching(filter))
         .limit(limit)
       const { rows } = await db
-        .selectFrom(matching.as('matching'))
+        .selectFrom(found.as('found'))
         .select(({ fn }) => fn.countAll<number>().as('rows'))
         .executeTakeFirstOrThrow()
       return rows
@@ -139,6 +132,17 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   }
 }
 export type SessionExports = ReturnType<typeof createSessionExports>
+
+/** Returns the condition that a filter sets. */
+const matching =
+  ({ status, robotId, from, to }: ExportFilter) =>
+  (eb: ExpressionBuilder<Tables, 'sessions'>) =>
+    eb.and([
+      ...(status === undefined ? [] : [eb('status', '=', status)]),
+      ...(robotId === undefined ? [] : [eb('robot_id', '=', robotId)]),
+      ...(from === undefined ? [] : [eb('created_at', '>=', new Date(from))]),
+      ...(to === undefined ? [] : [eb('created_at', '<', new Date(to))]),
+    ])
 
 /** Formats a time as ISO 8601 in SQL, without a `Date`. */
 const isoText = <T extends string | null>(time: Expression<unknown>) =>
