@@ -270,13 +270,16 @@ describe.concurrent('a gateway without its own connection to a service', () => {
     expect(await link.closed).toBe(4503)
     // Robots that reconnect by themselves: a gateway that answers late counts as dead once more.
     const again = [robotLink(other, world.gatewayUrl), robotLink(robot, gateway.gatewayUrl)]
-    await reaches(async () => (await viewOf(owner, other)).status, 'AVAILABLE')
-    await waitFor(async () => {
-      const types = await typesOf(owner, sessionId)
-      expect(types.slice(0, 3)).toEqual(['session.started', 'robot.lost', 'robot.back'])
-      expect(types.at(-1)).toBe('robot.back')
-    })
-    for (const item of again) await item.close()
+    try {
+      await reaches(async () => (await viewOf(owner, other)).status, 'AVAILABLE')
+      await waitFor(async () => {
+        const types = await typesOf(owner, sessionId)
+        expect(types.slice(0, 3)).toEqual(['session.started', 'robot.lost', 'robot.back'])
+        expect(types.at(-1)).toBe('robot.back')
+      })
+    } finally {
+      for (const item of again) await item.close()
+    }
   })
 
   test('a gateway without hints detects sessions, takeovers and revoked tokens by polling', async () => {
