@@ -17,6 +17,13 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
+/** Opens the settings of an operator with a complete account: without one, the console shows its onboarding. */
+async function operatorSettings() {
+  const operator = await world.operator()
+  await operator.post('/api/operator/profile', { headline: 'Calm', timezone: 'Europe/Berlin' })
+  return { operator, ...(await browser.enter(operator, '/dashboard/settings')) }
+}
+
 /** Chooses an option of a searchable select. */
 async function choose(page: Page, label: string, typed: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: label }).fill(typed)
@@ -26,9 +33,7 @@ async function choose(page: Page, label: string, typed: string, option: string):
 }
 
 test('a user chooses country and languages by name, and the profile stores codes', async () => {
-  const operator = await world.operator()
-  const { page, context } = await browser.enter(operator, '/dashboard/settings')
-  await page.getByLabel('Headline').fill('Steady hands')
+  const { operator, page, context } = await operatorSettings()
   await choose(page, 'Country', 'Germany', 'Germany (DE)')
   await choose(page, 'Languages', 'Portug', 'Portuguese (pt)')
   const form = page.locator('form').filter({ has: page.getByLabel('Headline') })
@@ -45,8 +50,7 @@ test('a user chooses country and languages by name, and the profile stores codes
 })
 
 test('without a network, a form shows a message and keeps the input', async () => {
-  const operator = await world.operator()
-  const { page, context } = await browser.enter(operator, '/dashboard/settings')
+  const { page, context } = await operatorSettings()
   await page.getByLabel('Headline').fill('Steady hands')
   await page.route('**/api/**', (route) => route.abort())
   const form = page.locator('form').filter({ has: page.getByLabel('Headline') })
@@ -59,6 +63,7 @@ test('without a network, a form shows a message and keeps the input', async () =
 
 test('an invalid field shows its error beside the field', async () => {
   const owner = await world.client()
+  await owner.patch('/api/client/profile', { company_name: 'Works', contact_email: 'works@test.local' })
   const { page, context } = await browser.enter(owner, '/dashboard/settings')
   await page.getByLabel('Contact e-mail').fill('no address')
   await page.getByLabel('VAT number').fill('no digits')
