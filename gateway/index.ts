@@ -126,6 +126,7 @@ export async function startGateway(
     sessionRegistry,
     clockMs,
     connectionOf: (robotId) => robots.current(robotId),
+    readmit: (connection) => robots.readmit(connection),
   })
   const heartbeats = createHeartbeats({
     store,
@@ -173,6 +174,7 @@ export async function startGateway(
     log,
     startedAtMs,
     clockMs,
+    isDraining: () => draining,
     isHandingOver: () => handingOver,
   })
 

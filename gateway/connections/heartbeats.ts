@@ -6,6 +6,8 @@ import type { RobotConnection } from './robot-connection.ts'
 const SLICES = 10
 const SLICE_MS = 100
 const ROBOTS_PER_STATEMENT = 4_000
+/** So many robots in a row share a slice: few robots need one statement a second, not ten. */
+const ROBOTS_PER_GROUP = 100
 
 /**
  * Writes heartbeats to the database: the newest one of each robot, at most once a second. While the database is
@@ -59,7 +61,7 @@ export function createHeartbeats(deps: {
     if (connection.heartbeatUnsaved) return
     connection.heartbeatUnsaved = true
     // The slice of a robot never changes, so that its heartbeat is written once a second however often it sends one.
-    if (connection.slice < 0) connection.slice = nextRobot++ % SLICES
+    if (connection.slice < 0) connection.slice = Math.floor(nextRobot++ / ROBOTS_PER_GROUP) % SLICES
     slices[connection.slice]?.push(connection)
   }
 

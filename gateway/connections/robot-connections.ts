@@ -27,15 +27,18 @@ export function createRobotConnections(deps: {
   log: Log
   startedAtMs: number
   clockMs: () => number
+  isDraining: () => boolean
   /** Whether robots in sessions are handed over to another gateway, where their next epoch replaces the one here. */
   isHandingOver: () => boolean
 }) {
   const { presence, frames, sessionRegistry, wheel, requestLookup, settings, log } = deps
-  const { startedAtMs, clockMs, isHandingOver } = deps
+  const { startedAtMs, clockMs, isDraining, isHandingOver } = deps
   /** The admitted connection of each robot. */
   const current = new Map<string, RobotConnection>()
   /** Open sockets that wait for their admission, and since when. Every other open socket is in `current`. */
   const pendingAdmissions = new Map<RobotConnection, number>()
+  /** Admitted connections that wait for their next epoch. */
+  const readmissions = new Set<RobotConnection>()
 
   async function admit(connection: RobotConnection): Promise<void> {
     pendingAdmissions.set(connection, clockMs())
@@ -58,6 +61,27 @@ export function createRobotConnections(deps: {
     replaced?.close('replaced')
     // A stop or a revocation may be newer than this answer, and its hint came before the robot was known here.
     requestLookup([connection.robotId])
+  }
+
+  /**
+   * Opens the next epoch for a connection that the database has closed while its socket stayed open: this gateway stalled, or lost
+   * the database, until it counted as dead. A robot that is silent waits for its next sign of life. The lookup afterwards
+   * applies what happened to the session; without a new epoch it finds the newer connection, or the revoked token.
+   */
+  async function readmit(connection: RobotConnection): Promise<void> {
+    if (isDraining()) return connection.close('draining')
+    const { robotId, tokenVersion, epoch, lastSignMs } = connection
+    if (readmissions.has(connection) || clockMs() - lastSignMs > settings.heartbeatTimeoutMs) return
+    readmissions.add(connection)
+    try {
+      const request = { robotId, tokenVersion, atMs: startedAtMs + lastSignMs, closedEpoch: epoch }
+      const connected = await presence.connect({ ...request, isOpen: () => connection.open })
+      if (connected) connection.admit(connected.epoch)
+      if (connected && !connection.open) recordDisconnect(connection)
+    } finally {
+      readmissions.delete(connection)
+    }
+    requestLookup([robotId])
   }
 
   function welcome(
@@ -134,6 +158,16 @@ export function createRobotConnections(deps: {
         log.warn({ err: cause, robotId: connection.robotId }, 'failed to admit a robot')
         connection.close('draining')
       })
+    },
+
+    /** Continues a connection that the database has closed while its socket stayed open. */
+    readmit(connection: RobotConnection): void {
+      readmit(connection).catch((cause) =>
+        log.warn(
+          { err: cause, robotId: connection.robotId },
+          'failed to readmit a robot; its next heartbeat retries',
+        ),
+      )
     },
 
     message(connection: RobotConnection, data: ArrayBuffer, isBinary: boolean): void {

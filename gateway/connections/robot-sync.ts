@@ -21,10 +21,12 @@ export function createRobotSync(deps: {
   guard: Guard
   log: Log
   connectionOf: (robotId: string) => RobotConnection | undefined
+  /** Opens the next epoch for a connection that the database has closed while its socket stayed open. */
+  readmit: (connection: RobotConnection) => void
   sessionRegistry: ControlSessionRegistry
   clockMs: () => number
 }) {
-  const { store, nodeId, bus, guard, log, connectionOf, sessionRegistry, clockMs } = deps
+  const { store, nodeId, bus, guard, log, connectionOf, readmit, sessionRegistry, clockMs } = deps
   let pendingLookups = new Set<string>()
   let running: Promise<void> | undefined
   let lastPollMs = clockMs()
@@ -66,7 +68,7 @@ export function createRobotSync(deps: {
     if (state.epoch > connection.epoch) return connection.close('replaced')
     if (state.epoch < connection.epoch) return connection.close('draining') // the database has lost this connection: the robot reconnects
     if (state.tokenVersion !== connection.tokenVersion) return connection.close('credentialRevoked')
-    if (!state.connected) return connection.close('draining')
+    if (!state.connected) return readmit(connection)
     sessionRegistry.applyLookup(connection, state.session)
   }
 

@@ -115,6 +115,7 @@ describe('a robot whose gateway misses states', () => {
       store: { linkStates } as unknown as PresenceStore,
       nodeId: 'node',
       connectionOf: () => current,
+      readmit: ({ epoch }) => void closed.push(`readmitted from epoch ${epoch}`),
       bus: createMemoryBus(() => {}),
       guard: plainGuard(),
       sessionRegistry: createControlSessionRegistry({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} }),

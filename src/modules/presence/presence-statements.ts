@@ -21,7 +21,8 @@ const openSessionColumns = `s.id as session_id, s.status as session_status, s.st
 /** Opens an epoch for each socket whose token is current; returns the robot's status and its open session. */
 export const connectSql = `
 with input as (
-  select * from unnest($2::uuid[], $3::int[], $4::float8[]) as i (robot_id, token_version, at_ms)
+  select * from unnest($2::uuid[], $3::int[], $4::float8[], $5::int[])
+    as i (robot_id, token_version, at_ms, closed_epoch)
 ), opened as (
   update robot_presence p
   set epoch = p.epoch + 1, connected = true, node_id = $1,
@@ -30,6 +31,7 @@ with input as (
     join robots r on r.id = i.robot_id
     join robot_presence previous on previous.robot_id = i.robot_id
   where p.robot_id = i.robot_id and r.token_version = i.token_version and r.deleted_at is null
+    and (i.closed_epoch is null or (p.epoch = i.closed_epoch and not coalesce(p.connected, false)))
   returning p.robot_id, p.epoch, p.last_heartbeat,
     previous.connected as was_connected, previous.node_id as previous_node_id,
     greatest(previous.last_online, previous.last_heartbeat) as last_sign

@@ -34,6 +34,8 @@ export function createSweep(deps: {
   const handoverMs = Math.max(deps.handoverMs, nodeTimeoutMs)
   const seen = new Map<string, { mark: string; sinceMs: number }>()
   let lastAnswerMs = Number.NEGATIVE_INFINITY
+  let failedSince = false
+  let wasLate = false
 
   async function disconnectNode(nodeId: string, reason: string): Promise<void> {
     const robots = await store.connectedTo(nodeId)
@@ -50,12 +52,31 @@ export function createSweep(deps: {
     log.warn({ nodeId, robots: robots.length, inSession: lost.length }, `node disconnected: ${reason}`)
   }
 
-  async function sweepNodes(): Promise<void> {
-    const nodes = await store.nodes()
-    const nowMs = monotonicMs()
-    // After an outage of the database every node gets the full timeout again: no node could renew its row.
-    if (nowMs - lastAnswerMs > nodeTimeoutMs / 2) seen.clear()
+  async function readNodes() {
+    try {
+      return await store.nodes()
+    } catch (cause) {
+      failedSince = true
+      throw cause
+    }
+  }
+
+  /**
+   * Gives every node the full timeout again after an outage of the database, in which no node could renew its row. A single late sweep
+   * counts as one: this process, and gateways with it, may have been suspended. Sweeps that are always late are overloaded.
+   */
+  function resetAfterOutage(nowMs: number): void {
+    const late = nowMs - lastAnswerMs > nodeTimeoutMs / 2
+    if (late && (failedSince || !wasLate)) seen.clear()
+    wasLate = late && !failedSince
+    failedSince = false
     lastAnswerMs = nowMs
+  }
+
+  async function sweepNodes(): Promise<void> {
+    const nodes = await readNodes()
+    const nowMs = monotonicMs()
+    resetAfterOutage(nowMs)
     const known = new Set(nodes.map((node) => node.id))
     for (const nodeId of seen.keys()) if (!known.has(nodeId)) seen.delete(nodeId)
     for (const { id, seenMark, draining } of nodes) {

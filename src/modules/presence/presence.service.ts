@@ -111,7 +111,8 @@ export function createPresence(deps: {
 
   return {
     /**
-     * Opens the robot's next epoch. Returns undefined when the token is outdated or the robot is removed.
+     * Opens the robot's next epoch. Returns undefined when the token is outdated, when the robot is removed, or when the closed epoch
+     * of the request is no longer the newest.
      * @throws 503 when the database stays unreachable.
      */
     async connect(item: PendingConnect): Promise<ConnectResult | undefined> {

@@ -33,6 +33,11 @@ export interface ConnectRequest {
   readonly robotId: string
   readonly tokenVersion: number
   readonly atMs: number
+  /**
+   * Epoch of the same socket that the database has closed. The request then fails if another socket has connected since. Absent
+   * for a new socket, which replaces every other.
+   */
+  readonly closedEpoch?: number
 }
 export interface ConnectResult {
   readonly robotId: string
@@ -117,7 +122,10 @@ export function createPresenceStore(options: {
   options.onPoolCreated?.(pool)
 
   return {
-    /** Opens an epoch for each socket whose token is current. Omits rejected sockets from the result. */
+    /**
+     * Opens an epoch for each socket whose token is current and, for a closed epoch, whose robot has not connected again. Omits
+     * rejected sockets from the result.
+     */
     async connect(nodeId: string, items: readonly ConnectRequest[]): Promise<ConnectResult[]> {
       const { rows } = await pool.query({
         name: 'presence-connect',
@@ -127,6 +135,7 @@ export function createPresenceStore(options: {
           items.map((item) => item.robotId),
           items.map((item) => item.tokenVersion),
           items.map((item) => item.atMs),
+          items.map((item) => item.closedEpoch ?? null),
         ],
       })
       return rows.map((row) => ({

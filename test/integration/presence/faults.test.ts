@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { RobotLink } from '../../../packages/sdk/index.ts'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
@@ -46,17 +45,6 @@ async function createWorldBehindProxy(options: WorldOptions) {
 }
 
 const urlOf = (robot: { id: string }, gateway: string) => `${gateway}/robots/${robot.id}/control`
-
-/** Connects a robot that reconnects by itself. */
-function robotLink(robot: { id: string; token: string }, gateway: string): RobotLink {
-  const link = new RobotLink({
-    url: urlOf(robot, gateway),
-    token: robot.token,
-    reconnect: { baseMs: 20, maxMs: 200 },
-  })
-  void link.connect()
-  return link
-}
 
 const viewOf = async (owner: TestUser, robot: { id: string }) =>
   (await owner.get(`/api/client/robots/${robot.id}`)).body
@@ -249,15 +237,12 @@ describe.concurrent('a gateway without its own connection to a service', () => {
     }
   }
 
-  test('a gateway that lost only its own database connection releases its robots to other gateways', async () => {
+  test('a gateway that counted as dead readmits its robots without closing them', async () => {
     await using fixture = await addGatewayBehindProxy('DATABASE_URL')
     const { gateway, proxy } = fixture
-    const { owner, robot, observer, link, sessionId, session } = await robotInSession(
-      world,
-      gateway.gatewayUrl,
-    )
+    const { owner, observer, link, sessionId, session } = await robotInSession(world, gateway.gatewayUrl)
     const other = await world.robot(owner)
-    const idle = (await world.connect(other, gateway.gatewayUrl)).beat()
+    const idle = (await fixture.connect(other)).beat()
 
     proxy.cut()
     await observer.saw('robot:status', { robot_id: other.id, status: 'OFFLINE' })
@@ -265,21 +250,40 @@ describe.concurrent('a gateway without its own connection to a service', () => {
     // The robots cannot detect it, and the gateway continues to serve them.
     idle.frames.length = 0
     await acks(idle, 3)
+    link.frames.length = 0
     proxy.restore()
-    expect(await idle.closed).toBe(4503)
-    expect(await link.closed).toBe(4503)
-    // Robots that reconnect by themselves: a gateway that answers late counts as dead once more.
-    const again = [robotLink(other, world.gatewayUrl), robotLink(robot, gateway.gatewayUrl)]
-    try {
-      await reaches(async () => (await viewOf(owner, other)).status, 'AVAILABLE')
-      await waitFor(async () => {
-        const types = await typesOf(owner, sessionId)
-        expect(types.slice(0, 3)).toEqual(['session.started', 'robot.lost', 'robot.back'])
-        expect(types.at(-1)).toBe('robot.back')
-      })
-    } finally {
-      for (const item of again) await item.close()
-    }
+    await reaches(async () => (await viewOf(owner, other)).status, 'AVAILABLE')
+    await waitFor(async () => {
+      const types = await typesOf(owner, sessionId)
+      // A gateway that answers late counts as dead once more.
+      expect(types.slice(0, 3)).toEqual(['session.started', 'robot.lost', 'robot.back'])
+      expect(types.at(-1)).toBe('robot.back')
+    })
+    expect((await link.next('session')).status).toBe('PAUSED')
+    for (const item of [idle, link]) expect(item.socket.readyState).toBe(WebSocket.OPEN)
+    // The new epochs are the current ones: heartbeats are saved again.
+    const { t } = await acks(idle, 1)
+    await waitFor(async () =>
+      expect(Date.parse((await viewOf(owner, other)).last_heartbeat)).toBeGreaterThanOrEqual(t),
+    )
+    await link.close()
+  })
+
+  test('a gateway that counted as dead releases the robots that are connected elsewhere by then', async () => {
+    await using fixture = await addGatewayBehindProxy('DATABASE_URL')
+    const { proxy } = fixture
+    const owner = await world.client()
+    const observer = await owner.hub()
+    await observer.send('robots:watch')
+    const robot = await world.robot(owner)
+    const before = (await fixture.connect(robot)).beat()
+    proxy.cut()
+    await observer.saw('robot:status', { robot_id: robot.id, status: 'OFFLINE' })
+    const link = (await world.connect(robot)).beat()
+    proxy.restore()
+    expect(await before.closed).toBe(4000)
+    expect((await viewOf(owner, robot)).status).toBe('AVAILABLE')
+    await link.close()
   })
 
   test('a gateway without hints detects sessions, takeovers and revoked tokens by polling', async () => {
