@@ -63,7 +63,7 @@ export interface GatewayDeps {
   readonly urlFor: (port: number) => string
 }
 
-type ControlCounter = 'passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'
+type ControlCounter = 'passed' | 'dropped' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'
 type GatewayCounter =
   | 'frames'
   | 'logLines'
@@ -81,6 +81,8 @@ export interface Gateway {
   readonly participants: number
   /** The number of control sessions. */
   readonly sessions: number
+  /** The number of sessions whose robots may not drive at full speed. */
+  readonly limitedSessions: number
   readonly counts: Readonly<Record<GatewayCounter, number>>
   /** Refuses new connections, writes all pending data and closes all connections. The caller limits its time. */
   drain(): Promise<void>
@@ -278,6 +280,9 @@ export async function startGateway(
     },
     get sessions() {
       return sessionRegistry.size
+    },
+    get limitedSessions() {
+      return controlService.limitedSessions
     },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts

@@ -101,6 +101,7 @@ export function createRobotConnections(deps: {
       deadman_ms: settings.deadmanMs,
       session: controlSession && robotSession(controlSession.session),
       stop: latchedStop(controlSession?.stops.current ?? null),
+      ...(controlSession?.speed.enabled && { limits: controlSession.speed.limits }),
     }
     connection.send(JSON.stringify(frame), nowMs)
     for (const text of connection.takeEarlyFrames())

@@ -1,4 +1,4 @@
-import type { DropReason } from '@wheelhouse/protocol'
+import { type DropReason, limitSpeed, type ScaledCommand } from '@wheelhouse/protocol'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from './control-session.ts'
 import { ageOf, type Stamp } from './gate.ts'
@@ -14,7 +14,7 @@ export function createControlRelay(deps: {
   clockMs: () => number
 }) {
   const { guard, deadmanMs, preciseMs, clockMs } = deps
-  const counts = { passed: 0, dropped: 0, deadman: 0 }
+  const counts = { passed: 0, dropped: 0, limited: 0, deadman: 0 }
 
   function drop(
     controlSession: ControlSession,
@@ -42,6 +42,31 @@ export function createControlRelay(deps: {
     const replaced = controlSession.stream.buffer({ frame: copy, seq, createdAtMs, validUntilMs })
     if (replaced && controlSession.operator)
       drop(controlSession, controlSession.operator, replaced.seq, 'robot_slow')
+  }
+
+  /** Returns the frame with its speeds slowed down to the scale. Only frames that must be slowed down are parsed. */
+  function slowDown(frame: string | ArrayBuffer, scale: number): string | ArrayBuffer {
+    if (scale === 1 || typeof frame !== 'string') return frame
+    const control: ScaledCommand = JSON.parse(frame) // made by this process
+    const limited = limitSpeed(control, scale)
+    if (limited === control) return frame
+    counts.limited++
+    return JSON.stringify(limited)
+  }
+
+  /** Returns the frame at the speed that its own latency and the earlier ones allow. */
+  function limit(
+    controlSession: ControlSession,
+    frame: string | ArrayBuffer,
+    ageMs: number,
+    nowMs: number,
+  ): string | ArrayBuffer {
+    const { speed } = controlSession
+    if (!speed.enabled) return frame
+    speed.account(controlSession.isDrivable, nowMs)
+    if (!speed.unknown) speed.observe(ageMs + controlSession.pathMs, nowMs)
+    controlSession.announceLimits(clockMs())
+    return slowDown(frame, speed.scale)
   }
 
   function onControlSent(controlSession: ControlSession, ageMs: number): void {
@@ -84,8 +109,9 @@ export function createControlRelay(deps: {
       }
       const ageMs = ageOf(controlSession, stamp.t, nowMs)
       if (!stream.deadmanScheduled) stream.startDeadman(scheduleDeadmanCheck(deadmanMs, controlSession))
-      if (robot.sendIfFlowing(frame, clockMs())) onControlSent(controlSession, ageMs)
-      else bufferControl(controlSession, stamp, frame, nowMs - ageMs)
+      const limited = limit(controlSession, frame, ageMs, nowMs)
+      if (robot.sendIfFlowing(limited, clockMs())) onControlSent(controlSession, ageMs)
+      else bufferControl(controlSession, stamp, limited, nowMs - ageMs)
     },
 
     /** Sends the buffered frame to a robot that reads again, unless the frame has become too old. */
@@ -100,7 +126,7 @@ export function createControlRelay(deps: {
         if (operator) drop(controlSession, operator, buffered.seq, 'expired')
         return
       }
-      robot.send(buffered.frame, clockMs())
+      robot.send(slowDown(buffered.frame, controlSession.speed.scale), clockMs())
       onControlSent(controlSession, nowMs - buffered.createdAtMs)
     },
 

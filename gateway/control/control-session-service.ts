@@ -95,13 +95,31 @@ export function createControlSessionService(deps: {
   })
   let measureSlot = 0
 
+  const pingsOf = ({ robot, operator }: ControlSession) => ({
+    robot: () => robot?.ping() ?? false,
+    operator: () => operator?.ping() ?? false,
+  })
+
+  /** Limits the speed by the newest round trips. Control frames report their own delays. */
+  function updateSpeed(controlSession: ControlSession): void {
+    const { speed, latencyRecorder } = controlSession
+    if (!speed.enabled) return
+    const nowMs = preciseMs()
+    speed.account(controlSession.isDrivable, nowMs)
+    speed.observe(latencyRecorder.currentPathMs(nowMs), nowMs)
+    controlSession.announceLimits(clockMs())
+  }
+
+  /** Measures a session at once in which the robot only creeps because its latency is unknown. */
+  const measureUnknown = guard.handler('session:unknown-latency', (controlSession: ControlSession): void => {
+    controlSession.latencyRecorder.measureUnknown(preciseMs(), pingsOf(controlSession))
+    controlSession.announceLimits(clockMs())
+  })
+
   /** Pings the robot and the participants, and sends the participants the last round trips. */
   const measure = guard.handler('session:latency', (controlSession: ControlSession): void => {
-    const { robot, operator } = controlSession
-    controlSession.latencyRecorder.measure(preciseMs(), {
-      robot: () => robot?.ping() ?? false,
-      operator: () => operator?.ping() ?? false,
-    })
+    controlSession.latencyRecorder.measure(preciseMs(), pingsOf(controlSession))
+    updateSpeed(controlSession)
     const frame = controlSession.latencyRecorder.frame(preciseMs())
     for (const participant of controlSession.participants()) {
       if (participant !== controlSession.operator) participant.ping()
@@ -126,16 +144,26 @@ export function createControlSessionService(deps: {
     controlRelay,
     participants,
     revocations,
+    /** The number of sessions whose robots may not drive at full speed. */
+    get limitedSessions() {
+      let count = 0
+      for (const { speed } of sessionRegistry.all()) if (speed.scale < 1) count++
+      return count
+    },
     get counts() {
       return { ...controlRelay.counts, ...stops.counts }
     },
 
-    robotAnswered: (connection: RobotConnection) =>
-      connection.controlSession?.latencyRecorder.robotAnswered(preciseMs()),
+    robotAnswered(connection: RobotConnection): void {
+      if (!connection.controlSession) return
+      connection.controlSession.latencyRecorder.robotAnswered(preciseMs())
+      updateSpeed(connection.controlSession)
+    },
     participantAnswered(connection: ParticipantConnection): void {
       connection.recordSign(clockMs())
-      if (connection.controlSession?.operator === connection)
-        connection.controlSession.latencyRecorder.operatorAnswered(preciseMs())
+      if (connection.controlSession?.operator !== connection) return
+      connection.controlSession.latencyRecorder.operatorAnswered(preciseMs())
+      updateSpeed(connection.controlSession)
     },
 
     /** Counts as a sign of life: a slow participant gets no pings, but a dead one does not read either. */
@@ -184,6 +212,7 @@ export function createControlSessionService(deps: {
       for (const controlSession of sessionRegistry.all()) {
         if (controlSession.ordinal % MEASURE_SLOTS === measureSlot && !controlSession.hasNoParticipants)
           measure(controlSession)
+        else if (controlSession.speed.unknown && controlSession.isDrivable) measureUnknown(controlSession)
       }
     },
 

@@ -19,6 +19,7 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   eventSeq: 1,
   driven: true,
   latencyLimitMs: 400,
+  latencyBudgetMs: null,
   stopReason: null,
   stopByRole: null,
   stopByOwner: false,

@@ -4,8 +4,9 @@ import type { GatewayConnection } from '../connections/connection.ts'
 import { ControlStream } from './control-stream.ts'
 import { decide, type Gate, type Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
-import { sessionFrame, stateFrame } from './session-frames.ts'
+import { limitsFrame, sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
+import { SpeedEnvelope } from './speed-envelope.ts'
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
@@ -44,6 +45,7 @@ export class ControlSession implements Gate {
   readonly latencyRecorder: LatencyRecorder = createLatencyRecorder()
   readonly stream = new ControlStream()
   readonly stops: SessionStops
+  readonly speed: SpeedEnvelope
   #session: OpenSession
   #robot: RobotMember | null = null
   #operator: ParticipantMember | null = null
@@ -59,6 +61,7 @@ export class ControlSession implements Gate {
     this.robotId = robotId
     this.ordinal = ordinal
     this.#session = session
+    this.speed = new SpeedEnvelope(session.latencyBudgetMs)
     this.stops = new SessionStops(this)
   }
 
@@ -82,6 +85,10 @@ export class ControlSession implements Gate {
   /** Whether neither a connection nor a pending stop needs the session at this gateway. */
   get isAbandoned(): boolean {
     return this.#robot === null && this.hasNoParticipants && !this.stops.pending
+  }
+  /** Whether control frames could reach the robot, as far as connections and status allow. */
+  get isDrivable(): boolean {
+    return this.#robot !== null && this.#operator !== null && this.active
   }
   /** Whether an operator has joined the session once, here or according to the database. */
   get hadOperator(): boolean {
@@ -135,6 +142,8 @@ export class ControlSession implements Gate {
     this.bindRobot(robot)
     this.#lastSentStatus = this.#session.status
     this.latencyRecorder.forgetRobot()
+    this.speed.setBudget(this.#session.latencyBudgetMs)
+    this.speed.forget()
     this.stops.robotConnected(nowMs)
     this.#updateUnattended(nowMs)
     this.broadcastState(nowMs)
@@ -200,10 +209,12 @@ export class ControlSession implements Gate {
     this.#session = session
     const cleared = this.stops.applyStored(session.stopReason, nowMs)
     if (status !== 'ACTIVE') this.stream.clearMotion()
+    this.speed.setBudget(session.latencyBudgetMs)
     if (this.#robot && before !== status) {
       this.#lastSentStatus = status
       this.#robot.send(sessionFrame(session), nowMs)
-    }
+      if (!this.announceLimits(nowMs)) this.sendLimits(this.#robot, nowMs)
+    } else this.announceLimits(nowMs)
     // Also after a stop was cleared: only the operator, by resuming, allows the robot to move again.
     const motionForbidden = status === 'PAUSED' && !this.stopLatched
     if (motionForbidden && (cleared || (before !== null && before !== status)))
@@ -285,6 +296,7 @@ export class ControlSession implements Gate {
     this.#operator = connection
     this.stream.reset()
     this.latencyRecorder.forgetOperator()
+    this.speed.forget()
   }
 
   stateFrame(): string {
@@ -294,6 +306,21 @@ export class ControlSession implements Gate {
   broadcastState(nowMs: number): void {
     // Built for each participant: closing one that is too slow changes the state.
     for (const participant of this.participants()) participant.send(this.stateFrame(), nowMs)
+  }
+
+  /** Sends a newcomer the allowed speed, if this robot has a latency budget. */
+  sendLimits(connection: GatewayConnection, nowMs: number): void {
+    if (this.speed.enabled) connection.send(limitsFrame(this.speed.limits), nowMs)
+  }
+
+  /** Sends the robot and the participants the allowed speed if it has changed. Returns whether it has. */
+  announceLimits(nowMs: number): boolean {
+    const limits = this.speed.takeChange()
+    if (limits === null) return false
+    const frame = limitsFrame(limits)
+    this.#robot?.send(frame, nowMs)
+    for (const participant of this.participants()) participant.send(frame, nowMs)
+    return true
   }
 
   // Control frames.

@@ -49,11 +49,22 @@ export function createLatencyRecorder() {
     /** Returns the least time that a command takes, as last measured. */
     pathMs: () => pathMs,
 
+    /** Returns half of the newest round trips, also of running ones; undefined until both sides have answered. */
+    currentPathMs(nowMs: number): number | undefined {
+      const [toOperator, toRobot] = [operator.current(nowMs), robot.current(nowMs)]
+      return toOperator === undefined || toRobot === undefined ? undefined : (toOperator + toRobot) / 2
+    },
+
     /** Begins a measurement on each side, unless one is running or no ping can be sent. */
     measure(nowMs: number, pings: { operator: () => boolean; robot: () => boolean }): void {
       measurePath(nowMs)
       operator.begin(nowMs, pings.operator)
       robot.begin(nowMs, pings.robot)
+    },
+    /** Begins a measurement on each side that has not answered yet. */
+    measureUnknown(nowMs: number, pings: { operator: () => boolean; robot: () => boolean }): void {
+      if (operator.lastMs === undefined) operator.begin(nowMs, pings.operator)
+      if (robot.lastMs === undefined) robot.begin(nowMs, pings.robot)
     },
     operatorAnswered(nowMs: number): void {
       operator.end(nowMs)
@@ -94,7 +105,7 @@ export function createLatencyRecorder() {
     },
 
     /** Returns the counts since the last call; undefined if there are none. `restore` them if writing fails. */
-    take(): LatencyIncrement | undefined {
+    take(): Omit<LatencyIncrement, 'speed'> | undefined {
       if (frames === 0 && dropped === 0) return undefined
       const latencySummary = {
         buckets: buckets ?? new Array<number>(BUCKET_COUNT).fill(0),
@@ -106,7 +117,7 @@ export function createLatencyRecorder() {
       maxMs = frames = dropped = 0
       return latencySummary
     },
-    restore(latencySummary: LatencyIncrement): void {
+    restore(latencySummary: Omit<LatencyIncrement, 'speed'>): void {
       buckets ??= new Array<number>(BUCKET_COUNT).fill(0)
       for (const [bucket, count] of latencySummary.buckets.entries())
         buckets[bucket] = (buckets[bucket] ?? 0) + count

@@ -32,12 +32,14 @@ export function createParticipantFrames(deps: {
     seq: number,
     t: number,
     ttlMs: number,
+    speedScale: number | undefined,
     data: unknown,
   ): void {
     if (!connection.controlSession) return // control counts only after the first state
     const { id } = connection.controlSession.session
     const payload = JSON.stringify(data) ?? 'null'
-    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs},"data":${payload}}`
+    const scaled = speedScale === undefined ? '' : `,"speed_scale":${speedScale}`
+    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs}${scaled},"data":${payload}}`
     if (frame.length > MAX_FRAME_BYTES)
       return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
     connection.recordWellFormed()
@@ -64,7 +66,7 @@ export function createParticipantFrames(deps: {
 
   function text(connection: ParticipantConnection, value: TextFrame): void {
     if (connection.isOperator && isPlainControl(value)) {
-      return control(connection, value.seq, value.t, value.ttl_ms ?? deadmanMs, value.data)
+      return control(connection, value.seq, value.t, value.ttl_ms ?? deadmanMs, value.speed_scale, value.data)
     }
     const known = connection.isOperator ? operatorFrameTypes : observerFrameTypes
     if (!known.has(value.type)) {
@@ -76,7 +78,7 @@ export function createParticipantFrames(deps: {
     if (!parsed.success) return malformed(connection, readableIssues(parsed.error))
     const frame = parsed.data
     if (frame.type === 'control') {
-      return control(connection, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.data)
+      return control(connection, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.speed_scale, frame.data)
     }
     connection.recordWellFormed()
     if (frame.type === 'ping') {
@@ -102,6 +104,7 @@ interface PlainControl {
   readonly seq: number
   readonly t: number
   readonly ttl_ms?: number
+  readonly speed_scale?: number
   readonly data: unknown
 }
 
@@ -109,6 +112,7 @@ interface PlainControl {
 function isPlainControl(value: TextFrame): value is PlainControl & { type: 'control' } {
   if (value.type !== 'control') return false
   const { seq, t, ttl_ms: ttlMs } = value as { seq?: unknown; t?: unknown; ttl_ms?: unknown }
+  if ('speed_scale' in value) return false
   if (!Number.isSafeInteger(seq) || (seq as number) < 0 || !Number.isFinite(t)) return false
   if (ttlMs === undefined) return true
   return Number.isInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= MAX_TTL_MS

@@ -145,6 +145,7 @@ export function createParticipants(deps: {
       return connection.close('notAllowed')
     }
     connection.send(controlSession.stateFrame(), nowMs)
+    controlSession.sendLimits(connection, nowMs)
     battery.sendTo(connection, nowMs)
   }
 

@@ -1,4 +1,4 @@
-import type { DriveStop, RobotSession, SessionStatus } from '@wheelhouse/protocol'
+import type { DriveStop, RobotSession, SessionStatus, SpeedLimits } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 
 /** Describes an open session to its robot. */
@@ -18,6 +18,8 @@ export const sessionFrame = (session: OpenSession): string =>
 
 export const stopFrame = (reason: string, latched: boolean): string =>
   JSON.stringify({ type: 'stop', reason, latched })
+
+export const limitsFrame = (limits: SpeedLimits): string => JSON.stringify({ type: 'limits', ...limits })
 
 export const stateFrame = (status: SessionStatus, robotConnected: boolean, stop: DriveStop | null): string =>
   JSON.stringify({ type: 'state', status, robot_connected: robotConnected, stop })

@@ -95,10 +95,12 @@ export function createSessionWriter(deps: {
     if (latencySavedIn.get(controlSession) === period && !ended.has(controlSession)) return
     const latencySummary = controlSession.latencyRecorder.take()
     if (latencySummary) {
+      const speed = controlSession.speed.take()
       try {
-        await controlPersistence.addLatency(controlSession.session.id, latencySummary)
+        await controlPersistence.addLatency(controlSession.session.id, { ...latencySummary, speed })
       } catch (cause) {
         controlSession.latencyRecorder.restore(latencySummary)
+        controlSession.speed.restore(speed)
         throw cause
       }
     }

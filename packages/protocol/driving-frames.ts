@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RobotLogLevel } from './robot-log.ts'
+import { LimitsFrame, SpeedScale } from './speed-limits.ts'
 import { Role, SessionStatus, StopClear } from './status.ts'
 
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
@@ -36,6 +37,8 @@ export const DriveControl = z.looseObject({
   seq: sequence,
   t: clockMs,
   ttl_ms: z.number().int().min(1).max(MAX_TTL_MS).optional(),
+  /** The speed scale that the operator has applied to the speeds in `data`; 1 without it. */
+  speed_scale: SpeedScale.optional(),
   data: z.unknown(),
 })
 export type DriveControl = z.infer<typeof DriveControl>
@@ -129,6 +132,7 @@ export const ToDriverFrame = z.discriminatedUnion('type', [
   DriveAck,
   Dropped,
   DriveLatency,
+  LimitsFrame,
   DriveLog,
   DriveBattery,
   Pong,

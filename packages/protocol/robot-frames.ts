@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Episode, EpisodeAck } from './episodes.ts'
 import { LOG_MESSAGE_MAX, RobotLogLevel } from './robot-log.ts'
+import { LimitsFrame, SpeedLimits, SpeedScale } from './speed-limits.ts'
 import { SessionStatus } from './status.ts'
 
 /** Largest frame that either side may send, in bytes. */
@@ -67,6 +68,8 @@ export const Welcome = z.looseObject({
   session: RobotSession.nullable(),
   /** The stop in force. The robot must stay halted until `stop_cleared`. */
   stop: z.object({ reason: z.string(), latched: z.boolean() }).nullable(),
+  /** The allowed speed of the open session. Without it, the speed is not limited. */
+  limits: SpeedLimits.optional(),
 })
 export type Welcome = z.infer<typeof Welcome>
 
@@ -84,6 +87,8 @@ export const Control = z.looseObject({
   seq: sequence,
   t: unixMs,
   ttl_ms: z.number(),
+  /** The speed scale that operator and gateway have applied to the speeds in `data`; 1 without it. */
+  speed_scale: SpeedScale.optional(),
   data: z.unknown(),
 })
 export type Control = z.infer<typeof Control>
@@ -106,6 +111,7 @@ export const ToRobotFrame = z.discriminatedUnion('type', [
   HeartbeatAck,
   SessionChanged,
   Control,
+  LimitsFrame,
   Stop,
   StopCleared,
   EpisodeAck,

@@ -2005,7 +2005,12 @@ export interface components {
          *         "p95_ms": 10.9,
          *         "max_ms": 84.2,
          *         "frames": 43180,
-         *         "dropped": 12
+         *         "dropped": 12,
+         *         "speed": {
+         *           "min_scale": 1,
+         *           "mean_scale": 1,
+         *           "limited_seconds": 0
+         *         }
          *       }
          *     }
          */
@@ -2112,6 +2117,15 @@ export interface components {
                 frames: number;
                 /** @description Number of commands that the gateway dropped. */
                 dropped: number;
+                /** @description How far the latency limited the speed; null without a latency budget of the robot. */
+                speed: {
+                    /** @description Lowest speed scale, 0 to 1; null if the latency was never known. */
+                    min_scale: number | null;
+                    /** @description Mean speed scale over the time in which the robot could be driven and the latency was known, 0 to 1; null if the latency was never known. */
+                    mean_scale: number | null;
+                    /** @description Time in which the speed was limited, also because the latency was unknown. */
+                    limited_seconds: number;
+                } | null;
             } | null;
         };
         /** @description Statistics of a robot owner. */
@@ -2927,7 +2941,12 @@ export interface components {
          *         "p95_ms": 10.9,
          *         "max_ms": 84.2,
          *         "frames": 43180,
-         *         "dropped": 12
+         *         "dropped": 12,
+         *         "speed": {
+         *           "min_scale": 1,
+         *           "mean_scale": 1,
+         *           "limited_seconds": 0
+         *         }
          *       },
          *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
@@ -3035,6 +3054,15 @@ export interface components {
                 frames: number;
                 /** @description Number of commands that the gateway dropped. */
                 dropped: number;
+                /** @description How far the latency limited the speed; null without a latency budget of the robot. */
+                speed: {
+                    /** @description Lowest speed scale, 0 to 1; null if the latency was never known. */
+                    min_scale: number | null;
+                    /** @description Mean speed scale over the time in which the robot could be driven and the latency was known, 0 to 1; null if the latency was never known. */
+                    mean_scale: number | null;
+                    /** @description Time in which the speed was limited, also because the latency was unknown. */
+                    limited_seconds: number;
+                } | null;
             } | null;
             /** @description Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after the earnings have become available. */
             earnings_pending_until: string | null;
@@ -3493,6 +3521,11 @@ export interface components {
              * @example 400
              */
             latency_limit_ms: number;
+            /**
+             * @description Latency budget in milliseconds. Above it the platform limits the speed of the robot to budget divided by latency, so that the robot drives no farther within the latency than at full speed within the budget; null: no limit.
+             * @example 200
+             */
+            latency_budget_ms: number | null;
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
@@ -3649,6 +3682,11 @@ export interface components {
              * @example 400
              */
             latency_limit_ms: number;
+            /**
+             * @description Latency budget in milliseconds. Above it the platform limits the speed of the robot to budget divided by latency, so that the robot drives no farther within the latency than at full speed within the budget; null: no limit.
+             * @example 200
+             */
+            latency_budget_ms: number | null;
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
@@ -7231,6 +7269,7 @@ export interface operations {
                  *         "berlin"
                  *       ],
                  *       "notes": "The gripper is new",
+                 *       "latency_budget_ms": 200,
                  *       "require_certification": false
                  *     }
                  */
@@ -7263,6 +7302,12 @@ export interface operations {
                      * @example The gripper is new
                      */
                     notes?: string | null;
+                    /**
+                     * @description Latency budget in milliseconds. Above it the platform limits the speed of the robot to budget divided by latency, so that the robot drives no farther within the latency than at full speed within the budget; null: no limit.
+                     * @default 200
+                     * @example 200
+                     */
+                    latency_budget_ms?: number | null;
                     /**
                      * @description Whether operators need a certification for the robot's type. Defaults to the platform's setting.
                      * @example false
@@ -7302,6 +7347,7 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "latency_budget_ms": 200,
                      *       "stop_clear": "owner",
                      *       "on_hold": false,
                      *       "battery": 0.83,
@@ -7403,6 +7449,7 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "latency_budget_ms": 200,
                      *       "stop_clear": "owner",
                      *       "on_hold": false,
                      *       "battery": 0.83,
@@ -7532,6 +7579,7 @@ export interface operations {
                  *       "notes": "The gripper is new",
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
+                 *       "latency_budget_ms": 200,
                  *       "stop_clear": "owner",
                  *       "on_hold": false,
                  *       "low_battery_threshold": 0.2,
@@ -7565,6 +7613,11 @@ export interface operations {
                      * @example 400
                      */
                     latency_limit_ms?: number;
+                    /**
+                     * @description Latency budget in milliseconds. Above it the platform limits the speed of the robot to budget divided by latency, so that the robot drives no farther within the latency than at full speed within the budget; null: no limit.
+                     * @example 200
+                     */
+                    latency_budget_ms?: number | null;
                     /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
                     /**
@@ -7616,6 +7669,7 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "latency_budget_ms": 200,
                      *       "stop_clear": "owner",
                      *       "on_hold": false,
                      *       "battery": 0.83,
@@ -10815,7 +10869,12 @@ export interface operations {
                      *         "p95_ms": 10.9,
                      *         "max_ms": 84.2,
                      *         "frames": 43180,
-                     *         "dropped": 12
+                     *         "dropped": 12,
+                     *         "speed": {
+                     *           "min_scale": 1,
+                     *           "mean_scale": 1,
+                     *           "limited_seconds": 0
+                     *         }
                      *       }
                      *     }
                      */
@@ -10904,7 +10963,12 @@ export interface operations {
                      *         "p95_ms": 10.9,
                      *         "max_ms": 84.2,
                      *         "frames": 43180,
-                     *         "dropped": 12
+                     *         "dropped": 12,
+                     *         "speed": {
+                     *           "min_scale": 1,
+                     *           "mean_scale": 1,
+                     *           "limited_seconds": 0
+                     *         }
                      *       }
                      *     }
                      */
@@ -11356,7 +11420,12 @@ export interface operations {
                      *         "p95_ms": 10.9,
                      *         "max_ms": 84.2,
                      *         "frames": 43180,
-                     *         "dropped": 12
+                     *         "dropped": 12,
+                     *         "speed": {
+                     *           "min_scale": 1,
+                     *           "mean_scale": 1,
+                     *           "limited_seconds": 0
+                     *         }
                      *       }
                      *     }
                      */

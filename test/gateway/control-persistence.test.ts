@@ -247,6 +247,7 @@ describe('the gateway', () => {
       eventSeq: 1,
       driven: false,
       latencyLimitMs: 10_000,
+      latencyBudgetMs: null,
       stopReason: null,
     }
     const { platform } = world
@@ -269,16 +270,27 @@ describe('the gateway', () => {
       .where('id', '=', fixture.robot.id)
       .execute()
     expect(await marked()).toBe(false)
-    await fixture.client.patch(`/api/client/robots/${fixture.robot.id}`, { latency_limit_ms: 150 })
+    await fixture.client.patch(`/api/client/robots/${fixture.robot.id}`, {
+      latency_limit_ms: 150,
+      latency_budget_ms: 120,
+    })
     await waitFor(() => expect(changed).toContain(fixture.robot.id))
     unsubscribe()
     expect(await marked(), 'also by polling').toBe(true)
-    expect((await seenByGateway(fixture))?.session).toMatchObject({ ...session, latencyLimitMs: 150 })
+    expect((await seenByGateway(fixture))?.session).toMatchObject({
+      ...session,
+      latencyLimitMs: 150,
+      latencyBudgetMs: 120,
+    })
 
     const [connected] = await store.connect(node_id as string, [
       { robotId: fixture.robot.id, tokenVersion: 1, atMs: Date.now() },
     ])
-    expect(connected?.session).toMatchObject({ ...session, latencyLimitMs: 150 })
+    expect(connected?.session).toMatchObject({
+      ...session,
+      latencyLimitMs: 150,
+      latencyBudgetMs: 120,
+    })
     await ended(fixture)
     await fixture.link.closed // the test's connection is newer than its own
     await store.disconnect([
@@ -433,7 +445,8 @@ describe('the latency of a session', () => {
   const interval = (...ages: number[]): LatencyIncrement => {
     const buckets = times(BUCKET_COUNT).map(() => 0)
     for (const age of ages) buckets[bucketOf(age)]! += 1
-    return { buckets, maxMs: Math.max(0, ...ages), frames: ages.length, dropped: 0 }
+    const speed = { budgetedMs: 0, scaledMs: 0, limitedMs: 0, minScale: 1 }
+    return { buckets, maxMs: Math.max(0, ...ages), frames: ages.length, dropped: 0, speed }
   }
   const rounded = (ms: number) => Math.round(ms * 10) / 10
   const bound = (ms: number) => rounded(upperBoundMs(bucketOf(ms)))
@@ -442,7 +455,7 @@ describe('the latency of a session', () => {
     const fixture = await openSessionFixture(world)
     expect((await fixture.read()).latency).toBe(null)
     await driving.addLatency(fixture.id, { ...interval(1, 1, 1, 20.04), dropped: 3 })
-    const expected = { p50_ms: bound(1), p95_ms: 20, max_ms: 20, frames: 4, dropped: 3 }
+    const expected = { p50_ms: bound(1), p95_ms: 20, max_ms: 20, frames: 4, dropped: 3, speed: null }
     for (const user of [fixture.client, fixture.operator, await world.admin()]) {
       expect((await fixture.read(user)).latency).toEqual(expected)
     }
@@ -453,6 +466,22 @@ describe('the latency of a session', () => {
     expect((await fixture.performAction(fixture.client, 'end')).body.latency).toEqual(expected)
     const [listed] = (await fixture.client.get('/api/sessions')).body.sessions
     expect(listed).not.toHaveProperty('latency')
+  })
+
+  test('contains how far it limited the speed, over all increments', async () => {
+    const fixture = await openSessionFixture(world)
+    const limited = { budgetedMs: 4_000, scaledMs: 2_600, limitedMs: 2_800, minScale: 0.35 }
+    const full = { budgetedMs: 6_000, scaledMs: 6_000, limitedMs: 0, minScale: 1 }
+    await driving.addLatency(fixture.id, {
+      ...interval(1),
+      speed: { ...limited, budgetedMs: 0, scaledMs: 0 },
+    })
+    const unknown = { min_scale: null, mean_scale: null, limited_seconds: 3 }
+    expect((await fixture.read()).latency.speed).toEqual(unknown)
+    await driving.addLatency(fixture.id, { ...interval(1), speed: limited })
+    await driving.addLatency(fixture.id, { ...interval(1), speed: full })
+    const speed = { min_scale: 0.35, mean_scale: 0.86, limited_seconds: 6 }
+    expect((await fixture.read(fixture.operator)).latency.speed).toEqual(speed)
   })
 
   test('adds up concurrent increments in any order, also after the session is over', async () => {
@@ -468,6 +497,7 @@ describe('the latency of a session', () => {
       max_ms: rounded(1.5 ** 19),
       frames: 80,
       dropped: 45,
+      speed: null,
     })
     const { buckets } = await world.platform.core.db
       .selectFrom('session_latency')
@@ -486,6 +516,7 @@ describe('the latency of a session', () => {
       max_ms: null,
       frames: 0,
       dropped: 7,
+      speed: null,
     })
     await ended(fixture)
   })

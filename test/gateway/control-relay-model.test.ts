@@ -29,6 +29,11 @@ const control = fc.record({
     [1, fc.constant(65_535)],
   ),
   binary: fc.boolean(),
+  /** The scale that the operator has applied already; undefined for an operator of an earlier version. */
+  speedScale: mostly<number | undefined>(
+    [2, fc.constant(undefined)],
+    [1, fc.constantFrom(0.05, 0.35, 0.5, 1)],
+  ),
 })
 const api = fc.record({
   do: kind('api'),

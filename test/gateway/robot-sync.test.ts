@@ -24,6 +24,7 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   eventSeq: 1,
   driven: false,
   latencyLimitMs: 400,
+  latencyBudgetMs: null,
   activeSinceMs,
   clientId: id,
   stopByRole: null,

@@ -7,10 +7,11 @@ export function measureGateway(
     readonly connections: number
     readonly participants: number
     readonly sessions: number
+    readonly limitedSessions: number
     readonly counts: Readonly<
       Record<
         | ('frames' | 'logLines' | 'logLinesDropped' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs')
-        | ('passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'),
+        | ('passed' | 'dropped' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'),
         number
       >
     >
@@ -31,9 +32,15 @@ export function measureGateway(
     'Open sessions of robots connected to this gateway',
     () => gateway.sessions,
   )
+  gauge(
+    'wheelhouse_gateway_sessions_limited',
+    'Sessions in which the latency limits the speed of the robot',
+    () => gateway.limitedSessions,
+  )
   const controlCounters = {
     passed: ['wheelhouse_control_relayed_total', 'Control frames relayed to a robot'],
     dropped: ['wheelhouse_control_dropped_total', 'Control frames rejected, for any reason'],
+    limited: ['wheelhouse_control_limited_total', 'Control frames whose speed the gateway reduced'],
     deadman: [
       'wheelhouse_deadman_stops_total',
       'Robots stopped by the deadman because no control frame arrived',

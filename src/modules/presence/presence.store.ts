@@ -16,6 +16,8 @@ export interface OpenSession {
   readonly driven: boolean
   /** The gateway drops control frames that are older. */
   readonly latencyLimitMs: number
+  /** The latency up to which the robot may drive at full speed; null for no limit of the speed. */
+  readonly latencyBudgetMs: number | null
   /** Reason of the latched remote stop; null while no stop is latched. */
   readonly stopReason: string | null
   /** Role of the stop's first requester; null when the platform requested it, or without a stop. */
@@ -272,6 +274,7 @@ function openSession(row: {
   event_seq: number
   driven: boolean
   latency_limit_ms: number
+  latency_budget_ms: number | null
   client_id: string
   stop_reason: string | null
   stop_by_role: Role | null
@@ -289,6 +292,7 @@ function openSession(row: {
     eventSeq: row.event_seq,
     driven: row.driven,
     latencyLimitMs: row.latency_limit_ms,
+    latencyBudgetMs: row.latency_budget_ms,
     stopReason: row.stop_reason,
     stopByRole: row.stop_by_role,
     stopByOwner: row.stop_by_owner,

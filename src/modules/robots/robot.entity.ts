@@ -54,6 +54,8 @@ export const Robot = defineEntity({
     status: p.enum(RobotStatus.options).default('OFFLINE'),
     requireCertification: p.boolean().default(false),
     latencyLimitMs: p.integer().default(400),
+    /** The latency up to which the robot may drive at full speed; null for no limit of the speed. */
+    latencyBudgetMs: p.integer().nullable(),
     /** The users who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
     /** No session can start on the robot until its owner releases it. */

@@ -24,6 +24,12 @@ const examples = {
       'Latency limit in milliseconds. The gateway drops commands that take longer, and stops the robot.',
     examples: [400],
   },
+  latencyBudget: {
+    description:
+      'Latency budget in milliseconds. Above it the platform limits the speed of the robot to budget divided by latency, ' +
+      'so that the robot drives no farther within the latency than at full speed within the budget; null: no limit.',
+    examples: [200],
+  },
   stopClear: {
     description:
       'The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also ' +
@@ -52,6 +58,9 @@ const streamUrl = z
   .meta(examples.streamUrl)
 const tags = z.array(line(50)).max(20).meta(examples.tags)
 
+/** The latency budget of a new robot whose owner does not specify one. */
+const DEFAULT_LATENCY_BUDGET_MS = 200
+
 const settings = {
   name: line(100).meta(examples.name),
   stream_url: streamUrl,
@@ -59,6 +68,7 @@ const settings = {
   notes: prose(4_000).nullable().meta(examples.notes),
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
+  latency_budget_ms: z.number().int().min(50).max(10_000).nullable().meta(examples.latencyBudget),
   stop_clear: StopClear.meta(examples.stopClear),
   on_hold: z.boolean().meta(examples.onHold),
   low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
@@ -73,6 +83,7 @@ export const RegisterRobot = z.strictObject({
   stream_url: streamUrl.default(''),
   tags: tags.default([]),
   notes: settings.notes.default(null),
+  latency_budget_ms: settings.latency_budget_ms.default(DEFAULT_LATENCY_BUDGET_MS),
   require_certification: z
     .boolean()
     .meta({
@@ -147,6 +158,7 @@ export type RobotView = z.infer<typeof RobotView>
 export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
+  latency_budget_ms: z.number().int().nullable().meta(examples.latencyBudget),
   stop_clear: StopClear.meta(examples.stopClear),
   on_hold: z.boolean().meta(examples.onHold),
   battery: z

@@ -37,6 +37,7 @@ export function createRobotViews(gatewayUrl: () => string) {
     ...robot(row),
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
+    latency_budget_ms: row.latency_budget_ms,
     stop_clear: row.stop_clear,
     on_hold: row.on_hold,
     battery: row.battery,

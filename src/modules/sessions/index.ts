@@ -1,4 +1,8 @@
-export type { ControlPersistence, LatencyIncrement } from './control/control-persistence.service.ts'
+export type {
+  ControlPersistence,
+  LatencyIncrement,
+  SpeedIncrement,
+} from './control/control-persistence.service.ts'
 export { createSessions, sessionsEndpoints } from './facade.ts'
 export { BUCKET_COUNT, bucketOf } from './latency/latency-histogram.ts'
 export type { SessionLifecycle } from './lifecycle/session-lifecycle.ts'

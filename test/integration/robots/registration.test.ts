@@ -36,6 +36,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const DETAIL_FIELDS = [
   'require_certification',
   'latency_limit_ms',
+  'latency_budget_ms',
   'log_event_level',
   'stop_clear',
   'on_hold',
@@ -76,6 +77,7 @@ describe('registering', () => {
       total_hours: 0,
       require_certification: false,
       latency_limit_ms: 400,
+      latency_budget_ms: 200,
       robot_token: token,
       created_at: createdAt,
       log_event_level: 'error',
@@ -101,6 +103,7 @@ describe('registering', () => {
       stream_url: 'rtsp://cam.example/1',
       notes: 'two\nlines',
       require_certification: true,
+      latency_budget_ms: null,
     }
     const { body } = await owner.post(ROBOTS, ownerInput)
 
@@ -241,6 +244,8 @@ describe('settings', () => {
       { notes: null },
       { require_certification: true },
       { latency_limit_ms: 150 },
+      { latency_budget_ms: 150 },
+      { latency_budget_ms: null },
       { low_battery_threshold: 0.35 },
       { log_event_level: 'off' },
       { name: 'Both', notes: 'at once' },
@@ -264,6 +269,8 @@ describe('settings', () => {
     ['total_hours', { total_hours: 9 }],
     ['latency_limit_ms', { latency_limit_ms: 49 }],
     ['latency_limit_ms', { latency_limit_ms: 100.5 }],
+    ['latency_budget_ms', { latency_budget_ms: 49 }],
+    ['latency_budget_ms', { latency_budget_ms: 10_001 }],
     ['low_battery_threshold', { low_battery_threshold: 1.5 }],
     ['log_event_level', { log_event_level: 'debug' }],
     ['colour', { name: 'fine', colour: 'red' }],

@@ -1,4 +1,4 @@
-import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import { encodeBinaryFrame, MIN_SPEED_SCALE, type SpeedLimits } from '@wheelhouse/protocol'
 import { pino } from 'pino'
 import { vi } from 'vitest'
 import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
@@ -11,6 +11,7 @@ import { plainGuard } from './plain-guard.ts'
 
 export const DEADMAN_MS = 250
 const LATENCY_LIMIT_MS = 400
+const LATENCY_BUDGET_MS = 100
 const GRACE_MS = 2_000
 const ROBOT_ID = '00000000-0000-4000-9000-000000000000'
 const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
@@ -40,6 +41,8 @@ export interface TestParticipant {
   state: string | null
   /** The reasons for which its frames were dropped, as it received them. */
   readonly dropped: string[]
+  /** The allowed speeds, as it received them. */
+  readonly limits: SpeedLimits[]
   seq: number
   /** Its clock is behind the gateway's by this much, and runs faster by this factor. */
   readonly apartMs: number
@@ -60,7 +63,17 @@ export interface Machine {
   /** It may move: control arrived, and no stop since. */
   moving: boolean
   controls: number
+  /** The speed scale that it received last in this session; null before the first one. */
+  speedScale: number | null
+  /** The JSON commands and the allowed speeds in the order in which they arrived. */
+  readonly received: (Command | SpeedLimits)[]
   readonly lastSeqs: Map<number, number>
+}
+
+/** A command that a participant sent at full speed, as the robot receives it. */
+interface Command {
+  readonly data: { readonly key: string; readonly linear: number }
+  readonly speed_scale?: number
 }
 
 interface StopRequestCall {
@@ -79,7 +92,10 @@ const text = (frame: Sent) => (typeof frame === 'string' ? JSON.parse(frame) : u
  * Creates a whole gateway without sockets and database, under a clock that the test advances. Checks the rules of control:
  * `violations` lists each violation.
  */
-export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) {
+export async function createControlFixture({
+  heartbeatTimeoutMs = 1_000,
+  latencyBudgetMs = LATENCY_BUDGET_MS as number | null,
+} = {}) {
   const violations: string[] = []
   const participants: TestParticipant[] = []
   const machines: Machine[] = []
@@ -94,6 +110,7 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
     robotId: ROBOT_ID,
     operatorId: OPERATOR_ID,
     latencyLimitMs: LATENCY_LIMIT_MS,
+    latencyBudgetMs,
     connection: () => machines.findLast(({ welcomed, socket }) => welcomed && socket.open),
   })
   const errors: string[] = []
@@ -196,6 +213,22 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
     Object.assign(to, { moving: true, controls: to.controls + 1 })
   }
 
+  /** Checks that a command at full speed arrives at the speed that the robot and the age of the command allow. */
+  function checkSpeed(to: Machine, { data: { key, linear }, speed_scale = 1 }: Command): void {
+    const made = frames.get(key)
+    if (!made) return // reported by checkControl
+    const participant = participants[made.userIndex] as TestParticipant
+    const slackMs = (nowMs() - participant.firstMs + 1_000) * CLOCK_DRIFT * 2 + ROUNDING_MS
+    const ageMs = nowMs() - made.madeMs - participant.quickestMs - slackMs
+    const allowed = Math.max(MIN_SPEED_SCALE, Math.min(1, LATENCY_BUDGET_MS / Math.max(1, ageMs)))
+    if (latencyBudgetMs === null) return
+    if (to.speedScale === null) wrong(`frame ${key} arrives before the allowed speed`)
+    if (linear > Math.min(allowed, to.speedScale ?? 1) + 1e-9)
+      wrong(`frame ${key} has the speed ${linear}; ${allowed} and ${to.speedScale} are allowed`)
+    if (Math.abs(linear - speed_scale) > 1e-9)
+      wrong(`frame ${key} was scaled to ${linear}, not ${speed_scale}`)
+  }
+
   function recordSent(to: Machine, frame: Sent, behind: number): void {
     if (typeof frame !== 'string') {
       if (behind > 0) wrong('control is queued behind frames that the robot has not read')
@@ -209,9 +242,16 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
     const value = text(frame)
     if (value.type === 'control') {
       if (behind > 0) wrong('control is queued behind frames that the robot has not read')
-      return checkControl(to, value.data, value.session_id)
+      checkSpeed(to, value)
+      to.received.push(value)
+      return checkControl(to, value.data.key, value.session_id)
     }
+    if (value.type === 'limits') {
+      to.speedScale = value.speed_scale
+      to.received.push(value)
+    } else if (value.type === 'session') to.speedScale = null
     if (value.type === 'welcome') {
+      to.speedScale = value.limits?.speed_scale ?? null
       Object.assign(to, { welcomed: true, sentMs: nowMs(), latched: value.stop?.reason ?? null })
       const id = value.session?.session_id
       // Once it is recorded and all participants have left, the gateway may evict it and query it again.
@@ -288,6 +328,8 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
         answered: false,
         moving: false,
         controls: 0,
+        speedScale: null,
+        received: [],
         lastSeqs: new Map(),
         socket: undefined as never, // assigned below: its peer refers to this object
       }
@@ -317,6 +359,7 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
         isOperator: part === 'control',
         state: null,
         dropped: [],
+        limits: [],
         seq: 0,
         apartMs,
         ppm,
@@ -338,6 +381,7 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
         read(frame) {
           const value = text(frame)
           if (value?.type === 'state') participant.state = frame as string
+          else if (value?.type === 'limits') participant.limits.push(value)
           else if (value?.type === 'dropped') participant.dropped.push(value.why)
         },
       })
@@ -348,9 +392,15 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
     /** Delivers a control frame that was created `delayMs` ago. */
     control(
       participant: TestParticipant,
-      change: { delayMs?: number; seqBy?: number; ttlMs?: number; binary?: boolean } = {},
+      change: {
+        delayMs?: number
+        seqBy?: number
+        ttlMs?: number
+        binary?: boolean
+        speedScale?: number | undefined
+      } = {},
     ): string {
-      const { delayMs = 0, seqBy = 1, ttlMs = DEADMAN_MS, binary = false } = change
+      const { delayMs = 0, seqBy = 1, ttlMs = DEADMAN_MS, binary = false, speedScale } = change
       participant.seq = Math.max(0, participant.seq + seqBy)
       const { seq, number: userIndex } = participant
       const key = `${userIndex}:${frames.size}`
@@ -366,7 +416,16 @@ export async function createControlFixture({ heartbeatTimeoutMs = 1_000 } = {}) 
       }
       // An admitted operator who does not read has not received the first state yet; control is valid nevertheless.
       if (participant.socket.open) participant.arrivedMs = nowMs()
-      participant.socket.receiveFrame(raw ?? { type: 'control', seq, t, ttl_ms: ttlMs, data: key })
+      participant.socket.receiveFrame(
+        raw ?? {
+          type: 'control',
+          seq,
+          t,
+          ttl_ms: ttlMs,
+          data: { key, linear: speedScale ?? 1 },
+          ...(speedScale !== undefined && { speed_scale: speedScale }),
+        },
+      )
       return key
     },
 

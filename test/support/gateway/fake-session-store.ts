@@ -46,10 +46,12 @@ export function createSessionBook(parts: {
   robotId: string
   operatorId: string
   latencyLimitMs: number
+  latencyBudgetMs: number | null
   /** Incremented when the robot's connection changes: answers to earlier queries do not count. */
   connection: () => unknown
 }) {
   const { robotId, operatorId, latencyLimitMs, connection } = parts
+  let { latencyBudgetMs } = parts
   const pages: Page[] = []
   let calls: Call[] = []
   let answers: (() => void)[] = []
@@ -100,7 +102,7 @@ export function createSessionBook(parts: {
     const seen = { id, status, eventSeq, driven, stopReason, activeSinceMs }
     const stop = { stopByRole: stopReason === null ? null : ('operator' as const), stopByOwner: false }
     const owner = { clientId: 'owner', stopClear: 'owner' as const }
-    return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, ...stop, ...owner }
+    return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, latencyBudgetMs, ...stop, ...owner }
   }
 
   /** Records an answer when it reaches the gateway. */
@@ -316,6 +318,12 @@ export function createSessionBook(parts: {
       back()
       note(current, 'session.resumed', { status: 'ACTIVE', activeSinceMs: nowMs })
       return true
+    },
+    /** The owner changes the latency budget of the robot. */
+    setLatencyBudget(budgetMs: number | null): void {
+      latencyBudgetMs = budgetMs
+      changed = true
+      hint('robots.changed', { robotIds: [robotId] })
     },
     stop(reason: string): boolean {
       const current = open()

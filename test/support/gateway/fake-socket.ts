@@ -28,6 +28,8 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
   unreadBytes = 0
   mostUnreadBytes = 0
   pings = 0
+  /** Whether its library answers pings. */
+  answersPings = true
   /** With more unread bytes than this it accepts no more frames. */
   limitBytes = LIMIT_BYTES
   readonly #handlers: ConnectionHandlers<L>
@@ -62,7 +64,7 @@ export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
 
   /** Answers the received pings, as the peer's library does. */
   pong(): void {
-    if (!this.open || !this.#reading || this.pings === 0) return
+    if (!this.open || !this.#reading || !this.answersPings || this.pings === 0) return
     this.pings = 0
     this.#handlers.pong(this.link)
   }

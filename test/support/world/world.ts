@@ -109,13 +109,14 @@ export async function createWorld(options: WorldOptions = {}) {
     admin: () => user('admin@test.local'),
     newUser: () => user(`user${++userCount}@test.local`),
 
-    /** Registers a robot; it is OFFLINE until it connects. */
+    /** Registers a robot without a latency budget, so that a busy machine does not slow it down; it is OFFLINE until it connects. */
     async robot(owner: TestUser, input: Record<string, unknown> = {}) {
       const id = `board-${++userCount}`
       const reply = await owner.post('/api/client/robots', {
         name: `Robot ${id}`,
         robot_type: 'testbot',
         hardware_id: id,
+        latency_budget_ms: null,
         ...input,
       })
       expect(reply.status, JSON.stringify(reply.body)).toBe(201)

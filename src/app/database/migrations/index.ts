@@ -28,6 +28,7 @@ import { Migration0027Vocabulary } from './0027-vocabulary.ts'
 import { Migration0028Jobs } from './0028-jobs.ts'
 import { Migration0029JobLists } from './0029-job-lists.ts'
 import { Migration0030SessionExports } from './0030-session-exports.ts'
+import { Migration0031SpeedEnvelope } from './0031-speed-envelope.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -61,4 +62,5 @@ export const migrations = [
   { name: '0028_jobs', class: Migration0028Jobs },
   { name: '0029_job_lists', class: Migration0029JobLists },
   { name: '0030_session_exports', class: Migration0030SessionExports },
+  { name: '0031_speed_envelope', class: Migration0031SpeedEnvelope },
 ]

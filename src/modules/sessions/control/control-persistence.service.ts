@@ -16,6 +16,19 @@ export interface LatencyIncrement {
   readonly frames: number
   /** Number of frames that the gateway dropped. */
   readonly dropped: number
+  readonly speed: SpeedIncrement
+}
+
+/** How far the latency has limited the speed over some period. All zero, and a scale of 1, without a latency budget. */
+export interface SpeedIncrement {
+  /** Time in which the robot could be driven under a latency budget and the latency was known, in milliseconds. */
+  readonly budgetedMs: number
+  /** The integral of the speed scale over that time. */
+  readonly scaledMs: number
+  /** Time in which the robot could be driven and the scale was below 1, also because the latency was unknown. */
+  readonly limitedMs: number
+  /** Lowest speed scale of a measured latency. */
+  readonly minScale: number
 }
 
 /** Persists the gateway's control state of sessions. Every method throws while the database is unreachable. */
@@ -144,10 +157,12 @@ export function createControlPersistence(deps: {
       return known?.event_seq
     },
 
-    async addLatency(sessionId, { buckets, maxMs, frames, dropped }) {
+    async addLatency(sessionId, { buckets, maxMs, frames, dropped, speed }) {
       await sql`
-        insert into session_latency (session_id, buckets, max_ms, frames, dropped)
-        select id, ${buckets}::bigint[], ${maxMs}::float8, ${frames}::bigint, ${dropped}::bigint
+        insert into session_latency
+          (session_id, buckets, max_ms, frames, dropped, budgeted_ms, scaled_ms, limited_ms, min_speed_scale)
+        select id, ${buckets}::bigint[], ${maxMs}::float8, ${frames}::bigint, ${dropped}::bigint,
+          ${speed.budgetedMs}::float8, ${speed.scaledMs}::float8, ${speed.limitedMs}::float8, ${speed.minScale}::float8
         from sessions where id = ${sessionId}
         on conflict (session_id) do update set
           buckets = (
@@ -158,6 +173,10 @@ export function createControlPersistence(deps: {
           max_ms = greatest(session_latency.max_ms, excluded.max_ms),
           frames = session_latency.frames + excluded.frames,
           dropped = session_latency.dropped + excluded.dropped,
+          budgeted_ms = session_latency.budgeted_ms + excluded.budgeted_ms,
+          scaled_ms = session_latency.scaled_ms + excluded.scaled_ms,
+          limited_ms = session_latency.limited_ms + excluded.limited_ms,
+          min_speed_scale = least(session_latency.min_speed_scale, excluded.min_speed_scale),
           updated_at = now()`.execute(db)
     },
 

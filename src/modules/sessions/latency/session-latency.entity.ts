@@ -18,6 +18,13 @@ export const SessionLatency = defineEntity({
     frames: p.bigint('number'),
     /** Number of frames that the gateway dropped. */
     dropped: p.bigint('number'),
+    /** Time of driving under a latency budget with a known latency, in milliseconds; 0 without a budget. */
+    budgetedMs: p.float().columnType('double precision').default(0),
+    /** The integral of the speed scale over that time. */
+    scaledMs: p.float().columnType('double precision').default(0),
+    /** Time in which the scale was below 1, also because the latency was unknown. */
+    limitedMs: p.float().columnType('double precision').default(0),
+    minSpeedScale: p.float().columnType('double precision').default(1),
     updatedAt: p.datetime(3).defaultRaw('now()'),
   },
 })

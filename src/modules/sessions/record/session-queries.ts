@@ -137,6 +137,8 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
     .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
     .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])
+    .select(['session_latency.budgeted_ms', 'session_latency.scaled_ms', 'session_latency.limited_ms'])
+    .select(['session_latency.min_speed_scale'])
     .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),
 )
 

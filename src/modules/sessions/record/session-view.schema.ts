@@ -80,12 +80,32 @@ const age = (which: string) =>
     .number()
     .nullable()
     .meta({ description: `${which}, in milliseconds; null without measurements.` })
+const speedScale = (which: string) =>
+  z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .meta({ description: `${which}, 0 to 1; null if the latency was never known.` })
+const speed = z
+  .object({
+    min_scale: speedScale('Lowest speed scale'),
+    mean_scale: speedScale(
+      'Mean speed scale over the time in which the robot could be driven and the latency was known',
+    ),
+    limited_seconds: whole.meta({
+      description: 'Time in which the speed was limited, also because the latency was unknown.',
+    }),
+  })
+  .nullable()
+  .meta({ description: 'How far the latency limited the speed; null without a latency budget of the robot.' })
 const latency = z.object({
   p50_ms: age('50th percentile of the latency'),
   p95_ms: age('95th percentile of the latency'),
   max_ms: age('Maximum latency'),
   frames: whole.meta({ description: 'Number of commands that reached the robot.' }),
   dropped: whole.meta({ description: 'Number of commands that the gateway dropped.' }),
+  speed,
 })
 
 const details = {
@@ -187,7 +207,14 @@ const detailsExample = {
   end_reason: 'ended',
   stream_url: null,
   control: { connected: true, operator_joined: true, stop: null },
-  latency: { p50_ms: 3.1, p95_ms: 10.9, max_ms: 84.2, frames: 43_180, dropped: 12 },
+  latency: {
+    p50_ms: 3.1,
+    p95_ms: 10.9,
+    max_ms: 84.2,
+    frames: 43_180,
+    dropped: 12,
+    speed: { min_scale: 1, mean_scale: 1, limited_seconds: 0 },
+  },
 }
 export const SessionDetail = z
   .union([

@@ -50,6 +50,10 @@ export type SessionDetailRow = SessionRow & {
   latency_max_ms: number | null
   latency_frames: number | null
   latency_dropped: number | null
+  budgeted_ms: number | null
+  scaled_ms: number | null
+  limited_ms: number | null
+  min_speed_scale: number | null
 }
 
 type Viewer = Pick<Caller, 'userId' | 'roles'>
@@ -143,6 +147,20 @@ function latencyView(row: SessionDetailRow): SessionDetail['latency'] {
     max_ms: roundToTenths(p50 === undefined ? undefined : maxMs),
     frames: row.latency_frames ?? 0,
     dropped: row.latency_dropped ?? 0,
+    speed: speedView(row),
+  }
+}
+
+const roundToHundredths = (share: number) => Math.round(share * 100) / 100
+
+function speedView(row: SessionDetailRow): NonNullable<SessionDetail['latency']>['speed'] {
+  const { budgeted_ms: budgetedMs, scaled_ms: scaledMs, min_speed_scale: minScale } = row
+  if (budgetedMs === null || scaledMs === null || minScale === null || row.limited_ms === null) return null
+  if (budgetedMs === 0 && row.limited_ms === 0) return null
+  return {
+    min_scale: budgetedMs === 0 ? null : roundToHundredths(minScale),
+    mean_scale: budgetedMs === 0 ? null : roundToHundredths(scaledMs / budgetedMs),
+    limited_seconds: Math.round(row.limited_ms / 1_000),
   }
 }
 

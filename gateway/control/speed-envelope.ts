@@ -1,0 +1,141 @@
+import { MIN_SPEED_SCALE, type SpeedLimits } from '@wheelhouse/protocol'
+import type { SpeedIncrement } from '../../src/modules/sessions/index.ts'
+
+/** Scales are multiples of 1/20, rounded down, so that a small change of the latency changes nothing. */
+const STEPS = 20
+/** The scale follows the highest latency of the present and the previous window, so it rises after one to two windows. */
+const WINDOW_MS = 1_000
+/** A longer gap between two accounts is not driving time: the process was suspended. */
+const MAX_ACCOUNT_MS = 5_000
+
+/**
+ * Returns the share of the speed at which a robot drives as far within `latencyMs` as it does at full speed within
+ * `budgetMs`: a multiple of 0.05, at least the lowest scale.
+ */
+export function speedScaleFor(budgetMs: number, latencyMs: number): number {
+  if (latencyMs <= budgetMs) return 1
+  return Math.max(MIN_SPEED_SCALE, Math.floor((budgetMs * STEPS) / latencyMs) / STEPS)
+}
+
+const emptyIncrement = () => ({ budgetedMs: 0, scaledMs: 0, limitedMs: 0, minScale: 1 })
+
+/**
+ * Limits the speed of one session by its measured latency. The scale falls at once, and rises when the latency has been
+ * lower for one to two seconds. While the latency is unknown, the lowest scale applies. Times are in the relay's clock.
+ */
+export class SpeedEnvelope {
+  #budgetMs: number | null
+  #scale: number
+  #unknown: boolean
+  #windowSinceMs = 0
+  #highestMs = 0
+  #previousHighestMs = 0
+  #accountedMs = 0
+  #wasDriving = false
+  /** The limits that robot and participants received last. */
+  #announced: SpeedLimits = { speed_scale: 1, reason: null }
+  #increment = emptyIncrement()
+
+  /** @param budgetMs the latency up to which the robot may drive at full speed; null for no limit */
+  constructor(budgetMs: number | null) {
+    this.#budgetMs = budgetMs
+    this.#unknown = budgetMs !== null
+    this.#scale = budgetMs === null ? 1 : MIN_SPEED_SCALE
+  }
+
+  get enabled(): boolean {
+    return this.#budgetMs !== null
+  }
+
+  /** The allowed share of the robot's speed. */
+  get scale(): number {
+    return this.#scale
+  }
+
+  /** Whether the latency must be measured before the robot may drive faster than the lowest scale. */
+  get unknown(): boolean {
+    return this.#unknown
+  }
+
+  get limits(): SpeedLimits {
+    if (this.#scale === 1) return { speed_scale: 1, reason: null }
+    return { speed_scale: this.#scale, reason: this.#unknown ? 'latency_unknown' : 'latency' }
+  }
+
+  /** Returns the limits if they have changed since the last call, so that they must be sent. */
+  takeChange(): SpeedLimits | null {
+    const { limits } = this
+    if (limits.speed_scale === this.#announced.speed_scale && limits.reason === this.#announced.reason)
+      return null
+    this.#announced = limits
+    return limits
+  }
+
+  /** Changes the budget. The scale of a new budget follows the next measurement. */
+  setBudget(budgetMs: number | null): void {
+    if (budgetMs === this.#budgetMs) return
+    this.#budgetMs = budgetMs
+    this.#scale = 1
+    this.#unknown = false
+    this.forget()
+  }
+
+  /** Forgets the measurements, because they are of another connection. */
+  forget(): void {
+    if (!this.enabled) return
+    this.#unknown = true
+    this.#scale = MIN_SPEED_SCALE
+    this.#highestMs = this.#previousHighestMs = 0
+  }
+
+  /**
+   * Notes how long commands take at present, in milliseconds; undefined while that is unknown. The age of the picture
+   * that the operator sees belongs to the same sum.
+   */
+  observe(latencyMs: number | undefined, nowMs: number): void {
+    if (this.#budgetMs === null || latencyMs === undefined) return this.forget()
+    this.#noteHighest(latencyMs, nowMs)
+    this.#scale = speedScaleFor(this.#budgetMs, Math.max(this.#highestMs, this.#previousHighestMs))
+    this.#unknown = false
+    if (this.#wasDriving) this.#increment.minScale = Math.min(this.#increment.minScale, this.#scale)
+  }
+
+  #noteHighest(latencyMs: number, nowMs: number): void {
+    const sinceMs = nowMs - this.#windowSinceMs
+    if (sinceMs >= WINDOW_MS) {
+      this.#previousHighestMs = sinceMs < 2 * WINDOW_MS ? this.#highestMs : 0
+      this.#highestMs = 0
+      this.#windowSinceMs = nowMs
+    }
+    this.#highestMs = Math.max(this.#highestMs, latencyMs)
+  }
+
+  /** Adds the time since the last account to the record of the session, if the robot could be driven in it. */
+  account(isDriving: boolean, nowMs: number): void {
+    const elapsedMs = nowMs - this.#accountedMs
+    if (this.enabled && isDriving && this.#wasDriving && elapsedMs < MAX_ACCOUNT_MS) {
+      if (this.#scale < 1) this.#increment.limitedMs += elapsedMs
+      // Every connection begins with an unknown latency, whose scale says nothing about the link.
+      if (!this.#unknown) {
+        this.#increment.budgetedMs += elapsedMs
+        this.#increment.scaledMs += elapsedMs * this.#scale
+      }
+    }
+    this.#accountedMs = nowMs
+    this.#wasDriving = isDriving
+  }
+
+  /** Returns the record since the last call. `restore` it if writing fails. */
+  take(): SpeedIncrement {
+    const taken = this.#increment
+    this.#increment = emptyIncrement()
+    return taken
+  }
+
+  restore({ budgetedMs, scaledMs, limitedMs, minScale }: SpeedIncrement): void {
+    this.#increment.budgetedMs += budgetedMs
+    this.#increment.scaledMs += scaledMs
+    this.#increment.limitedMs += limitedMs
+    this.#increment.minScale = Math.min(this.#increment.minScale, minScale)
+  }
+}
