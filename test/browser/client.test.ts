@@ -179,6 +179,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   await settings.getByLabel('Video').fill('ftp://nowhere')
   await settings.getByLabel('Notes').fill('Mind the step')
   await settings.getByLabel('Latency limit').fill('300')
+  await settings.getByLabel('Latency budget').fill('150')
   await settings.getByLabel('Certified operators only').click()
   await settings.getByRole('button', { name: 'Save' }).click()
   await waitFor(async () =>
@@ -193,6 +194,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
     stream_url: 'https://cam.test.local/1',
     notes: 'Mind the step',
     latency_limit_ms: 300,
+    latency_budget_ms: 150,
     require_certification: true,
   })
 

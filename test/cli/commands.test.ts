@@ -71,12 +71,15 @@ describe.concurrent('robots', () => {
       '--no-require-certification',
       '--latency-limit',
       '300',
+      '--latency-budget',
+      '150',
     ]
     expect(await json(user, 'robots', 'update', 'loading DOCK', ...changes)).toMatchObject({
       name: 'Dock 1',
       notes: null,
       require_certification: false,
       latency_limit_ms: 300,
+      latency_budget_ms: 150,
       tags: ['arm', 'berlin'],
     })
     expect((await cli(user, ['robots', 'update', made.id])).code).toBe(2)

@@ -70,6 +70,11 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
     .option('--require-certification', 'only operators certified for its type may drive it')
     .option('--no-require-certification', 'every operator may drive it')
     .option('--latency-limit <ms>', 'stop the robot while commands take longer', integer(50, 10_000))
+    .option(
+      '--latency-budget <ms>',
+      'limit its speed in proportion while commands take longer; 0 for no limit',
+      integer(0, 10_000),
+    )
     .addOption(
       new Option(
         '--stop-clear <who>',

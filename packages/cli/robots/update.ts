@@ -11,6 +11,8 @@ interface Options {
   readonly notes?: string
   readonly requireCertification?: boolean
   readonly latencyLimit?: number
+  /** In milliseconds; 0 for no limit of the speed. */
+  readonly latencyBudget?: number
   readonly stopClear?: 'owner' | 'anyone'
   readonly hold?: boolean
   readonly lowBattery?: number
@@ -26,6 +28,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     notes,
     requireCertification,
     latencyLimit,
+    latencyBudget,
     lowBattery,
     logEvents,
     stopClear,
@@ -38,6 +41,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...(notes !== undefined && { notes: notes || null }),
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
+    ...(latencyBudget !== undefined && { latency_budget_ms: latencyBudget || null }),
     ...(stopClear !== undefined && { stop_clear: stopClear }),
     ...(hold !== undefined && { on_hold: hold }),
     ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),

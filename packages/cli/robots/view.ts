@@ -34,6 +34,10 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     ['Certification', robot.require_certification ? 'required' : 'not required'],
     ['Latency limit', `${robot.latency_limit_ms} ms`],
     [
+      'Latency budget',
+      robot.latency_budget_ms === null ? 'none, the speed is not limited' : `${robot.latency_budget_ms} ms`,
+    ],
+    [
       'Your stops',
       robot.stop_clear === 'owner' ? 'you or an admin can clear them' : 'the operator can also clear them',
     ],

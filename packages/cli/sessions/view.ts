@@ -69,7 +69,23 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
       'Latency',
       latency?.p50_ms != null ? `${latency.p50_ms} ms, 95%: ${latency.p95_ms ?? '-'} ms` : undefined,
     ],
+    ['Speed limit', latency?.speed ? speedText(latency.speed) : undefined],
   ])
+}
+
+const percent = (scale: number) => `${Math.round(scale * 100)} %`
+
+function speedText({
+  min_scale,
+  mean_scale,
+  limited_seconds,
+}: NonNullable<NonNullable<Schemas['SessionDetail']['latency']>['speed']>): string {
+  if (limited_seconds === 0) return 'none'
+  const scales =
+    min_scale === null || mean_scale === null
+      ? 'latency unknown'
+      : `lowest ${percent(min_scale)}, mean ${percent(mean_scale)}`
+  return `${limited_seconds} s by latency, ${scales}`
 }
 
 const isOpen = ({ status }: Schemas['SessionDetail']) => status === 'ACTIVE' || status === 'PAUSED'

@@ -83,6 +83,23 @@ export const LatencyField = (props: {
   />
 )
 
+/** Renders the field for the latency above which the platform limits the speed. Empty means no limit. */
+export const LatencyBudgetField = (props: {
+  value: number | string
+  error: string | undefined
+  onChange: (value: number | string) => void
+}) => (
+  <NumberInput
+    label="Latency budget"
+    description="50 to 10,000 ms. Above this latency the speed is limited in proportion. Empty: no limit."
+    suffix=" ms"
+    min={50}
+    max={10_000}
+    allowDecimal={false}
+    {...props}
+  />
+)
+
 /** Renders the choice of who may clear a stop that the owner or an admin requested. */
 export const StopClearField = (props: {
   value: 'owner' | 'anyone'

@@ -7,11 +7,19 @@ import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { LogEventField, LowBatteryField } from './report-fields.tsx'
-import { LatencyField, RobotFields, type RobotValues, StopClearField } from './robot-fields.tsx'
+import {
+  LatencyBudgetField,
+  LatencyField,
+  RobotFields,
+  type RobotValues,
+  StopClearField,
+} from './robot-fields.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
 interface Values extends RobotValues {
   readonly latency_limit_ms: number | string
+  /** Empty for no limit. */
+  readonly latency_budget_ms: number | string
   readonly stop_clear: RobotDetail['stop_clear']
   /** In percent. */
   readonly low_battery_threshold: number | string
@@ -24,6 +32,7 @@ const fields = [
   'notes',
   'require_certification',
   'latency_limit_ms',
+  'latency_budget_ms',
   'low_battery_threshold',
   'log_event_level',
   'stop_clear',
@@ -38,6 +47,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     notes: robot.notes ?? '',
     require_certification: robot.require_certification,
     latency_limit_ms: robot.latency_limit_ms,
+    latency_budget_ms: robot.latency_budget_ms ?? '',
     stop_clear: robot.stop_clear,
     low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
     log_event_level: robot.log_event_level,
@@ -64,6 +74,11 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           value={values.latency_limit_ms}
           error={errors?.latency_limit_ms}
           onChange={(latency_limit_ms) => change({ latency_limit_ms })}
+        />
+        <LatencyBudgetField
+          value={values.latency_budget_ms}
+          error={errors?.latency_budget_ms}
+          onChange={(latency_budget_ms) => change({ latency_budget_ms })}
         />
         <StopClearField
           value={values.stop_clear}
@@ -93,11 +108,12 @@ function useSave(id: string) {
     mutationFn: (values: Values) => {
       const notes = values.notes.trim() === '' ? null : values.notes
       const latency_limit_ms = Number(values.latency_limit_ms)
+      const latency_budget_ms = values.latency_budget_ms === '' ? null : Number(values.latency_budget_ms)
       const low_battery_threshold = Number(values.low_battery_threshold) / 100
       return answerOf(
         rest.PATCH('/api/client/robots/{id}', {
           params: { path: { id } },
-          body: { ...values, notes, latency_limit_ms, low_battery_threshold },
+          body: { ...values, notes, latency_limit_ms, latency_budget_ms, low_battery_threshold },
         }),
       )
     },

@@ -2,6 +2,7 @@ import { Table, Text } from '@mantine/core'
 import { reasonText } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
 import { clockText, duration, money } from '../ui/format.ts'
+import { percent } from '../ui/percent.ts'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { RatingForm, RatingShown } from './rating-form.tsx'
@@ -54,6 +55,7 @@ function linesOf(session: SessionDetail): Line[] {
     ...(client_charge_cents === null ? [] : [['Charge', charge(session, client_charge_cents)] as const]),
     ...resultLines(session),
     ...latency(session),
+    ...speedLimit(session),
   ]
 }
 
@@ -89,6 +91,17 @@ const Pending = ({ amount, until }: { amount: string; until: string }) => (
     {amount}, pending until the owner pays the invoice, <Time at={until} exact /> at the latest
   </>
 )
+
+function speedLimit({ latency: stats }: SessionDetail): Line[] {
+  if (!stats?.speed) return []
+  const { min_scale, mean_scale, limited_seconds } = stats.speed
+  if (limited_seconds === 0) return [['Speed', 'never limited by latency']]
+  const scales =
+    min_scale === null || mean_scale === null
+      ? 'latency unknown'
+      : `lowest ${percent(min_scale)}, mean ${percent(mean_scale)}`
+  return [['Speed', `limited by latency for ${clockText(limited_seconds)}: ${scales}`]]
+}
 
 function latency({ latency: stats }: SessionDetail): Line[] {
   if (!stats) return []
