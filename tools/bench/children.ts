@@ -18,6 +18,13 @@ export interface Child {
   kill(): Promise<void>
 }
 
+interface RunOptions {
+  readonly env?: Record<string, string>
+  readonly nodeFlags?: readonly string[]
+  /** A command that replaces itself by the command in its last arguments, such as `ip netns exec NAME`. */
+  readonly through?: readonly string[]
+}
+
 /** Tracks all processes of the benchmark, so that it can end them by their process ids, however it ends itself. */
 export function createChildren() {
   const running = new Set<Child>()
@@ -53,11 +60,14 @@ export function createChildren() {
 
   return {
     /** Runs a TypeScript file of this repository with an IPC channel, and without this process's environment. */
-    run(file: string, options: { env?: Record<string, string>; nodeFlags?: readonly string[] } = {}): Child {
-      const { env = {}, nodeFlags = [] } = options
+    run(file: string, options: RunOptions = {}): Child {
+      const { env = {}, nodeFlags = [], through = [] } = options
+      const [execPath = process.execPath, ...execArgs] = [...through, process.execPath]
       const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env
       const child = fork(fileURLToPath(new URL(`../../${file}`, import.meta.url)), {
+        execPath,
         execArgv: [
+          ...execArgs,
           '--expose-gc',
           '--import',
           new URL('servers/probe.ts', import.meta.url).href,
@@ -69,8 +79,11 @@ export function createChildren() {
       })
       return track(child)
     },
-    program: (name: string, args: string[]): Child =>
-      track(spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'] })),
+    program: (
+      name: string,
+      args: string[],
+      { stdin = 'ignore' }: { stdin?: 'ignore' | 'pipe' } = {},
+    ): Child => track(spawn(name, args, { stdio: [stdin, 'pipe', 'pipe'] })),
     async stopAll(): Promise<void> {
       await Promise.all([...running].map((child) => child.stop()))
     },

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import type { Lab } from './lab.ts'
 import { openLab } from './lab.ts'
 import { measureConsole } from './measure/console.ts'
@@ -12,9 +11,9 @@ import { measureSilence } from './measure/silence.ts'
 import { measureSteady } from './measure/steady.ts'
 import { type Measurement, measurements, type Plan, readPlan, usage } from './options.ts'
 import { reportMarkdown, type Section, sectionText } from './report.ts'
+import { writeReportPart } from './report-file.ts'
 import { describeMachine, robotsPerProcess, waitForQuiet } from './system.ts'
 
-const REPORT = new URL('../../docs/benchmarks.md', import.meta.url)
 /** Share of the machine that other programs may use before a missed goal is measured again. */
 const DISTURBED_SHARE = 0.15
 /** Time since the start, after which no measurement is repeated. */
@@ -88,7 +87,10 @@ async function run(plan: Plan, lab: Lab): Promise<void> {
   if (plan.quick || plan.only.length < measurements.length) return
   const date = new Date().toISOString().slice(0, 10)
   const { command } = plan
-  await writeFile(REPORT, reportMarkdown({ sections, machine, command, date, remarks: [disturbance] }))
+  await writeReportPart(
+    'benchmark',
+    reportMarkdown({ sections, machine, command, date, remarks: [disturbance] }),
+  )
   print('Written to docs/benchmarks.md.')
 }
 

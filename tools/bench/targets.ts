@@ -52,9 +52,14 @@ export interface Wheelhouse extends Target {
 export async function startWheelhouse(
   lab: Lab,
   shape: Shape,
-  options: { heartbeatTimeoutMs?: number; nodeFlags?: readonly string[] } = {},
+  options: {
+    heartbeatTimeoutMs?: number
+    nodeFlags?: readonly string[]
+    /** Settings in addition to those of the benchmark, or in place of them. */
+    env?: Readonly<Record<string, string>>
+  } = {},
 ): Promise<Wheelhouse> {
-  const { heartbeatTimeoutMs, nodeFlags = [] } = options
+  const { heartbeatTimeoutMs, nodeFlags = [], env = {} } = options
   const run = (roles: string, flags: readonly string[]) =>
     serving(
       lab.children.run('src/main.ts', {
@@ -74,6 +79,7 @@ export async function startWheelhouse(
           HUB_PORT: '0',
           GATEWAY_PORT: '0',
           ...(heartbeatTimeoutMs && { HEARTBEAT_TIMEOUT_MS: String(heartbeatTimeoutMs) }),
+          ...env,
         },
       }),
     )

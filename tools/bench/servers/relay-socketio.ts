@@ -16,6 +16,6 @@ server.on('connection', (socket) => {
   socket.on('ack', (frame: unknown) => ends.operator.get(pair)?.emit('ack', frame))
   socket.on('disconnect', () => ends[side].delete(pair))
 })
-http.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 }, () => {
+http.listen({ host: process.env.HOST ?? '127.0.0.1', port: 0, backlog: 4_096 }, () => {
   sendReady((http.address() as AddressInfo).port)
 })

@@ -4,8 +4,9 @@ import { sendReady } from '../rpc.ts'
 // The peer: `ws` that forwards every message to the other end of its pair.
 
 const ends = { operator: new Map<string, WebSocket>(), robot: new Map<string, WebSocket>() }
+const host = process.env.HOST ?? '127.0.0.1'
 
-const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, backlog: 4_096 })
+const server = new WebSocketServer({ host, port: 0, perMessageDeflate: false, backlog: 4_096 })
 server.on('connection', (socket, request) => {
   const [, role, pair = ''] = (request.url ?? '').split('/')
   const side = role === 'robot' ? 'robot' : 'operator'

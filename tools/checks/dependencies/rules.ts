@@ -154,6 +154,12 @@ const tools = [
     PROTOCOL,
     SDK,
   ]),
+  only(
+    'netlab-measures-from-outside',
+    'the network lab imports src, the bench, the cluster and SDK',
+    'tools/netlab',
+    ['^src/', '^tools/(?:bench|cluster)/', '^test/support/', PROTOCOL, SDK],
+  ),
   only('cluster-starts-programs', 'the cluster imports src only', 'tools/cluster', [
     '^src/',
     '^test/support/',
