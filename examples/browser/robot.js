@@ -29,6 +29,8 @@ let heartbeatTimer
 let smallestMs = null
 let smallestAtMs = 0
 let lastSeq = -1
+/** The allowed share of the robot's speed. */
+let speedScale = 1
 
 /** Returns how much later than usual a frame arrives by its sender's clock. */
 function ageMs(seq, t) {
@@ -42,7 +44,10 @@ function ageMs(seq, t) {
 }
 
 function applySession(next) {
-  if (next?.session_id !== session?.session_id) smallestMs = null
+  if (next?.session_id !== session?.session_id) {
+    smallestMs = null
+    speedScale = 1 // the gateway sends the limits of the session after it
+  }
   session = next
   if (session?.status !== 'ACTIVE') wanted = halted
   show('session', session ? `${session.status} with ${session.operator_name}` : 'none')
@@ -85,11 +90,13 @@ function onFrame(frame) {
     latched = false // a participant may have cleared the stop while this robot was offline
     show('in-force', 'none')
     applySession(frame.session)
+    speedScale = frame.limits?.speed_scale ?? 1
     if (frame.stop) applyStop(frame.stop)
     sendHeartbeat()
   } else if (frame.type === 'session') applySession(frame)
   else if (frame.type === 'stop') applyStop(frame)
   else if (frame.type === 'control') applyControl(frame)
+  else if (frame.type === 'limits') speedScale = frame.speed_scale
   else if (frame.type === 'stop_cleared') {
     latched = false
     show('in-force', 'none')
@@ -99,6 +106,11 @@ function onFrame(frame) {
 function step() {
   // The watchdog: the network may have lost the gateway's stop.
   if (welcome && nowMs() - wantedAtMs > welcome.deadman_ms + WATCHDOG_MARGIN_MS) wanted = halted
+  // The command may be older than the limit.
+  wanted = {
+    linear: clamp(wanted.linear, MAX_LINEAR_MPS * speedScale),
+    angular: clamp(wanted.angular, MAX_ANGULAR_RADPS * speedScale),
+  }
   pose.heading += (wanted.angular * STEP_MS) / 1000
   pose.x += (Math.cos(pose.heading) * wanted.linear * STEP_MS) / 1000
   pose.y += (Math.sin(pose.heading) * wanted.linear * STEP_MS) / 1000

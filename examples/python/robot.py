@@ -82,6 +82,7 @@ class Pilot:
     def __init__(self):
         self.session, self.latched, self.unanswered = None, False, None
         self.command, self.commanded_at, self.deadman_ms = (0.0, 0.0), -math.inf, 0
+        self.speed_scale = 1.0  # the allowed share of the robot's speed
         self.freshness = Freshness()
 
     def brake(self):
@@ -91,11 +92,15 @@ class Pilot:
         # The watchdog: the network may have lost the gateway's stop.
         if now_ms() - self.commanded_at > self.deadman_ms + WATCHDOG_MARGIN_MS:
             self.brake()
-        return self.command
+        # A command may be older than the limit, and nobody but this robot can slow a binary one down.
+        linear, angular = self.command
+        return (clamp(linear, MAX_LINEAR_MPS * self.speed_scale),
+                clamp(angular, MAX_ANGULAR_RADPS * self.speed_scale))
 
     def on_session(self, session):
         if (session or {}).get("session_id") != (self.session or {}).get("session_id"):
             self.freshness = Freshness()
+            self.speed_scale = 1.0  # the gateway sends the limits of the session after it
         self.session = session
         if not session or session["status"] != "ACTIVE":
             self.brake()
@@ -181,6 +186,8 @@ async def on_frame(socket, message):
     elif kind == "session":
         pilot.on_session(frame)
         await log(socket, "info", f"session {frame['status']} with {frame['operator_name']}")
+    elif kind == "limits":
+        pilot.speed_scale = float(frame["speed_scale"])
     elif kind == "stop":
         repeated = pilot.latched  # the gateway repeats a latched stop until the robot answers
         pilot.on_stop(frame["reason"], frame["latched"])
@@ -206,6 +213,7 @@ async def connection(url, token):
         pilot.latched = False  # a participant may have cleared the stop while this robot was offline
         pilot.freshness = Freshness()  # the network path may be another
         pilot.on_session(welcome["session"])
+        pilot.speed_scale = float((welcome.get("limits") or {}).get("speed_scale", 1))
         if stop:
             pilot.on_stop(stop["reason"], stop["latched"])
         print("online, connection", welcome["epoch"], flush=True)

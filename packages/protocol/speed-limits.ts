@@ -14,6 +14,9 @@ export const SpeedLimits = z.object({
 })
 export type SpeedLimits = z.infer<typeof SpeedLimits>
 
+/** The limits of a robot that may drive at full speed. */
+export const FULL_SPEED: SpeedLimits = { speed_scale: 1, reason: null }
+
 /** The gateway sends it to the robot and the participants when the allowed speed changes. */
 export const LimitsFrame = SpeedLimits.extend({ type: z.literal('limits') }).loose()
 export type LimitsFrame = z.infer<typeof LimitsFrame>

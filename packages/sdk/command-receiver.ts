@@ -2,7 +2,10 @@ import {
   BINARY_CONTROL,
   BINARY_HEADER_BYTES,
   decodeBinaryHeader,
+  FULL_SPEED,
+  limitSpeed,
   type RobotSession,
+  type SpeedLimits,
   type ToRobotFrame,
   type Welcome,
 } from '@wheelhouse/protocol'
@@ -14,6 +17,7 @@ import { Watchdog } from './watchdog.ts'
 type CommandReceiverOptions = Pick<
   RobotLinkOptions,
   | 'onSession'
+  | 'onLimits'
   | 'onControl'
   | 'onBinaryControl'
   | 'onLateControl'
@@ -39,6 +43,7 @@ export class CommandReceiver {
   #lastSeq = -1
   #session: RobotSession | null = null
   #stop: StopInForce | null = null
+  #limits: SpeedLimits = FULL_SPEED
 
   constructor(options: CommandReceiverOptions) {
     this.#options = options
@@ -54,13 +59,19 @@ export class CommandReceiver {
     return this.#stop
   }
 
-  /** Applies the session and the stop of a new connection. */
-  welcome({ session, stop, deadman_ms }: Welcome): void {
+  /** The speed that is allowed at present. */
+  get limits(): SpeedLimits {
+    return this.#limits
+  }
+
+  /** Applies the session, the limits and the stop of a new connection. */
+  welcome({ session, stop, deadman_ms, limits }: Welcome): void {
     const wasLatched = this.#stop?.latched === true
     this.#deadmanMs = deadman_ms
     this.#watchdog.limit(deadman_ms + (this.#options.watchdogMarginMs ?? DEFAULT_WATCHDOG_MARGIN_MS))
     this.#age.forget()
     this.#changeSession(session)
+    this.#changeLimits(limits ?? FULL_SPEED)
     if (stop) this.#stopNow(stop)
     // A participant cleared it while this robot was offline.
     else if (wasLatched) this.#clearStop()
@@ -72,8 +83,9 @@ export class CommandReceiver {
     if (frame.type === 'session') this.#changeSession(frame)
     else if (frame.type === 'stop') this.#stopNow(frame)
     else if (frame.type === 'stop_cleared') this.#clearStop()
+    else if (frame.type === 'limits') this.#changeLimits(frame)
     else if (frame.type === 'control' && this.#mayPass(frame.seq, frame.t, frame.ttl_ms))
-      this.#runCallback(() => this.#options.onControl?.(frame))
+      this.#runCallback(() => this.#options.onControl?.(limitSpeed(frame, this.#limits.speed_scale)))
   }
 
   /** Handles a binary frame after the welcome. @throws Error for a malformed frame */
@@ -111,10 +123,20 @@ export class CommandReceiver {
 
   #changeSession(session: RobotSession | null): void {
     const open = session?.status === 'ACTIVE' || session?.status === 'PAUSED'
+    const isOther = session?.session_id !== this.#session?.session_id
     // Another session may have another operator, with another clock.
-    if (open && session.session_id !== this.#session?.session_id) this.#age.forget()
+    if (open && isOther) this.#age.forget()
+    // The gateway sends the limits of the new session after it.
+    if (isOther) this.#changeLimits(FULL_SPEED)
     this.#session = open ? session : null
     this.#runCallback(() => this.#options.onSession?.(session))
+  }
+
+  #changeLimits({ speed_scale, reason }: SpeedLimits): void {
+    if (speed_scale === this.#limits.speed_scale && reason === this.#limits.reason) return
+    const limits = { speed_scale, reason }
+    this.#limits = limits
+    this.#runCallback(() => this.#options.onLimits?.(limits))
   }
 
   #stopNow({ reason, latched }: StopInForce): void {

@@ -17,6 +17,7 @@ export type {
   SessionAction,
   SessionLogEvent,
   SessionStatus,
+  SpeedLimits,
   TypingEvent,
   WatchedSession,
   Welcome,

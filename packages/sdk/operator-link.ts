@@ -1,6 +1,7 @@
 import {
   BINARY_CONTROL,
   encodeBinaryFrame,
+  limitSpeed,
   MAX_BINARY_SEQ,
   MAX_TTL_MS,
   type ToDriverFrame,
@@ -31,7 +32,8 @@ export class OperatorLink extends SessionLink {
   }
 
   /**
-   * Sends control data of any JSON value.
+   * Sends control data of any JSON value. Slows its speeds (`linear_mps`, `angular_radps`, `linear`, `angular`) down to
+   * the allowed speed; see `limits`.
    * @returns the frame's number, for `onAck` and `onDropped`; null if the link did not send it: it is offline, has too
    * many unsent bytes or a pending stop, or the frame is too large (reported to `onError`)
    * @throws RangeError for a `ttlMs` out of range
@@ -39,10 +41,14 @@ export class OperatorLink extends SessionLink {
   control(data: unknown, { ttlMs }: ControlOptions = {}): number | null {
     checkTtl(ttlMs)
     const ttl = ttlMs === undefined ? {} : { ttl_ms: ttlMs }
-    return this.#drive((seq) => frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, data }))
+    const command = limitSpeed({ data }, this.limits.speed_scale)
+    return this.#drive((seq) => frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, ...command }))
   }
 
-  /** Sends opaque bytes as control data. The robot receives them in `onBinaryControl`. */
+  /**
+   * Sends opaque bytes as control data. The robot receives them in `onBinaryControl`, and clamps them to the allowed
+   * speed; slow them down yourself by `limits.speed_scale` to see what the robot does.
+   */
   controlBinary(payload: Uint8Array, { ttlMs }: ControlOptions = {}): number | null {
     checkTtl(ttlMs)
     return this.#drive((seq) => {

@@ -1,4 +1,4 @@
-import type { BinaryHeader, Control, RobotSession, Stop, Welcome } from '@wheelhouse/protocol'
+import type { BinaryHeader, Control, RobotSession, SpeedLimits, Stop, Welcome } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
@@ -41,15 +41,23 @@ export interface RobotLinkOptions {
   readonly onWelcome?: (welcome: Welcome) => void
   /** Called with the session of the welcome (null without an open one), then on every change. */
   readonly onSession?: (session: RobotSession | null) => void
-  /** Called for a control frame to obey. Never called during a latched stop or with a late frame. */
+  /**
+   * Called for a control frame to obey, slowed down to the allowed speed. Never called during a latched stop or with a
+   * late frame.
+   */
   readonly onControl?: (control: Control) => void
-  /** Called for a binary control frame to obey. Acknowledge `header.seq`. The payload is unchanged. */
+  /**
+   * Called for a binary control frame to obey. Acknowledge `header.seq`. The payload is unchanged: clamp its speeds to
+   * `limits.speed_scale` of the link times your maximum.
+   */
   readonly onBinaryControl?: (payload: Uint8Array, header: BinaryHeader) => void
   /**
    * Called for a late control frame, which the robot must not obey: its age `ageMs` exceeds its `ttl_ms` plus
    * `lateAllowanceMs`. The frame has waited in a buffer, so its command is stale.
    */
   readonly onLateControl?: (seq: number, ageMs: number) => void
+  /** Called when the allowed speed changes, `speed_scale` above 0 and up to 1. `limits` of the link has it, too. */
+  readonly onLimits?: (limits: SpeedLimits) => void
   /**
    * Called for a stop. Halt the robot, then answer with `stopped`; the gateway repeats the stop until it receives this
    * answer. The link itself stops a moving robot with the reason `watchdog`, when control frames stop arriving, and

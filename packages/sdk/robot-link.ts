@@ -6,6 +6,7 @@ import {
   type RobotFrame,
   type RobotLogLevel,
   type RobotSession,
+  type SpeedLimits,
   shouldReconnect,
   type ToRobotFrame,
   type Welcome,
@@ -83,6 +84,11 @@ export class RobotLink {
   /** The stop in force, requested by the gateway or by this robot itself; null without one. */
   get stop(): StopInForce | null {
     return this.#commands.stop
+  }
+
+  /** The speed that is allowed at present. The link applies it to JSON commands; clamp binary ones to it. */
+  get limits(): SpeedLimits {
+    return this.#commands.limits
   }
 
   /**

@@ -1,4 +1,4 @@
-import { MAX_FRAME_BYTES, ToRobotFrame } from '@wheelhouse/protocol'
+import { MAX_FRAME_BYTES, MIN_SPEED_SCALE, ToRobotFrame } from '@wheelhouse/protocol'
 import { createFrameReader } from './frames.ts'
 import type { WebSocketConstructor, WebSocketLike } from './link-socket.ts'
 
@@ -18,10 +18,12 @@ export const MAX_RECEIVED_BYTES = 2 * MAX_FRAME_BYTES
  * @returns null for a frame of an unknown type, which newer gateways may send
  * @throws Error for text that is not a frame and for a malformed frame of a known type
  */
-export const readFrame = createFrameReader<ToRobotFrame>(ToRobotFrame, (type) =>
+export const readFrame = createFrameReader<ToRobotFrame>(ToRobotFrame, (type) => {
   // A malformed stop still halts the robot. Ignoring it could leave the robot driving.
-  type === 'stop' ? { type, reason: 'unreadable stop', latched: true } : undefined,
-)
+  if (type === 'stop') return { type, reason: 'unreadable stop', latched: true }
+  if (type === 'limits') return { type, speed_scale: MIN_SPEED_SCALE, reason: 'unreadable limits' }
+  return undefined
+})
 
 /** Dials the gateway once, with the token in a header. */
 export function dialRobotSocket({ url, token, connectTimeoutMs, WebSocket }: RobotDial): WebSocketLike {

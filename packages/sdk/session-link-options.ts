@@ -5,6 +5,7 @@ import type {
   DriveLog,
   DriveState,
   DropReason,
+  SpeedLimits,
 } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import type { ConnectionLifecycleCallbacks } from './connection-lifecycle.ts'
@@ -36,6 +37,8 @@ export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
   readonly onBinaryTelemetry?: (payload: Uint8Array, header: BinaryHeader) => void
   /** Called once a second with the round trips that the gateway measures. See `latency` for the link's own. */
   readonly onLatency?: (latency: DriveLatency) => void
+  /** Called when the allowed speed of the robot changes. `OperatorLink` applies it to the commands. */
+  readonly onLimits?: (limits: SpeedLimits) => void
   /** Called for a line of the robot's log. The gateway drops lines for a slow reader. */
   readonly onLog?: (line: DriveLog) => void
   /** Called with the charge of the robot, after the first state and after every change. */

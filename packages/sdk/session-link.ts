@@ -4,7 +4,9 @@ import {
   type DriveBattery,
   type DriveState,
   decodeBinaryHeader,
+  FULL_SPEED,
   MAX_STOP_REASON,
+  type SpeedLimits,
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
 import { defaultWebSocket } from '#websocket'
@@ -35,6 +37,7 @@ export class SessionLink {
   protected readonly lifecycle: ConnectionLifecycle<DriveState, ToDriverFrame>
   #state: DriveState | null = null
   #battery: DriveBattery | null = null
+  #limits: SpeedLimits = FULL_SPEED
   #pingTimer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: SessionLinkOptions) {
@@ -72,6 +75,11 @@ export class SessionLink {
   /** Charge of the robot as last received; null before the first report. */
   get battery(): DriveBattery | null {
     return this.#battery
+  }
+
+  /** The allowed speed of the robot as last received; full speed for a robot without a latency budget. */
+  get limits(): SpeedLimits {
+    return this.#limits
   }
 
   /** Round trip to the gateway and offset of its clock, from this link's own pings; null before a measurement. */
@@ -121,6 +129,7 @@ export class SessionLink {
     else if (frame.type === 'state') this.#onState(frame)
     else if (frame.type === 'latency') this.lifecycle.runCallback(() => this.#options.onLatency?.(frame))
     else if (frame.type === 'log') this.lifecycle.runCallback(() => this.#options.onLog?.(frame))
+    else if (frame.type === 'limits') this.#changeLimits(frame)
     else if (frame.type === 'battery') {
       this.#battery = frame
       this.lifecycle.runCallback(() => this.#options.onBattery?.(frame))
@@ -159,7 +168,15 @@ export class SessionLink {
     // Sends a pending stop before the callback of the state can send other frames.
     this.#stopRequest.state(state)
     this.#ping('droppable')
+    this.#changeLimits(FULL_SPEED) // the gateway sends the limits after the first state
     this.lifecycle.runCallback(() => this.#options.onState?.(state))
+  }
+
+  #changeLimits({ speed_scale, reason }: SpeedLimits): void {
+    if (speed_scale === this.#limits.speed_scale && reason === this.#limits.reason) return
+    const limits = { speed_scale, reason }
+    this.#limits = limits
+    this.lifecycle.runCallback(() => this.#options.onLimits?.(limits))
   }
 
   #onState(state: DriveState): void {

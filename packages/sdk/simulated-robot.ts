@@ -178,7 +178,7 @@ export class SimulatedRobot {
     const elapsedS = (now - this.#lastStepMs) / 1000
     this.#lastStepMs = now
     const before = this.#state
-    this.#state = advance(before, this.#pilot.command, elapsedS, this.#world, this.#limits)
+    this.#state = advance(before, this.#pilot.command, elapsedS, this.#world, this.#allowed())
     this.#watchState(before)
     if (isHalted(this.#state)) {
       const reason = this.#pilot.takeAnswer()
@@ -192,6 +192,18 @@ export class SimulatedRobot {
       this.#recorder.sample(JSON.stringify(sample).length, this.#state.bumped)
     }
     this.#deliver(this.#recorder.due(Date.now()))
+  }
+
+  /** Returns the limits of the robot at the allowed speed, also for binary commands and for one that it follows already. */
+  #allowed(): DriveLimits {
+    const { speed_scale } = this.link.limits
+    if (speed_scale === 1) return this.#limits
+    const { maxLinearMps, maxAngularRadps } = this.#limits
+    return {
+      ...this.#limits,
+      maxLinearMps: maxLinearMps * speed_scale,
+      maxAngularRadps: maxAngularRadps * speed_scale,
+    }
   }
 
   /** Reports an episode; failures go to `onError`. */

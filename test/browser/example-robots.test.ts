@@ -114,6 +114,29 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     expect(acknowledged(gateway)).not.toContain(seq + 1)
   })
 
+  test('obeys the speed limits of the welcome and of later frames', async () => {
+    const { gateway } = await connect(startRobot, {
+      session,
+      limits: { speed_scale: 0.2, reason: 'latency' },
+    })
+    let seq = 0
+    const driving = setInterval(() => gateway.send(control(++seq)), 40)
+    try {
+      await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.05)
+      await waitFor(() => expect(gateway.all('telemetry').length).toBeGreaterThan(10))
+      const speeds = gateway
+        .all('telemetry')
+        .map(({ data }) => (data as { velocity: { linear_mps: number } }).velocity.linear_mps)
+      expect(Math.max(...speeds)).toBeLessThanOrEqual(0.2)
+      gateway.send({ type: 'limits', speed_scale: 1, reason: null })
+      await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.3)
+      gateway.send({ type: 'limits', speed_scale: 0.1, reason: 'latency' })
+      await gateway.telemetry(({ velocity }) => velocity.linear_mps <= 0.1)
+    } finally {
+      clearInterval(driving)
+    }
+  })
+
   test('confirms a latched stop and ignores commands until it is cleared', async () => {
     const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)

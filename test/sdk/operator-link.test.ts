@@ -335,6 +335,30 @@ describe('control', () => {
     await waitFor(() => expect(gateway.framesOf('control').at(-1)).toMatchObject({ seq: 5 }))
   })
 
+  test('is slowed down to the allowed speed, which every new connection begins without', async () => {
+    const gateway = await openGateway()
+    const limits: unknown[] = []
+    const link = operator(gateway, { onLimits: (next) => limits.push(next) })
+    await link.connect()
+    link.control({ linear_mps: 1 })
+    const half = { speed_scale: 0.5, reason: 'latency' }
+    gateway.send({ type: 'limits', ...half })
+    await waitFor(() => expect(link.limits).toEqual(half))
+    const data = { linear_mps: 1, angular_radps: -1, gripper: 1 }
+    link.control(data)
+    expect(data.linear_mps).toBe(1)
+    await waitFor(() => expect(gateway.framesOf('control')).toHaveLength(2))
+    const [first, second] = gateway.framesOf('control')
+    expect(first).not.toHaveProperty('speed_scale')
+    expect(second).toMatchObject({
+      speed_scale: 0.5,
+      data: { linear_mps: 0.5, angular_radps: -0.5, gripper: 1 },
+    })
+    gateway.newest.terminate()
+    const full = { speed_scale: 1, reason: null }
+    await waitFor(() => expect(limits).toEqual([half, full]))
+  })
+
   test('is answered with its round trip, or with the reason of its drop', async () => {
     const gateway = await openGateway()
     const received: unknown[] = []

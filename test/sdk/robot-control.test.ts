@@ -106,6 +106,76 @@ describe('binary frames', () => {
   })
 })
 
+describe('the speed limits', () => {
+  const limits = (speed_scale: unknown, reason: string | null = 'latency') => ({
+    type: 'limits',
+    speed_scale,
+    reason,
+  })
+
+  test('slow down the commands that no earlier party has slowed down', async () => {
+    const received: unknown[] = []
+    const { gateway, link } = await createFixture({
+      onControl: ({ seq, data, speed_scale }) => received.push([seq, data, speed_scale]),
+      onLimits: ({ speed_scale, reason }) => received.push([speed_scale, reason]),
+    })
+    let seq = 0
+    const control = (data: unknown, speed_scale?: number) =>
+      gateway.send({
+        type: 'control',
+        session_id: sessionId,
+        seq: ++seq,
+        t: performance.now(),
+        ttl_ms: 60_000,
+        data,
+        ...(speed_scale && { speed_scale }),
+      })
+    control({ linear: 1 })
+    gateway.send(limits(0.5))
+    gateway.send(limits(0.5))
+    control({ linear_mps: 1, angular_radps: -2, gripper: 1 })
+    control({ linear: { x: 1, y: 0, z: 'up' }, angular: [1, 2, 3] }, 1)
+    control({ linear: [1, 2, 3, 4], angular: null })
+    control({ linear: 0.3 }, 0.3)
+    control({ linear: 0.8 }, 0.8)
+    control([1, 2])
+    gateway.send(limits(1, null))
+    control({ linear: 0.5 }, 0.5)
+    await waitFor(() => expect(received).toHaveLength(10))
+    expect(received).toEqual([
+      [1, { linear: 1 }, undefined],
+      [0.5, 'latency'],
+      [2, { linear_mps: 0.5, angular_radps: -1, gripper: 1 }, 0.5],
+      [3, { linear: { x: 0.5, y: 0, z: 'up' }, angular: [0.5, 1, 1.5] }, 0.5],
+      [4, { linear: [1, 2, 3, 4], angular: null }, 0.5],
+      [5, { linear: 0.3 }, 0.3],
+      [6, { linear: 0.5 }, 0.5],
+      [7, [1, 2], 0.5],
+      [1, null],
+      [8, { linear: 0.5 }, 0.5],
+    ])
+    expect(link.limits).toEqual({ speed_scale: 1, reason: null })
+  })
+
+  test('are those of the welcome or the session, and the lowest ones if they are unreadable', async () => {
+    const seen: number[] = []
+    const { gateway, received, link, control } = await createFixture({
+      onLimits: ({ speed_scale }) => seen.push(speed_scale),
+    })
+    gateway.welcome = { ...gateway.welcome, limits: { speed_scale: 0.4, reason: 'latency' } }
+    gateway.newest.terminate()
+    await waitFor(() => expect(link.limits.speed_scale).toBe(0.4))
+    gateway.send({ type: 'session', ...session, status: 'PAUSED' })
+    control(1)
+    await waitFor(() => expect(received.at(-1)).toBe(1))
+    expect(seen).toEqual([0.4])
+    gateway.send({ type: 'session', ...session, session_id: otherSessionId })
+    for (const malformed of [0, 2, 'half']) gateway.send(limits(malformed))
+    await waitFor(() => expect(link.limits).toEqual({ speed_scale: 0.05, reason: 'unreadable limits' }))
+    expect(seen).toEqual([0.4, 1, 0.05])
+  })
+})
+
 describe('the watchdog', () => {
   const watchdog = { stop: 'watchdog', latched: false }
 

@@ -88,6 +88,21 @@ test('drives on commands, acknowledges them, and reports its motion as telemetry
   expect(received('heartbeat')[0]).toMatchObject({ battery: 0.9 })
 })
 
+test('obeys the speed limits, also with a command that it follows already and with binary ones', async () => {
+  const { drive, send, robot, speed, fixture } = await createFixture()
+  drive(1)
+  await waitFor(() => expect(speed()).toBeGreaterThan(0.6))
+  send({ type: 'limits', speed_scale: 0.2, reason: 'latency' })
+  await waitFor(() => expect(robot.link.limits.speed_scale).toBe(0.2))
+  await waitFor(() => expect(speed()).toBeLessThanOrEqual(0.4 + 1e-9))
+  const payload = Buffer.alloc(8)
+  payload.writeFloatBE(1)
+  fixture.seq += 1
+  const header = { kind: 1, flags: 0, ttlMs: 0, seq: fixture.seq, t: performance.now() }
+  fixture.socket?.send(encodeBinaryFrame(header, payload))
+  await waitFor(() => expect(speed()).toBeCloseTo(0.4))
+})
+
 test('a latched stop brakes, is answered after the robot has halted, and lasts until it is cleared', async () => {
   const { drive, moving, halted, send, received, robot } = await createFixture()
   drive(0.5)
