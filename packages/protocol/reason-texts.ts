@@ -2,6 +2,7 @@ import type { CloseReason } from './close-codes.ts'
 import { closeCodes } from './close-codes.ts'
 import type { DropReason } from './driving-frames.ts'
 import type { PlatformReason } from './reasons.ts'
+import type { SpeedLimits } from './speed-limits.ts'
 
 /**
  * Texts that a user interface shows instead of a code, without a capital and without a full stop. A code without a
@@ -63,6 +64,19 @@ export function reasonText(reason: unknown): string {
   if (typeof reason !== 'string') return ''
   if (Object.hasOwn(reasonTexts, reason)) return reasonTexts[reason as PlatformReason]
   return plainWords(reason.trim())
+}
+
+const limitReasons: Readonly<Record<string, string>> = {
+  latency: 'commands take long',
+  latency_unknown: 'the latency is not known yet',
+}
+
+/** Describes limits as `speed limited to 50 %: commands take long`; undefined at full speed. */
+export function speedLimitText({ speed_scale: scale, reason }: SpeedLimits): string | undefined {
+  if (scale === 1) return undefined
+  const text = `speed limited to ${Math.round(scale * 100)} %`
+  if (reason === null) return text
+  return `${text}: ${Object.hasOwn(limitReasons, reason) ? limitReasons[reason] : plainWords(reason)}`
 }
 
 /** Returns the text of a close code; undefined for a code that the gateway does not use. */

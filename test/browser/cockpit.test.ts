@@ -1,5 +1,7 @@
+import type { WebSocketSettings } from '@wheelhouse/sdk'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { connectRobot, forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../support/browser/console.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
@@ -109,6 +111,34 @@ test('the stick drives within the speed limit, which the browser stores', async 
 
   await page.reload()
   await page.getByText('Speed limit: 5 %').waitFor()
+})
+
+test('the cockpit says that the latency limits the speed, and slows its commands down', async () => {
+  /** A robot that never answers a ping, so that its latency stays unknown. */
+  class SilentSocket extends WebSocket {
+    constructor(url: string, options: WebSocketSettings) {
+      super(url, { ...options, autoPong: false })
+    }
+  }
+  await using fixture = await openCockpit(world, browser, {
+    robot: { latency_budget_ms: 200 },
+    WebSocket: SilentSocket,
+  })
+  const { page, robot, owner, robotId } = fixture
+  const status = page.getByRole('region', { name: 'Status' })
+  await status.getByText('speed limited to 5 %: the latency is not known yet').waitFor()
+  expect(await seriousIssues(page)).toEqual([])
+  await page.keyboard.down('ArrowUp')
+  await fixture.expectMoving()
+  const { xM } = robot.state
+  await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.01))
+  expect(robot.state.leftMps).toBeCloseTo(0.5 * 0.05)
+
+  await owner.patch(`/api/client/robots/${robotId}`, { latency_budget_ms: null })
+  await status.getByText('speed limited').waitFor({ state: 'detached' })
+  await waitFor(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+  await page.keyboard.up('ArrowUp')
+  await fixture.expectHalted()
 })
 
 test('a gamepad drives beyond its adjustable dead zone, and its button stops the robot', async () => {

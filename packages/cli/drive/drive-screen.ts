@@ -1,5 +1,5 @@
-import type { DriveLatency, DriveState } from '@wheelhouse/protocol'
-import { reasonText } from '@wheelhouse/protocol'
+import type { DriveLatency, DriveState, SpeedLimits } from '@wheelhouse/protocol'
+import { FULL_SPEED, reasonText, speedLimitText } from '@wheelhouse/protocol'
 import type { DriveCommand } from '@wheelhouse/sdk'
 import { poseText } from '../watch/telemetry-text.ts'
 
@@ -8,6 +8,7 @@ export interface DriveView {
   readonly connection: string
   readonly state: DriveState | null
   readonly latency: DriveLatency | null
+  readonly limits: SpeedLimits
   readonly command: DriveCommand
   readonly telemetry: unknown
   /** Arrival time of the telemetry, by a monotonic clock. */
@@ -23,6 +24,7 @@ export const emptyDriveView: DriveView = {
   connection: 'connecting',
   state: null,
   latency: null,
+  limits: FULL_SPEED,
   telemetry: null,
   telemetryAtMs: 0,
   command: { linearMps: 0, angularRadps: 0 },
@@ -47,6 +49,7 @@ export function screen(view: DriveView, sessionId: string, nowMs: number): strin
     `you        ${command.linearMps.toFixed(2)} m/s, ${command.angularRadps.toFixed(2)} rad/s`,
     `robot      ${robotText(view, nowMs)}`,
     `latency    you ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)} (round trips)`,
+    `speed      ${speedLimitText(view.limits) ?? 'not limited'}`,
     `commands   ${view.sent} sent, ${view.obeyed} obeyed, ${view.dropped} dropped${view.lastDrop && ` (${view.lastDrop})`}`,
     view.note,
     'arrows or WASD drive (hold or press repeatedly) · space halts · x STOP · c clear, or ask to clear · r resume · q quit',

@@ -37,6 +37,7 @@ export class KeyboardOperator {
       onConnection: (connection) => this.#change({ connection }),
       onState: (state) => this.#change({ state }),
       onLatency: (latency) => this.#change({ latency }),
+      onLimits: (limits) => this.#change({ limits }),
       onTelemetry: (telemetry) => this.#change({ telemetry, telemetryAtMs: performance.now() }),
       onAck: () => this.#change({ obeyed: this.#view.obeyed + 1 }),
       onDropped: (_seq, why) => this.#change({ dropped: this.#view.dropped + 1, lastDrop: dropTexts[why] }),

@@ -160,6 +160,7 @@ export class SessionWatch {
       onTelemetry: (data) => this.#emit({ type: 'telemetry', data }),
       onLog: ({ level, message, dropped }) => this.#emit({ type: 'log', level, message, dropped }),
       onBattery: ({ battery }) => this.#emit({ type: 'battery', battery }),
+      onLimits: (limits) => this.#emit({ type: 'limits', ...limits }),
       onLatency: ({ operator_ms, robot_ms }) =>
         this.#emit({ type: 'latency', operator_ms, robot_ms, own_ms: this.ownLatencyMs }),
       onError: (cause) => this.#reportProblem(`gateway: ${messageOf(cause)}`),

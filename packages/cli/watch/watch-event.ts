@@ -33,6 +33,8 @@ export type WatchEvent =
       readonly message: string
       readonly dropped: number
     }
+  /** The allowed share of the robot's speed. */
+  | { readonly type: 'limits'; readonly speed_scale: number; readonly reason: string | null }
   /** Charge of the robot, 0 to 1. */
   | { readonly type: 'battery'; readonly battery: number }
   /** Round trips in milliseconds between the gateway and the operator, the robot, and this program. */

@@ -1,4 +1,4 @@
-import { reasonText } from '@wheelhouse/protocol'
+import { reasonText, speedLimitText } from '@wheelhouse/protocol'
 import type { ScreenSize } from '../screen/live-screen.ts'
 import { type Piece, styled } from '../text.ts'
 import { statusPiece } from '../views.ts'
@@ -77,9 +77,10 @@ function telemetryPieces({ telemetry }: WatchView, nowMs: number): Piece[] {
   return [ageMs > STALE_MS ? styled('yellow', `OLD, ${age}`) : age, `  ${telemetryText(telemetry.data)}`]
 }
 
-function latencyText({ latency }: WatchView): string {
+function latencyText({ latency, limits }: WatchView): string {
+  const limit = limits && speedLimitText(limits)
   const ms = (value: number | null | undefined) => (value == null ? '–' : `${value.toFixed(1)} ms`)
-  return `operator ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)}, you ${ms(latency?.own_ms)} (round trips)`
+  return `operator ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)}, you ${ms(latency?.own_ms)} (round trips)${limit ? `; ${limit}` : ''}`
 }
 
 function noteText({ note, typing }: WatchView, nowMs: number): string {

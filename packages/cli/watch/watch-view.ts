@@ -1,4 +1,4 @@
-import type { DriveStop } from '@wheelhouse/protocol'
+import type { DriveStop, SpeedLimits } from '@wheelhouse/protocol'
 import { clockOf, eventText } from './event-text.ts'
 import type { WatchEvent } from './watch-event.ts'
 
@@ -18,6 +18,7 @@ export interface WatchView {
   readonly telemetry: { readonly data: unknown; readonly atMs: number } | null
   /** Charge of the robot, 0 to 1. */
   readonly battery: number | null
+  readonly limits: SpeedLimits | null
   readonly latency: Extract<WatchEvent, { type: 'latency' }> | null
   readonly typing: { readonly name: string; readonly untilMs: number } | null
   /** Lines of the log, oldest first. */
@@ -43,6 +44,7 @@ export function emptyView(sessionId: string): WatchView {
     stopRequest: null,
     telemetry: null,
     latency: null,
+    limits: null,
     battery: null,
     typing: null,
     log: [],
@@ -71,6 +73,8 @@ export function reduceWatchView(view: WatchView, event: WatchEvent, nowMs: numbe
       return { ...view, telemetry: { data: event.data, atMs: nowMs } }
     case 'latency':
       return { ...view, latency: event }
+    case 'limits':
+      return { ...view, limits: event }
     case 'typing':
       return { ...view, typing: { name: event.name, untilMs: nowMs + TYPING_MS } }
     case 'stop':

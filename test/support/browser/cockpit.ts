@@ -1,4 +1,4 @@
-import { isHalted, SimulatedRobot } from '@wheelhouse/sdk'
+import { isHalted, SimulatedRobot, type WebSocketConstructor } from '@wheelhouse/sdk'
 import { expect } from 'vitest'
 import { waitFor } from '../world/wait.ts'
 import type { World } from '../world/world.ts'
@@ -7,6 +7,8 @@ import type { ConsoleBrowser, PageOptions } from './console.ts'
 export interface CockpitOptions {
   readonly robot?: Record<string, unknown>
   readonly page?: PageOptions
+  /** The WebSocket of the robot. */
+  readonly WebSocket?: WebSocketConstructor
 }
 
 /** Counts the commands that the page sends, separately for moving and zero commands. */
@@ -24,7 +26,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   const [owner, operator] = [await world.client(), await world.operator()]
   await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
   const { id, token } = await world.robot(owner, options.robot)
-  const robot = await connectRobot(world, { id, token })
+  const robot = await connectRobot(world, { id, token }, options.WebSocket)
   const sessionId = await waitFor(async () => {
     const started = await operator.post('/api/sessions', { robotId: id })
     expect(started.status, JSON.stringify(started.body)).toBe(201)
@@ -61,13 +63,18 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
 export type CockpitFixture = Awaited<ReturnType<typeof openCockpit>>
 
 /** Connects a simulated robot in a large empty room. */
-export async function connectRobot(world: World, { id, token }: { id: string; token: string }) {
+export async function connectRobot(
+  world: World,
+  { id, token }: { id: string; token: string },
+  WebSocket?: WebSocketConstructor,
+) {
   const robot = new SimulatedRobot({
     url: `${world.gatewayUrl}/robots/${id}/control`,
     token,
     world: { widthM: 100, heightM: 100, obstacles: [] },
     start: { xM: 50, yM: 50 },
     telemetryHz: 30,
+    ...(WebSocket && { WebSocket }),
   })
   await robot.start()
   return robot

@@ -1,4 +1,4 @@
-import type { DriveBattery, DriveState } from '@wheelhouse/protocol'
+import { type DriveBattery, type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
 import { type GetTicket, type LinkEnd, OperatorLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
@@ -20,6 +20,8 @@ export interface OperatorConnection {
   readonly link: Store<LinkView>
   /** The last state of session, robot and stop from the gateway. */
   readonly state: Store<DriveState | null>
+  /** The speed that the latency allows. */
+  readonly limits: Store<SpeedLimits>
   /** Returns the last reported charge of the robot. */
   battery(): DriveBattery | undefined
   readonly telemetry: TelemetryFeed
@@ -39,6 +41,7 @@ export interface OperatorConnection {
 export function createOperatorConnection(getTicket: GetTicket): OperatorConnection {
   const view = createStore<LinkView>({ phase: 'connecting' })
   const state = createStore<DriveState | null>(null)
+  const limits = createStore<SpeedLimits>(FULL_SPEED)
   const telemetry = createTelemetryFeed()
   const latencyStats = createLatencyStats()
   let battery: DriveBattery | undefined
@@ -50,6 +53,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       getTicket,
       ...telemetry.handlers,
       onState: (next) => state.set(next),
+      onLimits: (next) => limits.set(next),
       onBattery: (next) => {
         battery = next
       },
@@ -70,6 +74,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       },
     })
     link = newLink
+    limits.set(newLink.limits)
     view.set({ phase: 'connecting' })
     // `onClosed` reports failures.
     newLink.connect().catch(() => undefined)
@@ -85,6 +90,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
   return {
     link: view,
     state,
+    limits,
     telemetry,
     latencyStats,
     battery: () => battery,

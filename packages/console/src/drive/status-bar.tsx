@@ -1,5 +1,5 @@
 import { Badge, Group, Text } from '@mantine/core'
-import { dropTexts, reasonText, type SessionStatus } from '@wheelhouse/protocol'
+import { dropTexts, reasonText, type SessionStatus, speedLimitText } from '@wheelhouse/protocol'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
@@ -26,6 +26,7 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
   const online = link.phase === 'online' && state !== null
   const { label, color } = links[link.phase]
   const stop = online ? state.stop : null
+  const limitText = speedLimitText(useStore(operatorConnection.limits))
   return (
     <section className={styles.status} aria-label="Status">
       <Group gap="xs" role="status">
@@ -39,6 +40,11 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
         {stop && !stop.latched && (
           <Badge color="gray.7" variant="filled">
             Holding: {reasonText(stop.reason)}
+          </Badge>
+        )}
+        {online && limitText && (
+          <Badge color="orange.9" variant="filled">
+            {limitText}
           </Badge>
         )}
       </Group>

@@ -1,5 +1,5 @@
 import { Badge, Group, Text } from '@mantine/core'
-import { reasonText, type SessionStatus } from '@wheelhouse/protocol'
+import { reasonText, type SessionStatus, speedLimitText } from '@wheelhouse/protocol'
 import type { LiveSession } from '../live/hooks.ts'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { clockText, money } from '../ui/format.ts'
@@ -64,6 +64,7 @@ export function LiveStatus({
     <DescriptionList cols={{ base: 1, xs: 2 }}>
       <Cost session={session} status={status} elapsedMs={useNow() - fetchedAtMs} />
       <Latency observerState={observerState} />
+      <SpeedLimit observerState={observerState} />
       <Battery observerState={observerState} />
     </DescriptionList>
   )
@@ -96,6 +97,12 @@ function Latency({ observerState }: { observerState: ObserverState | undefined }
       you {ms(roundTripMs)}, operator {ms(driveLatency?.operator_ms)}, robot {ms(driveLatency?.robot_ms)}
     </DescriptionItem>
   )
+}
+
+function SpeedLimit({ observerState }: { observerState: ObserverState | undefined }) {
+  const text =
+    observerState?.connection === 'online' && observerState.limits && speedLimitText(observerState.limits)
+  return text ? <DescriptionItem label="Latency budget">{text}</DescriptionItem> : null
 }
 
 function Battery({ observerState }: { observerState: ObserverState | undefined }) {

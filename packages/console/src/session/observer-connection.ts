@@ -1,4 +1,4 @@
-import type { DriveBattery, DriveLatency, DriveLog, DriveState } from '@wheelhouse/protocol'
+import type { DriveBattery, DriveLatency, DriveLog, DriveState, SpeedLimits } from '@wheelhouse/protocol'
 import { type GetTicket, ObserverLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
@@ -11,6 +11,8 @@ export interface ObserverState {
   readonly drive: DriveState | undefined
   /** The last round trips of operator and robot to the gateway. */
   readonly driveLatency: DriveLatency | undefined
+  /** The speed that the latency allows; undefined for a robot without a latency budget. */
+  readonly limits: SpeedLimits | undefined
   /** Round trip between this page and the gateway, in milliseconds. */
   readonly roundTripMs: number | undefined
   /** The last reported charge of the robot. */
@@ -38,6 +40,7 @@ const initialState: ObserverState = {
   connection: 'connecting',
   drive: undefined,
   driveLatency: undefined,
+  limits: undefined,
   roundTripMs: undefined,
   battery: undefined,
   logs: [],
@@ -63,6 +66,7 @@ export function createObserverConnection(getTicket: GetTicket): ObserverConnecti
       onConnection: (connection) => change({ connection }),
       onState: (drive) => change({ drive }),
       onBattery: (battery) => change({ battery }),
+      onLimits: (limits) => change({ limits }),
       onLog: ({ level, message, at }) => {
         const { logs } = state.get()
         const number = (logs[0]?.number ?? 0) + 1
