@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util'
 import { type Profile, profiles } from './profiles.ts'
+import { transports } from './transports/list.ts'
+import type { Transport } from './transports/transport.ts'
 
 /** Profiles, durations and outputs of one run of the lab. */
 export interface Plan {
   readonly profiles: readonly string[]
+  readonly transports: readonly string[]
   /** Duration of each transport on each profile. */
   readonly seconds: number
   /** Operators that share the link, each with a robot, unless the profile says otherwise. */
@@ -22,9 +25,11 @@ const MOST_SECONDS = 3_600
 const MOST_PAIRS = 50
 
 const names = profiles.map(({ name }) => name)
+const transportNames = transports.map(({ name }) => name)
 
 export const usage = `npm run netlab -- [options]
   --only NAME    one of ${names.join(', ')}; can be repeated
+  --transport T  one of ${transportNames.join(', ')}; can be repeated
   --seconds S    duration of each transport on each profile (${SECONDS})
   --pairs N      operators that share a link, where the profile allows more than one (${PAIRS})
   --seed TEXT    repeats the losses, jitter and outages of an earlier run
@@ -37,6 +42,7 @@ export function readPlan(args: string[]): Plan | 'help' {
     args,
     options: {
       only: { type: 'string', multiple: true, default: [] },
+      transport: { type: 'string', multiple: true, default: [] },
       seconds: { type: 'string' },
       pairs: { type: 'string' },
       seed: { type: 'string', default: '1' },
@@ -45,16 +51,15 @@ export function readPlan(args: string[]): Plan | 'help' {
     },
   })
   if (values.help) return 'help'
-  const unknown = values.only.find((name) => !names.includes(name))
-  if (unknown !== undefined) throw new Error(`--only must be one of ${names.join(', ')}`)
   const seconds = whole('--seconds', values.seconds, { otherwise: SECONDS, most: MOST_SECONDS })
   return {
-    profiles: values.only.length > 0 ? values.only : names,
+    profiles: chosen('--only', values.only, names),
+    transports: chosen('--transport', values.transport, transportNames),
     seconds,
     pairs: whole('--pairs', values.pairs, { otherwise: PAIRS, most: MOST_PAIRS }),
     seed: values.seed,
     jsonFile: values.json,
-    complete: values.only.length === 0 && seconds >= SECONDS,
+    complete: values.only.length + values.transport.length === 0 && seconds >= SECONDS,
     command: ['npm run netlab', ...(args.length > 0 ? ['--', ...args] : [])].join(' '),
   }
 }
@@ -62,6 +67,17 @@ export function readPlan(args: string[]): Plan | 'help' {
 /** Returns the chosen profiles in the order of the report. */
 export const profilesOf = (plan: Plan): Profile[] =>
   profiles.filter(({ name }) => plan.profiles.includes(name))
+
+/** Returns the chosen transports in the order of the report. */
+export const transportsOf = (plan: Plan): Transport[] =>
+  transports.filter(({ name }) => plan.transports.includes(name))
+
+/** Returns the values of an option that can be repeated; without one, all that it may have. */
+function chosen(option: string, values: readonly string[], allowed: readonly string[]): readonly string[] {
+  const unknown = values.find((value) => !allowed.includes(value))
+  if (unknown !== undefined) throw new Error(`${option} must be one of ${allowed.join(', ')}`)
+  return values.length > 0 ? values : allowed
+}
 
 function whole(
   name: string,

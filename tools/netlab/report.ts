@@ -142,6 +142,7 @@ const method = `### How the lab measures
   them. An upload is UDP at twice the rate of the link.
 * Several operators share a link where its rate allows; their figures are joined. In one profile the robots too are behind
   a link.
+* The link and both ends run with a higher priority than the servers, because they represent other machines.
 * TCP uses cubic, or reno where the system does not allow cubic in a namespace.
 * Wheelhouse is \`src/main.ts\` with its defaults and both links of the SDK. Its operator resumes a paused session at once.
   The peers are a relay on bare \`ws\`, roslib with a server of the rosbridge protocol, and Socket.IO, with their defaults.

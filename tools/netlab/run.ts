@@ -78,8 +78,14 @@ export async function runTransport(
     // The reports come before the operators stop, so that this stop is not counted.
     const [driven, executed] = await Promise.all([operators('report'), robots('report')])
     const report = await link.report()
+    const robotReport = await robotLink?.report()
     const disturbances: Span[] = [...report.a_to_b.outages_ms, ...uploads]
-    const pauses = [...driven.pauses, ...executed.pauses]
+    const pauses: Span[] = [
+      ...driven.pauses,
+      ...executed.pauses,
+      ...report.pauses_ms,
+      ...(robotReport?.pauses_ms ?? []),
+    ]
     const { sent, unsent, lost, refused } = driven
     return {
       transport: transport.name,

@@ -4,6 +4,7 @@ import { offer, sendReady } from '../../bench/rpc.ts'
 import { transportNamed } from '../transports/list.ts'
 import { COMMANDS_HZ, type EndAddress, type OperatorEnd } from '../transports/transport.ts'
 import { monotonicMs, watchPauses } from './clock.ts'
+import { raisePriority } from './priority.ts'
 
 // The process with all operators of a run.
 
@@ -81,6 +82,7 @@ const handlers = {
 }
 export type OperatorsProcess = typeof handlers
 
+raisePriority()
 offer(handlers)
 process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the lab ends this process
 sendReady(0)

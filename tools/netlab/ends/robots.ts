@@ -2,6 +2,7 @@ import { offer, sendReady } from '../../bench/rpc.ts'
 import { transportNamed } from '../transports/list.ts'
 import type { EndAddress } from '../transports/transport.ts'
 import { watchPauses } from './clock.ts'
+import { raisePriority } from './priority.ts'
 import { createRobotRecorder } from './robot-recorder.ts'
 
 // The process with all robots of a run.
@@ -39,6 +40,7 @@ const handlers = {
 }
 export type RobotsProcess = typeof handlers
 
+raisePriority()
 offer(handlers)
 process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the lab ends this process
 sendReady(0)

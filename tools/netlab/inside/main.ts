@@ -5,11 +5,10 @@ import type { OperatorsProcess } from '../ends/operators.ts'
 import type { RobotsProcess } from '../ends/robots.ts'
 import { type EmulatedLink, startLink } from '../link/emulated-link.ts'
 import { inNamespace, ip, type Namespaces, NotAllowedError } from '../namespaces.ts'
-import { type Plan, profilesOf } from '../options.ts'
+import { type Plan, profilesOf, transportsOf } from '../options.ts'
 import type { Profile } from '../profiles.ts'
 import { type Measured, profileText } from '../report.ts'
 import { type RunParts, runTransport } from '../run.ts'
-import { transports } from '../transports/list.ts'
 import type { Served } from '../transports/transport.ts'
 
 // The part of the lab that runs in the namespace of the site: the platform, its peers, and the measurement.
@@ -81,7 +80,7 @@ async function measureProfile(
   const ends = await startEnds(lab, network, namespaces, profile)
   try {
     const results = []
-    for (const [index, transport] of transports.entries()) {
+    for (const [index, transport] of transportsOf(plan).entries()) {
       const run = { transport, served: served[index] as Served, profile, ...plan }
       results.push(await runTransport(ends.parts, run))
     }
@@ -96,7 +95,7 @@ async function measureAll(lab: Lab, plan: Plan, namespaces: Namespaces): Promise
   const machine = describeMachine(lab)
   print(`${machine.join('\n')}\n`)
   const served: Served[] = []
-  for (const transport of transports) served.push(await transport.serve({ lab, host: HOST }))
+  for (const transport of transportsOf(plan)) served.push(await transport.serve({ lab, host: HOST }))
   const measured: Measured[] = []
   for (const profile of profilesOf(plan)) {
     const one = await measureProfile(lab, { network, namespaces, served, profile, plan })

@@ -29,6 +29,8 @@ const Report = z.object({
   b_to_a: Way,
   /** How late the link itself delivered a packet at most. */
   latest_ms: z.number(),
+  /** Times when the link itself did not run, and held packets that were due. */
+  pauses_ms: z.array(z.tuple([z.number(), z.number()])),
 })
 const Answer = z.object({ ready: z.literal(true).optional(), error: z.string().optional() }).loose()
 

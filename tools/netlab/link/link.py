@@ -36,6 +36,9 @@ READS_PER_TURN = 64
 MOST_COMMAND_BYTES = 65_536
 IPV4 = 4
 NICENESS = -10
+# A packet that the link delivers this late was delayed by the machine, and not by the profile.
+PAUSE_S = 0.06
+MOST_PAUSES = 10_000
 UNLIMITED = {
     "delay_s": 0,
     "jitter_s": 0,
@@ -78,6 +81,7 @@ class Link:
         self._due = []
         self._number = 0
         self._latest_s = 0.0
+        self._pauses = []
 
     def begin(self):
         """Starts the schedules of outages and returns the time."""
@@ -94,6 +98,7 @@ class Link:
             "a_to_b": report_of(a_to_b, now_s),
             "b_to_a": report_of(b_to_a, now_s),
             "latest_ms": self._latest_s * 1_000,
+            "pauses_ms": [[due_s * 1_000, at_s * 1_000] for due_s, at_s in self._pauses],
         }
 
     def receive(self, device):
@@ -115,13 +120,22 @@ class Link:
     def deliver(self):
         """Writes the packets that are due. Returns the time until the next one; None without one."""
         while self._due:
-            wait_s = self._due[0][0] - time.monotonic()
-            if wait_s > 0:
-                return wait_s
-            _, _, direction, device, packet = heapq.heappop(self._due)
+            now_s = time.monotonic()
+            if self._due[0][0] > now_s:
+                return self._due[0][0] - now_s
+            due_s, _, direction, device, packet = heapq.heappop(self._due)
             direction.delivered(written(device, packet))
-            self._latest_s = max(self._latest_s, -wait_s)
+            self._record_lateness(due_s, now_s)
         return None
+
+    def _record_lateness(self, due_s, now_s):
+        self._latest_s = max(self._latest_s, now_s - due_s)
+        if now_s - due_s < PAUSE_S or len(self._pauses) >= MOST_PAUSES:
+            return
+        if self._pauses and due_s <= self._pauses[-1][1]:
+            self._pauses[-1] = (self._pauses[-1][0], now_s)
+        else:
+            self._pauses.append((due_s, now_s))
 
 
 def written(device, packet):
