@@ -69,8 +69,7 @@ async function main(): Promise<void> {
     await close()
     process.exit(INTERRUPTED)
   }
-  process.on('SIGINT', interrupted)
-  process.on('SIGTERM', interrupted)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupted)
   try {
     const outcome = await measure(plan)
     if ('notAllowed' in outcome) notAllowed(outcome.notAllowed)

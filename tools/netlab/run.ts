@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import pTimeout from 'p-timeout'
 import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import type { Call } from '../bench/rpc.ts'
 import { monotonicMs, type Span } from './ends/clock.ts'
@@ -9,8 +10,9 @@ import type { RobotsProcess } from './ends/robots.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import type { EmulatedLink, LinkReport } from './link/emulated-link.ts'
 import type { Profile } from './profiles.ts'
-import { type Served, type Transport, TTL_MS } from './transports/transport.ts'
+import { type OpenedPairs, type Served, type Transport, TTL_MS } from './transports/transport.ts'
 
+const CONNECT_LIMIT_MS = 60_000
 const MOVING_LIMIT_MS = 60_000
 /** Time in which the connections settle before the measurement. */
 const WARM_UP_MS = 2_000
@@ -64,9 +66,10 @@ export async function runTransport(
   await link.configure({ ...ways, seed })
   await robotLink?.configure({ ...ways, seed: `${seed}/robots` })
   try {
-    const opened = await served.open(pairs)
-    await robots('open', transport.name, opened.robots)
-    await operators('open', transport.name, await opened.operators())
+    await pTimeout(connect(parts, { transport, opened: await served.open(pairs) }), {
+      milliseconds: CONNECT_LIMIT_MS,
+      message: `${transport.name}: not all ends could connect.`,
+    })
     const moving = await waitUntil(async () => (await robots('moving')) === pairs, MOVING_LIMIT_MS)
     if (!moving) throw new Error(`${transport.name}: only ${await robots('moving')} of ${pairs} robots move.`)
     await delay(WARM_UP_MS)
@@ -79,7 +82,7 @@ export async function runTransport(
     const [driven, executed] = await Promise.all([operators('report'), robots('report')])
     const report = await link.report()
     const robotReport = await robotLink?.report()
-    const disturbances: Span[] = [...report.a_to_b.outages_ms, ...uploads]
+    const disturbances: Span[] = [...outagesOf(report), ...uploads]
     const pauses: Span[] = [
       ...driven.pauses,
       ...executed.pauses,
@@ -101,6 +104,19 @@ export async function runTransport(
   } finally {
     await Promise.all([operators('close'), robots('close')])
   }
+}
+
+/** Returns the outages of a link. Those of both directions have the same times, if both have any. */
+const outagesOf = ({ a_to_b, b_to_a }: LinkReport): Span[] =>
+  a_to_b.outages_ms.length > 0 ? a_to_b.outages_ms : b_to_a.outages_ms
+
+/** Connects the robots, and then the operators, which begin to drive. */
+async function connect(
+  { operators, robots }: RunParts,
+  { transport, opened }: { transport: Transport; opened: OpenedPairs },
+): Promise<void> {
+  await robots('open', transport.name, opened.robots)
+  await operators('open', transport.name, await opened.operators())
 }
 
 /** Lets the time of the run pass, with the uploads of the profile. Returns their times. */
