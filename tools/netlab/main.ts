@@ -48,7 +48,7 @@ async function report(
     print(`Written to ${jsonFile}.`)
   }
   if (!complete) return
-  await writeReportPart('network lab', labMarkdown({ measured, machine, command, date: date.slice(0, 10) }))
+  await writeReportPart('network lab', labMarkdown({ measured, machine, plan, date: date.slice(0, 10) }))
   print('Written to docs/benchmarks.md.')
 }
 

@@ -1,6 +1,7 @@
 import { figure } from '../bench/stats.ts'
 import type { Figures } from './figures.ts'
 import { limitOf } from './limits.ts'
+import type { Plan } from './options.ts'
 import type { Profile } from './profiles.ts'
 import type { Result } from './run.ts'
 
@@ -118,10 +119,15 @@ function profileMarkdown(measured: Measured): string {
 export function labMarkdown(parts: {
   measured: readonly Measured[]
   machine: readonly string[]
-  command: string
+  plan: Pick<Plan, 'command' | 'seconds' | 'pairs' | 'seed'>
   date: string
 }): string {
-  const details = [...parts.machine, `${parts.date}, \`${parts.command}\``].map((detail) => `* ${detail}`)
+  const { command, seconds, pairs, seed } = parts.plan
+  const details = [
+    ...parts.machine,
+    `${parts.date}, \`${command}\``,
+    `Each transport for ${seconds} s; ${pairs} operators, or one where the rate is limited most; seed ${seed}`,
+  ].map((detail) => `* ${detail}`)
   return [preface, ...details, '', ...parts.measured.map(profileMarkdown), method].join('\n')
 }
 
