@@ -1,7 +1,8 @@
-import { type DropReason, limitSpeed, type ScaledCommand } from '@wheelhouse/protocol'
+import { type ControlRules, type DropReason, limitSpeed, type ScaledCommand } from '@wheelhouse/protocol'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from './control-session.ts'
 import { ageOf, type Stamp } from './gate.ts'
+import { announceLimits } from './speed-limits.ts'
 
 /**
  * Relays control and telemetry from socket to socket within this process. Times here are `preciseMs`, milliseconds with
@@ -45,10 +46,11 @@ export function createControlRelay(deps: {
   }
 
   /** Returns the frame with its speeds slowed down to the scale. Only frames that must be slowed down are parsed. */
-  function slowDown(frame: string | ArrayBuffer, scale: number): string | ArrayBuffer {
+  function slowDown(frame: string | ArrayBuffer, { speed, rules }: ControlSession): string | ArrayBuffer {
+    const { scale } = speed
     if (scale === 1 || typeof frame !== 'string') return frame
     const control: ScaledCommand = JSON.parse(frame) // made by this process
-    const limited = limitSpeed(control, scale)
+    const limited = limitSpeed(control, scale, rules)
     if (limited === control) return frame
     counts.limited++
     return JSON.stringify(limited)
@@ -65,8 +67,8 @@ export function createControlRelay(deps: {
     if (!speed.enabled) return frame
     speed.account(controlSession.isDrivable, nowMs)
     if (!speed.unknown) speed.observe(ageMs + controlSession.pathMs, nowMs)
-    controlSession.announceLimits(clockMs())
-    return slowDown(frame, speed.scale)
+    announceLimits(controlSession, clockMs())
+    return slowDown(frame, controlSession)
   }
 
   function onControlSent(controlSession: ControlSession, ageMs: number): void {
@@ -101,6 +103,8 @@ export function createControlRelay(deps: {
     control(operator: ParticipantMember, stamp: Stamp, frame: string | ArrayBuffer): void {
       const controlSession = operator.controlSession
       if (controlSession === null || controlSession.operator !== operator) return // replaced, and about to close
+      if (controlSession.strictRules && !isAllowed(controlSession.strictRules, frame))
+        return drop(controlSession, operator, stamp.seq, 'invalid')
       const nowMs = preciseMs()
       const verdict = controlSession.receiveControl(stamp, nowMs)
       const { robot, stream } = controlSession
@@ -126,7 +130,7 @@ export function createControlRelay(deps: {
         if (operator) drop(controlSession, operator, buffered.seq, 'expired')
         return
       }
-      robot.send(slowDown(buffered.frame, controlSession.speed.scale), clockMs())
+      robot.send(slowDown(buffered.frame, controlSession), clockMs())
       onControlSent(controlSession, nowMs - buffered.createdAtMs)
     },
 
@@ -151,4 +155,8 @@ export function createControlRelay(deps: {
     },
   }
 }
+/** Returns whether a command keeps the rules of a robot in strict mode. Binary commands cannot be checked. */
+const isAllowed = (rules: ControlRules, frame: string | ArrayBuffer): boolean =>
+  typeof frame === 'string' && rules.problemOf(JSON.parse(frame).data) === undefined
+
 export type ControlRelay = ReturnType<typeof createControlRelay>

@@ -15,6 +15,7 @@ import { createControlSessionRegistry } from './control-session-registry.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import { createParticipantFrames } from './participant-frames.ts'
 import { createParticipants } from './participants.ts'
+import { announceLimits } from './speed-limits.ts'
 import { createStops } from './stops.ts'
 
 /** Slots of a measuring period. Each slot measures some of the sessions, because a ping is a system call. */
@@ -107,13 +108,13 @@ export function createControlSessionService(deps: {
     const nowMs = preciseMs()
     speed.account(controlSession.isDrivable, nowMs)
     speed.observe(latencyRecorder.currentPathMs(nowMs), nowMs)
-    controlSession.announceLimits(clockMs())
+    announceLimits(controlSession, clockMs())
   }
 
   /** Measures a session at once in which the robot only creeps because its latency is unknown. */
   const measureUnknown = guard.handler('session:unknown-latency', (controlSession: ControlSession): void => {
     controlSession.latencyRecorder.measureUnknown(preciseMs(), pingsOf(controlSession))
-    controlSession.announceLimits(clockMs())
+    announceLimits(controlSession, clockMs())
   })
 
   /** Pings the robot and the participants, and sends the participants the last round trips. */

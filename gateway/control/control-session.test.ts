@@ -20,6 +20,8 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   driven: true,
   latencyLimitMs: 400,
   latencyBudgetMs: null,
+  controlSchema: null,
+  strictControl: false,
   stopReason: null,
   stopByRole: null,
   stopByOwner: false,

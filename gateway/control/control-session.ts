@@ -1,12 +1,14 @@
-import type { CloseReason, DropReason, SessionStatus } from '@wheelhouse/protocol'
+import type { CloseReason, ControlRules, DropReason, SessionStatus } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
+import { controlRulesOf } from './control-rules.ts'
 import { ControlStream } from './control-stream.ts'
 import { decide, type Gate, type Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
-import { limitsFrame, sessionFrame, stateFrame } from './session-frames.ts'
+import { sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
 import { SpeedEnvelope } from './speed-envelope.ts'
+import { announceLimits, sendLimits } from './speed-limits.ts'
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
@@ -47,6 +49,7 @@ export class ControlSession implements Gate {
   readonly stops: SessionStops
   readonly speed: SpeedEnvelope
   #session: OpenSession
+  #rules: ControlRules | null
   #robot: RobotMember | null = null
   #operator: ParticipantMember | null = null
   readonly #observers = new Set<ParticipantMember>()
@@ -61,6 +64,7 @@ export class ControlSession implements Gate {
     this.robotId = robotId
     this.ordinal = ordinal
     this.#session = session
+    this.#rules = controlRulesOf(session.controlSchema)
     this.speed = new SpeedEnvelope(session.latencyBudgetMs)
     this.stops = new SessionStops(this)
   }
@@ -85,6 +89,14 @@ export class ControlSession implements Gate {
   /** Whether neither a connection nor a pending stop needs the session at this gateway. */
   get isAbandoned(): boolean {
     return this.#robot === null && this.hasNoParticipants && !this.stops.pending
+  }
+  /** The rules of the control schema; null if the robot has none. */
+  get rules(): ControlRules | null {
+    return this.#rules
+  }
+  /** The rules that every command must keep; null unless the robot is in strict mode. */
+  get strictRules(): ControlRules | null {
+    return this.#session.strictControl ? this.#rules : null
   }
   /** Whether control frames could reach the robot, as far as connections and status allow. */
   get isDrivable(): boolean {
@@ -138,6 +150,7 @@ export class ControlSession implements Gate {
   /** Replaces the robot's connection. Its welcome, which the caller sends, contains the session and the stop. */
   connectRobot(robot: RobotMember, session: OpenSession, nowMs: number): void {
     if (session.eventSeq >= this.#session.eventSeq) this.#session = session
+    this.#rules = controlRulesOf(this.#session.controlSchema)
     this.stream.clearMotion() // the new connection has received no frame
     this.bindRobot(robot)
     this.#lastSentStatus = this.#session.status
@@ -209,12 +222,13 @@ export class ControlSession implements Gate {
     this.#session = session
     const cleared = this.stops.applyStored(session.stopReason, nowMs)
     if (status !== 'ACTIVE') this.stream.clearMotion()
+    this.#rules = controlRulesOf(session.controlSchema)
     this.speed.setBudget(session.latencyBudgetMs)
     if (this.#robot && before !== status) {
       this.#lastSentStatus = status
       this.#robot.send(sessionFrame(session), nowMs)
-      if (!this.announceLimits(nowMs)) this.sendLimits(this.#robot, nowMs)
-    } else this.announceLimits(nowMs)
+      if (!announceLimits(this, nowMs)) sendLimits(this, this.#robot, nowMs)
+    } else announceLimits(this, nowMs)
     // Also after a stop was cleared: only the operator, by resuming, allows the robot to move again.
     const motionForbidden = status === 'PAUSED' && !this.stopLatched
     if (motionForbidden && (cleared || (before !== null && before !== status)))
@@ -306,21 +320,6 @@ export class ControlSession implements Gate {
   broadcastState(nowMs: number): void {
     // Built for each participant: closing one that is too slow changes the state.
     for (const participant of this.participants()) participant.send(this.stateFrame(), nowMs)
-  }
-
-  /** Sends a newcomer the allowed speed, if this robot has a latency budget. */
-  sendLimits(connection: GatewayConnection, nowMs: number): void {
-    if (this.speed.enabled) connection.send(limitsFrame(this.speed.limits), nowMs)
-  }
-
-  /** Sends the robot and the participants the allowed speed if it has changed. Returns whether it has. */
-  announceLimits(nowMs: number): boolean {
-    const limits = this.speed.takeChange()
-    if (limits === null) return false
-    const frame = limitsFrame(limits)
-    this.#robot?.send(frame, nowMs)
-    for (const participant of this.participants()) participant.send(frame, nowMs)
-    return true
   }
 
   // Control frames.

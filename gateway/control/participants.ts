@@ -8,6 +8,7 @@ import type { ControlSession } from './control-session.ts'
 import type { ControlSessionRegistry } from './control-session-registry.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import type { ParticipantFrames } from './participant-frames.ts'
+import { sendLimits } from './speed-limits.ts'
 
 /** How long a connection may wait for its admission. Until then only its `stop` counts. */
 const ADMISSION_LIMIT_MS = 5_000
@@ -145,7 +146,7 @@ export function createParticipants(deps: {
       return connection.close('notAllowed')
     }
     connection.send(controlSession.stateFrame(), nowMs)
-    controlSession.sendLimits(connection, nowMs)
+    sendLimits(controlSession, connection, nowMs)
     battery.sendTo(connection, nowMs)
   }
 

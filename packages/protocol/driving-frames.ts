@@ -26,6 +26,8 @@ export const DropReason = z.enum([
   'expired',
   /** Commands take longer than the robot's `latency_limit_ms`. */
   'latency',
+  /** The robot is in strict mode, and its control schema does not allow the command. */
+  'invalid',
   /** A newer frame replaced it while the robot did not read. */
   'robot_slow',
 ])

@@ -1,5 +1,6 @@
 export * from './binary-frames.ts'
 export * from './close-codes.ts'
+export * from './control-schema.ts'
 export * from './driving-frames.ts'
 export {
   /** @deprecated Use ObserverFrame. Removed in 0.3. */

@@ -28,12 +28,14 @@ export const reasonTexts: Readonly<Record<PlatformReason, string>> = {
   stop_refused: 'the stop could not be recorded',
   gateway_draining: 'the gateway restarts',
   watchdog: 'the robot received no command in time',
+  invalid_command: 'the robot does not accept a command',
   link_lost: 'the robot lost its connection',
 }
 
 /** Why a control frame did not reach the robot. */
 export const dropTexts: Readonly<Record<DropReason, string>> = {
   robot_offline: 'the robot is not connected',
+  invalid: 'the robot does not accept this command',
   session_paused: 'the session is paused',
   stopped: 'a stop is in force',
   out_of_order: 'out of order',

@@ -45,6 +45,8 @@ export const StopReason = z.enum([
   'gateway_draining',
   /** The robot's own program halted it: no command arrived in time. */
   'watchdog',
+  /** The robot's own program halted it: its control schema does not allow a command. */
+  'invalid_command',
   /** The robot's own program halted it: its connection broke. */
   'link_lost',
 ])

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ControlRules } from './control-schema.ts'
 
 /** The lowest speed scale. The robot creeps, so that its operator can still move it out of the way. */
 export const MIN_SPEED_SCALE = 0.05
@@ -60,11 +61,21 @@ export interface ScaledCommand {
 }
 
 /**
- * Returns the command slowed down to `speedScale`. Multiplies only by the part that no earlier party has applied, so that
- * operator, gateway and robot together never apply a scale twice. Returns the same object if nothing remains to be done.
+ * Returns the command slowed down to `speedScale`. With the rules of a control schema, clamps its speeds, whatever the
+ * command declares. Without them, multiplies only by the part that no earlier party has applied, so that operator,
+ * gateway and robot together never apply a scale twice. Returns the same object if nothing remains to be done.
  */
-export function limitSpeed<C extends ScaledCommand>(command: C, speedScale: number): C {
+export function limitSpeed<C extends ScaledCommand>(
+  command: C,
+  speedScale: number,
+  rules?: ControlRules | null,
+): C {
   const applied = command.speed_scale ?? 1
+  if (rules && speedScale < 1) {
+    const data = rules.clamp(command.data, speedScale)
+    if (data === command.data && applied <= speedScale) return command
+    return { ...command, speed_scale: Math.min(applied, speedScale), data }
+  }
   if (applied <= speedScale) return command
   return { ...command, speed_scale: speedScale, data: scaleSpeeds(command.data, speedScale / applied) }
 }

@@ -1,6 +1,10 @@
 import {
   BINARY_CONTROL,
   BINARY_HEADER_BYTES,
+  type Control,
+  type ControlRules,
+  ControlSchema,
+  compileControlSchema,
   decodeBinaryHeader,
   FULL_SPEED,
   limitSpeed,
@@ -18,7 +22,9 @@ type CommandReceiverOptions = Pick<
   RobotLinkOptions,
   | 'onSession'
   | 'onLimits'
+  | 'controlSchema'
   | 'onControl'
+  | 'onInvalidControl'
   | 'onBinaryControl'
   | 'onLateControl'
   | 'onStop'
@@ -39,6 +45,7 @@ export class CommandReceiver {
   readonly #options: CommandReceiverOptions
   readonly #age = new FrameAge()
   readonly #watchdog = new Watchdog(() => this.#stopNow({ reason: 'watchdog', latched: false }))
+  readonly #rules: ControlRules | null
   #deadmanMs = 0
   #lastSeq = -1
   #session: RobotSession | null = null
@@ -47,6 +54,8 @@ export class CommandReceiver {
 
   constructor(options: CommandReceiverOptions) {
     this.#options = options
+    const { controlSchema } = options
+    this.#rules = controlSchema ? compileControlSchema(ControlSchema.parse(controlSchema)) : null
   }
 
   /** The open session as last received; null without one. */
@@ -84,8 +93,21 @@ export class CommandReceiver {
     else if (frame.type === 'stop') this.#stopNow(frame)
     else if (frame.type === 'stop_cleared') this.#clearStop()
     else if (frame.type === 'limits') this.#changeLimits(frame)
-    else if (frame.type === 'control' && this.#mayPass(frame.seq, frame.t, frame.ttl_ms))
-      this.#runCallback(() => this.#options.onControl?.(limitSpeed(frame, this.#limits.speed_scale)))
+    else if (frame.type === 'control') this.#control(frame)
+  }
+
+  #control(frame: Control): void {
+    const problem = this.#rules?.problemOf(frame.data)
+    if (problem !== undefined) return this.#refuse(frame.seq, problem)
+    if (!this.#mayPass(frame.seq, frame.t, frame.ttl_ms)) return
+    const limited = limitSpeed(frame, this.#limits.speed_scale, this.#rules)
+    this.#runCallback(() => this.#options.onControl?.(limited))
+  }
+
+  /** Stops a moving robot: a command that it cannot obey must not extend the last motion. */
+  #refuse(seq: number, problem: string): void {
+    this.#runCallback(() => this.#options.onInvalidControl?.(seq, problem))
+    if (this.#watchdog.moving) this.#stopNow({ reason: 'invalid_command', latched: false })
   }
 
   /** Handles a binary frame after the welcome. @throws Error for a malformed frame */

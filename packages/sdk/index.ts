@@ -3,6 +3,7 @@ export type {
   BinaryHeader,
   ChatMessage,
   Control,
+  ControlSchema,
   DriveBattery,
   DriveLatency,
   DriveLog,

@@ -244,6 +244,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/robot-models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Declares the commands that robots of a model accept
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        patch: operations["patchAdminRobotModel"];
+        trace?: never;
+    };
     "/api/admin/robot-requests": {
         parameters: {
             query?: never;
@@ -2011,7 +2031,8 @@ export interface components {
          *           "mean_scale": 1,
          *           "limited_seconds": 0
          *         }
-         *       }
+         *       },
+         *       "control_schema": null
          *     }
          */
         ClientSessionDetail: {
@@ -2126,6 +2147,10 @@ export interface components {
                     /** @description Time in which the speed was limited, also because the latency was unknown. */
                     limited_seconds: number;
                 } | null;
+            } | null;
+            /** @description The commands that the robot accepts: its own control schema or that of its model; null when none is declared. */
+            control_schema: {
+                [key: string]: unknown;
             } | null;
         };
         /** @description Statistics of a robot owner. */
@@ -2948,6 +2973,7 @@ export interface components {
          *           "limited_seconds": 0
          *         }
          *       },
+         *       "control_schema": null,
          *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
          */
@@ -3063,6 +3089,10 @@ export interface components {
                     /** @description Time in which the speed was limited, also because the latency was unknown. */
                     limited_seconds: number;
                 } | null;
+            } | null;
+            /** @description The commands that the robot accepts: its own control schema or that of its model; null when none is declared. */
+            control_schema: {
+                [key: string]: unknown;
             } | null;
             /** @description Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after the earnings have become available. */
             earnings_pending_until: string | null;
@@ -3526,6 +3556,36 @@ export interface components {
              * @example 200
              */
             latency_budget_ms: number | null;
+            /**
+             * @description Overrides the control schema of the robot's model; null for none.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "linear_mps": {
+             *           "type": "number",
+             *           "minimum": -1,
+             *           "maximum": 1,
+             *           "x-unit": "m/s",
+             *           "x-speed": true
+             *         },
+             *         "angular_radps": {
+             *           "type": "number",
+             *           "minimum": -1.5,
+             *           "maximum": 1.5,
+             *           "x-unit": "rad/s",
+             *           "x-speed": true
+             *         }
+             *       }
+             *     }
+             */
+            control_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Whether the gateway drops commands that the control schema does not allow, and all binary commands. Without a control schema it has no effect.
+             * @example false
+             */
+            strict_control: boolean;
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
@@ -3687,6 +3747,36 @@ export interface components {
              * @example 200
              */
             latency_budget_ms: number | null;
+            /**
+             * @description Overrides the control schema of the robot's model; null for none.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "linear_mps": {
+             *           "type": "number",
+             *           "minimum": -1,
+             *           "maximum": 1,
+             *           "x-unit": "m/s",
+             *           "x-speed": true
+             *         },
+             *         "angular_radps": {
+             *           "type": "number",
+             *           "minimum": -1.5,
+             *           "maximum": 1.5,
+             *           "x-unit": "rad/s",
+             *           "x-speed": true
+             *         }
+             *       }
+             *     }
+             */
+            control_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Whether the gateway drops commands that the control schema does not allow, and all binary commands. Without a control schema it has no effect.
+             * @example false
+             */
+            strict_control: boolean;
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
@@ -3769,6 +3859,60 @@ export interface components {
             control_modes: components["schemas"]["ControlMode"][];
             /** @example Open design, made with Hugging Face; six servos: five joints and the gripper. */
             notes: string | null;
+        };
+        /** @description A supported robot model with its control schema. */
+        RobotModelDetail: {
+            /** @example so-101 */
+            id: string;
+            /** @example SO-101 */
+            name: string;
+            /** @example The Robot Studio */
+            manufacturer: string;
+            /**
+             * @description The type under which robots of this model are registered and operators are certified.
+             * @example so-101
+             */
+            robot_type: string;
+            category: components["schemas"]["RobotCategory"];
+            /**
+             * @description Number of actuated axes without grippers. A mobile base adds one per direction of motion.
+             * @example 5
+             */
+            degrees_of_freedom: number;
+            /**
+             * @example [
+             *       "joint_position",
+             *       "gripper"
+             *     ]
+             */
+            control_modes: components["schemas"]["ControlMode"][];
+            /** @example Open design, made with Hugging Face; six servos: five joints and the gripper. */
+            notes: string | null;
+            /**
+             * @description The commands that robots of this model accept; null while none is declared.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "linear_mps": {
+             *           "type": "number",
+             *           "minimum": -1,
+             *           "maximum": 1,
+             *           "x-unit": "m/s",
+             *           "x-speed": true
+             *         },
+             *         "angular_radps": {
+             *           "type": "number",
+             *           "minimum": -1.5,
+             *           "maximum": 1.5,
+             *           "x-unit": "rad/s",
+             *           "x-speed": true
+             *         }
+             *       }
+             *     }
+             */
+            control_schema: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description A request for a robot type that is not supported yet. */
         RobotRequest: {
@@ -5580,6 +5724,164 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    patchAdminRobotModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example so-101 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "control_schema": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "linear_mps": {
+                 *             "type": "number",
+                 *             "minimum": -1,
+                 *             "maximum": 1,
+                 *             "x-unit": "m/s",
+                 *             "x-speed": true
+                 *           },
+                 *           "angular_radps": {
+                 *             "type": "number",
+                 *             "minimum": -1.5,
+                 *             "maximum": 1.5,
+                 *             "x-unit": "rad/s",
+                 *             "x-speed": true
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The commands that robots of this model accept; null removes the declaration.
+                     * @example {
+                     *       "type": "object",
+                     *       "properties": {
+                     *         "linear_mps": {
+                     *           "type": "number",
+                     *           "minimum": -1,
+                     *           "maximum": 1,
+                     *           "x-unit": "m/s",
+                     *           "x-speed": true
+                     *         },
+                     *         "angular_radps": {
+                     *           "type": "number",
+                     *           "minimum": -1.5,
+                     *           "maximum": 1.5,
+                     *           "x-unit": "rad/s",
+                     *           "x-speed": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    control_schema: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "so-101",
+                     *       "name": "SO-101",
+                     *       "manufacturer": "The Robot Studio",
+                     *       "robot_type": "so-101",
+                     *       "category": "arm",
+                     *       "degrees_of_freedom": 5,
+                     *       "control_modes": [
+                     *         "joint_position",
+                     *         "gripper"
+                     *       ],
+                     *       "notes": "Open design, made with Hugging Face; six servos: five joints and the gripper.",
+                     *       "control_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "linear_mps": {
+                     *             "type": "number",
+                     *             "minimum": -1,
+                     *             "maximum": 1,
+                     *             "x-unit": "m/s",
+                     *             "x-speed": true
+                     *           },
+                     *           "angular_radps": {
+                     *             "type": "number",
+                     *             "minimum": -1.5,
+                     *             "maximum": 1.5,
+                     *             "x-unit": "rad/s",
+                     *             "x-speed": true
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RobotModelDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When no supported model has this id (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getAdminRobotRequests: {
         parameters: {
             query?: {
@@ -7348,6 +7650,26 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
+                     *       "control_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "linear_mps": {
+                     *             "type": "number",
+                     *             "minimum": -1,
+                     *             "maximum": 1,
+                     *             "x-unit": "m/s",
+                     *             "x-speed": true
+                     *           },
+                     *           "angular_radps": {
+                     *             "type": "number",
+                     *             "minimum": -1.5,
+                     *             "maximum": 1.5,
+                     *             "x-unit": "rad/s",
+                     *             "x-speed": true
+                     *           }
+                     *         }
+                     *       },
+                     *       "strict_control": false,
                      *       "stop_clear": "owner",
                      *       "on_hold": false,
                      *       "battery": 0.83,
@@ -7450,6 +7772,26 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
+                     *       "control_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "linear_mps": {
+                     *             "type": "number",
+                     *             "minimum": -1,
+                     *             "maximum": 1,
+                     *             "x-unit": "m/s",
+                     *             "x-speed": true
+                     *           },
+                     *           "angular_radps": {
+                     *             "type": "number",
+                     *             "minimum": -1.5,
+                     *             "maximum": 1.5,
+                     *             "x-unit": "rad/s",
+                     *             "x-speed": true
+                     *           }
+                     *         }
+                     *       },
+                     *       "strict_control": false,
                      *       "stop_clear": "owner",
                      *       "on_hold": false,
                      *       "battery": 0.83,
@@ -7580,6 +7922,26 @@ export interface operations {
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
                  *       "latency_budget_ms": 200,
+                 *       "control_schema": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "linear_mps": {
+                 *             "type": "number",
+                 *             "minimum": -1,
+                 *             "maximum": 1,
+                 *             "x-unit": "m/s",
+                 *             "x-speed": true
+                 *           },
+                 *           "angular_radps": {
+                 *             "type": "number",
+                 *             "minimum": -1.5,
+                 *             "maximum": 1.5,
+                 *             "x-unit": "rad/s",
+                 *             "x-speed": true
+                 *           }
+                 *         }
+                 *       },
+                 *       "strict_control": false,
                  *       "stop_clear": "owner",
                  *       "on_hold": false,
                  *       "low_battery_threshold": 0.2,
@@ -7618,6 +7980,36 @@ export interface operations {
                      * @example 200
                      */
                     latency_budget_ms?: number | null;
+                    /**
+                     * @description Overrides the control schema of the robot's model; null for none.
+                     * @example {
+                     *       "type": "object",
+                     *       "properties": {
+                     *         "linear_mps": {
+                     *           "type": "number",
+                     *           "minimum": -1,
+                     *           "maximum": 1,
+                     *           "x-unit": "m/s",
+                     *           "x-speed": true
+                     *         },
+                     *         "angular_radps": {
+                     *           "type": "number",
+                     *           "minimum": -1.5,
+                     *           "maximum": 1.5,
+                     *           "x-unit": "rad/s",
+                     *           "x-speed": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    control_schema?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * @description Whether the gateway drops commands that the control schema does not allow, and all binary commands. Without a control schema it has no effect.
+                     * @example false
+                     */
+                    strict_control?: boolean;
                     /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
                     /**
@@ -7670,6 +8062,26 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
+                     *       "control_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "linear_mps": {
+                     *             "type": "number",
+                     *             "minimum": -1,
+                     *             "maximum": 1,
+                     *             "x-unit": "m/s",
+                     *             "x-speed": true
+                     *           },
+                     *           "angular_radps": {
+                     *             "type": "number",
+                     *             "minimum": -1.5,
+                     *             "maximum": 1.5,
+                     *             "x-unit": "rad/s",
+                     *             "x-speed": true
+                     *           }
+                     *         }
+                     *       },
+                     *       "strict_control": false,
                      *       "stop_clear": "owner",
                      *       "on_hold": false,
                      *       "battery": 0.83,
@@ -10106,10 +10518,29 @@ export interface operations {
                      *         "joint_position",
                      *         "gripper"
                      *       ],
-                     *       "notes": "Open design, made with Hugging Face; six servos: five joints and the gripper."
+                     *       "notes": "Open design, made with Hugging Face; six servos: five joints and the gripper.",
+                     *       "control_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "linear_mps": {
+                     *             "type": "number",
+                     *             "minimum": -1,
+                     *             "maximum": 1,
+                     *             "x-unit": "m/s",
+                     *             "x-speed": true
+                     *           },
+                     *           "angular_radps": {
+                     *             "type": "number",
+                     *             "minimum": -1.5,
+                     *             "maximum": 1.5,
+                     *             "x-unit": "rad/s",
+                     *             "x-speed": true
+                     *           }
+                     *         }
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["RobotModel"];
+                    "application/json": components["schemas"]["RobotModelDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10875,7 +11306,8 @@ export interface operations {
                      *           "mean_scale": 1,
                      *           "limited_seconds": 0
                      *         }
-                     *       }
+                     *       },
+                     *       "control_schema": null
                      *     }
                      */
                     "application/json": components["schemas"]["SessionDetail"];
@@ -10969,7 +11401,8 @@ export interface operations {
                      *           "mean_scale": 1,
                      *           "limited_seconds": 0
                      *         }
-                     *       }
+                     *       },
+                     *       "control_schema": null
                      *     }
                      */
                     "application/json": components["schemas"]["SessionDetail"];
@@ -11426,7 +11859,8 @@ export interface operations {
                      *           "mean_scale": 1,
                      *           "limited_seconds": 0
                      *         }
-                     *       }
+                     *       },
+                     *       "control_schema": null
                      *     }
                      */
                     "application/json": components["schemas"]["SessionDetail"];

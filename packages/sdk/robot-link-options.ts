@@ -1,4 +1,12 @@
-import type { BinaryHeader, Control, RobotSession, SpeedLimits, Stop, Welcome } from '@wheelhouse/protocol'
+import type {
+  BinaryHeader,
+  Control,
+  ControlSchema,
+  RobotSession,
+  SpeedLimits,
+  Stop,
+  Welcome,
+} from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
@@ -34,6 +42,11 @@ export interface RobotLinkOptions {
   readonly watchdogMarginMs?: number
   /** Tolerance beyond a control frame's `ttl_ms`, in milliseconds. Default 100. */
   readonly lateAllowanceMs?: number
+  /**
+   * The commands that this robot accepts. The link refuses all other JSON commands, and clamps the speeds (`x-speed`)
+   * of those that it passes to the allowed share of their bounds.
+   */
+  readonly controlSchema?: ControlSchema
   /** Default: the WebSocket of `ws`. */
   readonly WebSocket?: WebSocketConstructor
 
@@ -56,6 +69,11 @@ export interface RobotLinkOptions {
    * `lateAllowanceMs`. The frame has waited in a buffer, so its command is stale.
    */
   readonly onLateControl?: (seq: number, ageMs: number) => void
+  /**
+   * Called for a control frame that `controlSchema` does not allow, with the reason. The robot does not obey it; a moving
+   * robot gets a stop with the reason `invalid_command`, which is not latched.
+   */
+  readonly onInvalidControl?: (seq: number, problem: string) => void
   /** Called when the allowed speed changes, `speed_scale` above 0 and up to 1. `limits` of the link has it, too. */
   readonly onLimits?: (limits: SpeedLimits) => void
   /**

@@ -43,7 +43,7 @@ export class RobotLink {
 
   /**
    * @throws TypeError if `url` is not a WebSocket URL, if `token` is not valid in a header, or if no WebSocket can set
-   * headers, as in browsers
+   * headers, as in browsers; ZodError if `controlSchema` is not a control schema
    */
   constructor(options: RobotLinkOptions) {
     if (!/^wss?:$/.test(new URL(options.url).protocol)) throw new TypeError('url must be ws:// or wss://')

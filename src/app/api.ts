@@ -39,7 +39,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...identityEndpoints(identity, core),
     ...clientsEndpoints(clients),
     ...operatorsEndpoints(operators),
-    ...robotsEndpoints(robots, core, gatewayUrl),
+    ...robotsEndpoints(robots, gatewayUrl),
     ...datasetEndpoints(platform.datasets),
     ...sessionsEndpoints(sessions, identity.users, core),
     ...notificationEndpoints(platform.notifications),

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { entriesOf } from '../support/cli/cli-world.ts'
 import { cli } from '../support/cli/in-process.ts'
@@ -56,7 +59,7 @@ async function openSession() {
 }
 
 describe.concurrent('robots', () => {
-  test('are registered, and update changes only the given settings', async () => {
+  test('are registered, and update changes only the given settings', async ({ onTestFinished }) => {
     const user = users.owner
     const options = ['--tag', 'arm', '--tag', 'berlin', '--notes', 'New gripper', '--require-certification']
     const named = ['Loading dock', '--type', 'so-101', '--hardware-id', 'dock-1']
@@ -82,6 +85,19 @@ describe.concurrent('robots', () => {
       latency_budget_ms: 150,
       tags: ['arm', 'berlin'],
     })
+    const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-schema-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const file = join(folder, 'schema.json')
+    const schema = { type: 'object', properties: { lamp: { type: 'boolean' } } }
+    await writeFile(file, JSON.stringify(schema))
+    const declared = ['robots', 'update', made.id, '--strict-control', '--control-schema']
+    expect(await json(user, ...declared, file)).toMatchObject({
+      control_schema: schema,
+      strict_control: true,
+    })
+    expect(await json(user, ...declared, '')).toMatchObject({ control_schema: null })
+    const unreadable = await cli(user, [...declared, `${file}.missing`])
+    expect(unreadable).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be read') })
     expect((await cli(user, ['robots', 'update', made.id])).code).toBe(2)
     const unasked = await cli(user, ['robots', 'remove', 'Dock 1'])
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })

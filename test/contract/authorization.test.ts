@@ -282,6 +282,10 @@ const rules: Record<string, Rule> = {
     attempt: () => ({ body: { robot_type: `type-${++serial}` } }),
   },
   'GET /api/operator/available-robots': { expected: operators(200) },
+  'PATCH /api/admin/robot-models/{id}': {
+    expected: admins(200),
+    attempt: async () => ({ path: '/api/admin/robot-models/ur5e', body: { control_schema: null } }),
+  },
   'GET /api/admin/certifications': { expected: admins(200) },
   'POST /api/admin/certifications/{id}/approve': {
     expected: admins(200),

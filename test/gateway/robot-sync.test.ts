@@ -25,6 +25,8 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   driven: false,
   latencyLimitMs: 400,
   latencyBudgetMs: null,
+  controlSchema: null,
+  strictControl: false,
   activeSinceMs,
   clientId: id,
   stopByRole: null,

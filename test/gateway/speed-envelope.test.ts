@@ -1,3 +1,4 @@
+import { encodeBinaryFrame } from '@wheelhouse/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ControlFixture, createControlFixture } from '../support/gateway/control-fixture.ts'
 import type { TestDriver, TestRobot } from '../support/gateway/frame-socket.ts'
@@ -150,6 +151,11 @@ describe('over sockets', () => {
   })
   afterAll(async () => await world[Symbol.asyncDispose]())
 
+  const dropOf = async (console: TestDriver, data: unknown) => {
+    console.control(data)
+    return (await console.next('dropped')).why
+  }
+
   const untilScale = async (link: TestDriver | TestRobot, isReached: (scale: number) => boolean) => {
     for (;;) {
       const { speed_scale } = await link.next('limits')
@@ -201,6 +207,43 @@ describe('over sockets', () => {
     const metrics = await (await fetch(`${world.gatewayUrl.replace('ws', 'http')}/metrics`)).text()
     expect(metrics).toMatch(/wheelhouse_control_limited_total [1-9]/)
     expect(metrics).toContain('wheelhouse_gateway_sessions_limited 0')
+  })
+
+  test('a control schema bounds the speed, whatever the operator declares; strict mode drops other commands', async () => {
+    const [client, operator] = [await world.client(), await world.operator()]
+    const speed = { type: 'number', minimum: -2, maximum: 2, 'x-speed': true }
+    const control_schema = { type: 'object', properties: { speed, lamp: { type: 'boolean' } } }
+    const robot = await world.robot(client, { latency_budget_ms: 50 })
+    await client.patch(`/api/client/robots/${robot.id}`, { control_schema, strict_control: true })
+    await tolerateLatency(world, robot.id)
+    const link = (await world.connect(robot)).beat()
+    const id = await start(operator, robot.id)
+    expect((await operator.get(`/api/sessions/${id}`)).body.control_schema).toEqual(control_schema)
+    const console = await world.drive(operator, id)
+    await console.state()
+    console.control({ speed: 0, lamp: true })
+    await link.next('control')
+    const t = performance.now() - 200
+    console.control({ speed: 2, lamp: true }, { t, speed_scale: 0.01 })
+    const { data, speed_scale } = await link.next('control')
+    expect(data.speed).toBeLessThanOrEqual(2 / 4)
+    expect(data).toEqual({ speed: expect.any(Number), lamp: true })
+    expect(speed_scale).toBe(0.01)
+
+    for (const [data, index] of [{ speed: 3 }, { speed: 'fast' }, [1], null].map((data, index) => [
+      data,
+      index,
+    ]))
+      expect([index, await dropOf(console, data)]).toEqual([index, 'invalid'])
+    console.send(encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 0, seq: 1_000, t }, new Uint8Array(8)))
+    expect(await console.next('dropped')).toMatchObject({ seq: 1_000, why: 'invalid' })
+    expect(link.frames.filter(({ type }) => type === 'control' || type === 'binary')).toEqual([])
+
+    await client.patch(`/api/client/robots/${robot.id}`, { strict_control: false, latency_budget_ms: null })
+    await waitFor(async () => {
+      console.control({ speed: 3 })
+      expect((await link.next('control')).data).toEqual({ speed: 3 })
+    })
   })
 
   test('a malformed scale of an operator is an error', async () => {

@@ -157,6 +157,53 @@ describe('the speed limits', () => {
     expect(link.limits).toEqual({ speed_scale: 1, reason: null })
   })
 
+  test('clamp the speeds of the control schema, and commands that it does not allow stop the robot', async () => {
+    const number = { type: 'number', minimum: -2, maximum: 2 } as const
+    const received: unknown[] = []
+    const { gateway, link } = await createFixture({
+      controlSchema: {
+        type: 'object',
+        properties: { speed: { ...number, 'x-speed': true, 'x-unit': 'm/s' }, height: number },
+        required: ['speed'],
+      },
+      onControl: ({ seq, data }) => received.push([seq, data]),
+      onInvalidControl: (seq, problem) => received.push([seq, problem]),
+      onStop: ({ reason }) => received.push(reason),
+    })
+    let seq = 0
+    const control = (data: unknown) =>
+      gateway.send({
+        type: 'control',
+        session_id: sessionId,
+        seq: ++seq,
+        t: performance.now(),
+        ttl_ms: 60_000,
+        data,
+      })
+    control({ height: 1 })
+    control({ speed: 2, height: 2 })
+    gateway.send(limits(0.5))
+    control({ speed: -2, height: 2 })
+    control({ speed: 0.7 })
+    control({ speed: 'fast' })
+    control({ speed: 1, height: 3 })
+    await waitFor(() => expect(received).toHaveLength(7))
+    expect(received).toEqual([
+      [1, expect.stringMatching(/^speed: /)],
+      [2, { speed: 2, height: 2 }],
+      [3, { speed: -1, height: 2 }],
+      [4, { speed: 0.7 }],
+      [5, expect.stringMatching(/^speed: /)],
+      'invalid_command',
+      [6, expect.stringMatching(/^height: /)],
+    ])
+    await link.close()
+    const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'x' } } } as never
+    expect(() => new RobotLink({ url: gateway.url, token: 't', controlSchema: schema })).toThrow(
+      'Invalid input',
+    )
+  })
+
   test('are those of the welcome or the session, and the lowest ones if they are unreadable', async () => {
     const seen: number[] = []
     const { gateway, received, link, control } = await createFixture({

@@ -75,6 +75,12 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
       'limit its speed in proportion while commands take longer; 0 for no limit',
       integer(0, 10_000),
     )
+    .option(
+      '--control-schema <file>',
+      'JSON file with the commands that it accepts; "" for those of its model',
+    )
+    .option('--strict-control', 'the gateway drops commands that the control schema does not allow')
+    .option('--no-strict-control', 'only the robot checks its commands')
     .addOption(
       new Option(
         '--stop-clear <who>',

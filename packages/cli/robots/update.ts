@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
@@ -13,6 +14,9 @@ interface Options {
   readonly latencyLimit?: number
   /** In milliseconds; 0 for no limit of the speed. */
   readonly latencyBudget?: number
+  /** A file, or an empty text. */
+  readonly controlSchema?: string
+  readonly strictControl?: boolean
   readonly stopClear?: 'owner' | 'anyone'
   readonly hold?: boolean
   readonly lowBattery?: number
@@ -29,6 +33,8 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     requireCertification,
     latencyLimit,
     latencyBudget,
+    controlSchema,
+    strictControl,
     lowBattery,
     logEvents,
     stopClear,
@@ -42,6 +48,8 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
     ...(latencyBudget !== undefined && { latency_budget_ms: latencyBudget || null }),
+    ...(controlSchema !== undefined && { control_schema: await readSchema(controlSchema) }),
+    ...(strictControl !== undefined && { strict_control: strictControl }),
     ...(stopClear !== undefined && { stop_clear: stopClear }),
     ...(hold !== undefined && { on_hold: hold }),
     ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
@@ -53,4 +61,14 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
   const id = await robotId(cli, idOrName)
   const robot = await answerOf(cli.rest.PATCH('/api/client/robots/{id}', { params: { path: { id } }, body }))
   cli.out.result(robot, () => showRobot(cli.out, robot))
+}
+
+/** Reads a control schema, which the platform validates; null for an empty path. */
+async function readSchema(path: string): Promise<Record<string, unknown> | null> {
+  if (path === '') return null
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (cause) {
+    throw new Failure('usage', `The control schema in ${path} cannot be read: ${(cause as Error).message}`)
+  }
 }

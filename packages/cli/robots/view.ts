@@ -37,6 +37,8 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
       'Latency budget',
       robot.latency_budget_ms === null ? 'none, the speed is not limited' : `${robot.latency_budget_ms} ms`,
     ],
+    ['Control schema', robot.control_schema === null ? undefined : 'its own'],
+    ['Strict control', robot.strict_control ? 'the gateway checks every command' : undefined],
     [
       'Your stops',
       robot.stop_clear === 'owner' ? 'you or an admin can clear them' : 'the operator can also clear them',

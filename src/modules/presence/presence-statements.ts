@@ -18,6 +18,13 @@ const emitStatusSql = (changed: string) =>
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
   s.event_seq, s.driven, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner`
 
+/** Lists the columns of robots about their commands. They are read only with an open session, because schemas are large. */
+const controlColumns = (robot: string) =>
+  `case when s.id is not null then coalesce(${robot}.control_schema, m.control_schema) end as control_schema,
+  ${robot}.strict_control`
+const modelJoin = (robot: string) =>
+  `left join robot_models m on s.id is not null and m.robot_type = ${robot}.robot_type`
+
 /** Opens an epoch for each socket whose token is current; returns the robot's status and its open session. */
 export const connectSql = `
 with input as (
@@ -38,14 +45,16 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
+  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.control_schema, r.strict_control, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.previous_node_id is distinct from $1) as taken_over,
     exists (select from gateway_nodes n where n.id = o.previous_node_id and n.draining) as handed_over
 ), emitted as (${emitStatusSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.taken_over, o.handed_over, o.last_sign, o.latency_limit_ms, o.latency_budget_ms, o.stop_clear, ${openSessionColumns}
+select o.id as robot_id, o.epoch, o.status, o.taken_over, o.handed_over, o.last_sign, o.latency_limit_ms, o.latency_budget_ms, o.stop_clear, ${openSessionColumns},
+  ${controlColumns('o')}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
-  left join users u on u.id = s.operator_id`
+  left join users u on u.id = s.operator_id
+  ${modelJoin('o')}`
 
 /** Ends epochs; returns the robots in a session. */
 export const disconnectSql = `
@@ -78,9 +87,11 @@ where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, fa
 export const linkStatesSql = `
 select r.id, r.token_version, r.deleted_at is not null as deleted, r.latency_limit_ms, r.latency_budget_ms, r.stop_clear, p.epoch, p.node_id,
   p.connected,
-  ${openSessionColumns}
+  ${openSessionColumns},
+  ${controlColumns('r')}
 from robots r
   join robot_presence p on p.robot_id = r.id
   left join sessions s on s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id
+  ${modelJoin('r')}
 where r.id = any($1::uuid[])`

@@ -1,4 +1,4 @@
-import type { RobotStatus, Role, SessionStatus, StopClear } from '@wheelhouse/protocol'
+import type { ControlSchema, RobotStatus, Role, SessionStatus, StopClear } from '@wheelhouse/protocol'
 import { Pool } from 'pg'
 import { connectSql, disconnectSql, heartbeatsSql, linkStatesSql } from './presence-statements.ts'
 
@@ -18,6 +18,10 @@ export interface OpenSession {
   readonly latencyLimitMs: number
   /** The latency up to which the robot may drive at full speed; null for no limit of the speed. */
   readonly latencyBudgetMs: number | null
+  /** The commands that the robot accepts; null when none are declared. */
+  readonly controlSchema: ControlSchema | null
+  /** Whether the gateway drops commands that the schema does not allow. */
+  readonly strictControl: boolean
   /** Reason of the latched remote stop; null while no stop is latched. */
   readonly stopReason: string | null
   /** Role of the stop's first requester; null when the platform requested it, or without a stop. */
@@ -275,6 +279,8 @@ function openSession(row: {
   driven: boolean
   latency_limit_ms: number
   latency_budget_ms: number | null
+  control_schema: ControlSchema | null
+  strict_control: boolean
   client_id: string
   stop_reason: string | null
   stop_by_role: Role | null
@@ -293,6 +299,8 @@ function openSession(row: {
     driven: row.driven,
     latencyLimitMs: row.latency_limit_ms,
     latencyBudgetMs: row.latency_budget_ms,
+    controlSchema: row.control_schema,
+    strictControl: row.strict_control,
     stopReason: row.stop_reason,
     stopByRole: row.stop_by_role,
     stopByOwner: row.stop_by_owner,

@@ -10,6 +10,7 @@ import { createRobotLogs } from './robot-log.service.ts'
 import { createRobotLogStore } from './robot-log.store.ts'
 import { createRobotLogJobs } from './robot-log.worker.ts'
 import { robotModelEndpoints } from './robot-model.routes.ts'
+import { createRobotModels } from './robot-model.service.ts'
 import { createRobotTokens } from './robot-token.ts'
 import { createRobotWatch } from './robot-watch.ts'
 
@@ -32,6 +33,7 @@ export function createRobotServices(
       cancelScheduled: options.cancelScheduled,
       requireCertification: options.settings.robotsRequireCertification,
     }),
+    robotModels: createRobotModels(core),
     robotTokens: createRobotTokens(core.secrets),
     robotWatch: createRobotWatch({ ...core, certifications: options.certifications }),
     robotLogs: createRobotLogs(core),
@@ -43,16 +45,12 @@ export function createRobotServices(
 export type RobotServices = ReturnType<typeof createRobotServices>
 
 /** Returns the routes of robots, of their logs and of the robot models. */
-export const robotsEndpoints = (
-  services: RobotServices,
-  core: CoreServices,
-  gatewayUrl: () => string,
-): Endpoint[] => [
+export const robotsEndpoints = (services: RobotServices, gatewayUrl: () => string): Endpoint[] => [
   ...robotEndpoints({
     robots: services.robots,
     views: createRobotViews(gatewayUrl),
     tokens: services.robotTokens,
   }),
   robotLogEndpoint(services),
-  ...robotModelEndpoints(core),
+  ...robotModelEndpoints(services),
 ]

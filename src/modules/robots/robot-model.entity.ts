@@ -23,6 +23,8 @@ export const RobotModel = defineEntity({
     degreesOfFreedom: p.integer(),
     controlModes: p.array<(typeof ControlMode.options)[number]>(),
     notes: p.text().nullable(),
+    /** The commands that robots of this model accept; null while none is declared. Lists omit it. */
+    controlSchema: p.json<Record<string, unknown>>().nullable().lazy(),
   },
 })
 export type RobotModel = InferEntity<typeof RobotModel>

@@ -1,16 +1,17 @@
 import type { z } from 'zod'
-import type { CoreServices } from '../../core/core-services.ts'
-import { notFound } from '../../core/errors/errors.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
-import { RobotModel } from './robot-model.entity.ts'
-import { ModelParams, RobotModelList, RobotModelView } from './robot-model.schema.ts'
+import type { RobotModel } from './robot-model.entity.ts'
+import {
+  ModelParams,
+  RobotModelDetail,
+  RobotModelList,
+  type RobotModelView,
+  UpdateRobotModel,
+} from './robot-model.schema.ts'
+import type { RobotModels } from './robot-model.service.ts'
 
-const LIST_LIMIT = 500
-
-/** Returns the public endpoints for the supported robot models. */
-export function robotModelEndpoints({
-  forkEntityManager,
-}: Pick<CoreServices, 'forkEntityManager'>): Endpoint[] {
+/** Returns the public endpoints for the supported robot models, and the one with which admins declare commands. */
+export function robotModelEndpoints({ robotModels }: { readonly robotModels: RobotModels }): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -18,11 +19,7 @@ export function robotModelEndpoints({
       summary: 'Lists the supported robot models by name, up to 500',
       access: 'public',
       response: [200, RobotModelList],
-      run: async () => ({
-        models: (
-          await forkEntityManager().find(RobotModel, {}, { orderBy: { name: 'asc' }, limit: LIST_LIMIT })
-        ).map(view),
-      }),
+      run: async () => ({ models: (await robotModels.list()).map(view) }),
     }),
     endpoint({
       method: 'get',
@@ -30,13 +27,21 @@ export function robotModelEndpoints({
       summary: 'Returns public information about a supported robot model',
       access: 'public',
       params: ModelParams,
-      response: [200, RobotModelView],
+      response: [200, RobotModelDetail],
       errors: { 404: { not_found: 'when no supported model has this id' } },
-      run: async ({ params }) => {
-        const model = await forkEntityManager().findOne(RobotModel, { id: params.id })
-        if (!model) throw notFound('Robot model')
-        return view(model)
-      },
+      run: async ({ params }) => detail(await robotModels.get(params.id)),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/admin/robot-models/{id}',
+      summary: 'Declares the commands that robots of a model accept',
+      access: { role: 'admin' },
+      params: ModelParams,
+      body: UpdateRobotModel,
+      response: [200, RobotModelDetail],
+      errors: { 404: { not_found: 'when no supported model has this id' } },
+      run: async ({ caller, params, body }) =>
+        detail(await robotModels.setControlSchema(caller.userId, params.id, body.control_schema)),
     }),
   ]
 }
@@ -50,4 +55,9 @@ const view = (model: RobotModel): z.infer<typeof RobotModelView> => ({
   degrees_of_freedom: model.degreesOfFreedom,
   control_modes: model.controlModes,
   notes: model.notes ?? null,
+})
+
+const detail = (model: RobotModel): z.infer<typeof RobotModelDetail> => ({
+  ...view(model),
+  control_schema: model.controlSchema ?? null,
 })

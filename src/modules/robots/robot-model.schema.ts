@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ControlSchemaInput, controlSchemaExamples, StoredControlSchema } from './control-schema-fields.ts'
 
 export const RobotCategory = z
   .enum(['arm', 'bimanual', 'mobile_manipulator', 'mobile_base', 'quadruped', 'humanoid'])
@@ -51,6 +52,22 @@ export const RobotModelView = z
       }),
   })
   .meta({ id: 'RobotModel', description: 'A supported robot model.' })
+
+/** One model with its control schema. */
+export const RobotModelDetail = RobotModelView.extend({
+  control_schema: StoredControlSchema.nullable().meta({
+    description: 'The commands that robots of this model accept; null while none is declared.',
+    examples: controlSchemaExamples,
+  }),
+}).meta({ id: 'RobotModelDetail', description: 'A supported robot model with its control schema.' })
+
+/** Body of PATCH /api/admin/robot-models/{id}. */
+export const UpdateRobotModel = z.strictObject({
+  control_schema: ControlSchemaInput.nullable().meta({
+    description: 'The commands that robots of this model accept; null removes the declaration.',
+    examples: controlSchemaExamples,
+  }),
+})
 
 /** Response of GET /api/robots. */
 export const RobotModelList = z.object({ models: z.array(RobotModelView) })

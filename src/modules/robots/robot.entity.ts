@@ -56,6 +56,10 @@ export const Robot = defineEntity({
     latencyLimitMs: p.integer().default(400),
     /** The latency up to which the robot may drive at full speed; null for no limit of the speed. */
     latencyBudgetMs: p.integer().nullable(),
+    /** Overrides the control schema of the robot's model; null for none. Lists omit it. */
+    controlSchema: p.json<Record<string, unknown>>().nullable(),
+    /** The gateway drops commands that the control schema does not allow. */
+    strictControl: p.boolean().default(false),
     /** The users who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
     /** No session can start on the robot until its owner releases it. */

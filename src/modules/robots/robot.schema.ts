@@ -1,6 +1,7 @@
 import { exampleIds, idOf, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, queryInteger, timestamp } from '../../core/http/fields.ts'
+import { ControlSchemaInput, controlSchemaExamples, StoredControlSchema } from './control-schema-fields.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
 
 const examples = {
@@ -29,6 +30,16 @@ const examples = {
       'Latency budget in milliseconds. Above it the platform limits the speed of the robot to budget divided by latency, ' +
       'so that the robot drives no farther within the latency than at full speed within the budget; null: no limit.',
     examples: [200],
+  },
+  controlSchema: {
+    description: "Overrides the control schema of the robot's model; null for none.",
+    examples: controlSchemaExamples,
+  },
+  strictControl: {
+    description:
+      'Whether the gateway drops commands that the control schema does not allow, and all binary commands. Without a ' +
+      'control schema it has no effect.',
+    examples: [false],
   },
   stopClear: {
     description:
@@ -69,6 +80,8 @@ const settings = {
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().min(50).max(10_000).nullable().meta(examples.latencyBudget),
+  control_schema: ControlSchemaInput.nullable().meta(examples.controlSchema),
+  strict_control: z.boolean().meta(examples.strictControl),
   stop_clear: StopClear.meta(examples.stopClear),
   on_hold: z.boolean().meta(examples.onHold),
   low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
@@ -159,6 +172,8 @@ export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().nullable().meta(examples.latencyBudget),
+  control_schema: StoredControlSchema.nullable().meta(examples.controlSchema),
+  strict_control: z.boolean().meta(examples.strictControl),
   stop_clear: StopClear.meta(examples.stopClear),
   on_hold: z.boolean().meta(examples.onHold),
   battery: z

@@ -11,11 +11,16 @@ import type { ListRobots, RegisterRobot, UpdateRobot } from './robot.schema.ts'
 import type { RobotDetailRow, RobotRow } from './robot.view.ts'
 import { applyFilters, newestFirst } from './robot-filters.ts'
 
+type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], 'control_schema'>
+
+/** The columns of a robot without its control schema, which may be large and which no list shows. */
+const listedColumns = columnsOf(Robot).filter((column): column is ListedColumn => column !== 'control_schema')
+
 const robotsWithPresence = (db: Db) =>
   db
     .selectFrom('robots')
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-    .select(columnsOf(Robot).map((column) => `robots.${column}` as const))
+    .select(listedColumns.map((column) => `robots.${column}` as const))
     .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
     .where('robots.deleted_at', 'is', null)
 
@@ -41,6 +46,7 @@ export function createRobots(deps: {
   async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
     const row = await robotsWithPresence(db)
       .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.low_battery_threshold'])
+      .select('robots.control_schema')
       .where('robots.id', '=', id)
       .where('robots.owner_id', '=', ownerId)
       .executeTakeFirst()

@@ -5,12 +5,13 @@ import type { RobotDetail, RobotView } from './robot.schema.ts'
 
 const SECONDS_PER_HOUR = 3_600
 
-export type RobotRow = Selectable<Tables['robots']> & {
+export type RobotRow = Omit<Selectable<Tables['robots']>, 'control_schema'> & {
   last_online: Date | null
   last_heartbeat: Date | null
 }
 /** A robot with the columns that lists omit. */
 export type RobotDetailRow = RobotRow & {
+  control_schema: Record<string, unknown> | null
   battery: number | null
   battery_at: Date | null
   low_battery_threshold: number
@@ -38,6 +39,8 @@ export function createRobotViews(gatewayUrl: () => string) {
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
     latency_budget_ms: row.latency_budget_ms,
+    control_schema: row.control_schema,
+    strict_control: row.strict_control,
     stop_clear: row.stop_clear,
     on_hold: row.on_hold,
     battery: row.battery,

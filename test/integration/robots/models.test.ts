@@ -17,7 +17,8 @@ const get = async (id: string) => {
 test('GET /api/robots: lists every model by name without authentication', async () => {
   const response = await fetch(`${world.baseUrl}/api/robots`)
   const { models } = (await response.json()) as { models: { id: string; name: string }[] }
-  const known = await world.platform.core.db.selectFrom('robot_models').selectAll().orderBy('name').execute()
+  const rows = await world.platform.core.db.selectFrom('robot_models').selectAll().orderBy('name').execute()
+  const known = rows.map(({ control_schema: _, ...model }) => model)
   expect([response.status, models]).toEqual([200, known])
 })
 
@@ -40,6 +41,7 @@ describe('GET /api/robots/{id}', () => {
           'gripper',
         ],
         notes: 'Gripper: the Franka Hand.',
+        control_schema: null,
       },
     })
   })
@@ -113,4 +115,68 @@ test('the database rejects a model with an unknown category or control mode', as
   expect(await insert('spaceship', 'gripper')).toBe('robot_models_category_check')
   expect(await insert('arm', 'telepathy')).toBe('robot_models_control_modes')
   expect(await insert('arm', 'gripper')).toBeUndefined()
+})
+
+describe('the control schema', () => {
+  const speed = { type: 'number', minimum: -1, maximum: 1, 'x-unit': 'm/s', 'x-speed': true }
+  const schema = { type: 'object', properties: { linear_mps: speed }, additionalProperties: false }
+  const route = '/api/admin/robot-models/turtlebot-4'
+
+  test('of a model is declared by admins, audited, and applies to its robots without their own', async () => {
+    const [admin, owner, operator] = [await world.admin(), await world.client(), await world.operator()]
+    expect((await owner.patch(route, { control_schema: schema })).status).toBe(403)
+    const declared = await admin.patch(route, { control_schema: schema })
+    expect(declared).toMatchObject({ status: 200, body: { id: 'turtlebot-4', control_schema: schema } })
+    expect((await get('turtlebot-4')).body).toEqual(declared.body)
+    const { entries } = (await admin.get('/api/admin/audit?limit=1')).body
+    const subject = { subject_type: 'robot_model', subject_id: 'turtlebot-4' }
+    expect(entries).toMatchObject([
+      { action: 'robot_model.control_schema_set', actor_id: admin.id, ...subject },
+    ])
+
+    const robot = await world.robot(owner, { robot_type: 'turtlebot-4' })
+    const link = (await world.connect(robot)).beat()
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: robot.id })).body
+    const effective = async () => (await operator.get(`/api/sessions/${sessionId}`)).body.control_schema
+    expect(await effective()).toEqual(schema)
+    const own = { type: 'object', properties: { lamp: { type: 'boolean' } } }
+    const changed = await owner.patch(`/api/client/robots/${robot.id}`, { control_schema: own })
+    expect(changed).toMatchObject({ status: 200, body: { control_schema: own, strict_control: false } })
+    expect(await effective()).toEqual(own)
+    await owner.patch(`/api/client/robots/${robot.id}`, { control_schema: null })
+    expect(await effective()).toEqual(schema)
+    expect((await admin.patch(route, { control_schema: null })).body.control_schema).toBeNull()
+    expect(await effective()).toBeNull()
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await link.close()
+  })
+
+  test.each([
+    [
+      { type: 'object', properties: { a: { type: 'string', pattern: '(a+)+$' } } },
+      'control_schema.properties.a',
+    ],
+    [{ type: 'object', properties: { a: { $ref: 'https://example.com' } } }, 'control_schema.properties.a'],
+    [{ type: 'object', properties: { a: { type: 'boolean', title: '\0' } } }, 'control_schema.properties.a'],
+    [{ type: 'array' }, 'control_schema'],
+    ['text', 'control_schema'],
+  ])('%j is refused with the path of the problem', async (control_schema, path) => {
+    const [admin, owner] = [await world.admin(), await world.client()]
+    const robot = await world.robot(owner)
+    const replies = [
+      await admin.patch(route, { control_schema }),
+      await owner.patch(`/api/client/robots/${robot.id}`, { control_schema }),
+    ]
+    for (const reply of replies) {
+      expect(reply.status).toBe(400)
+      expect(reply.body.error).toContain(path)
+    }
+  })
+
+  test('of an unknown model is a 404', async () => {
+    const reply = await (await world.admin()).patch('/api/admin/robot-models/no-such', {
+      control_schema: null,
+    })
+    expect(reply.status).toBe(404)
+  })
 })

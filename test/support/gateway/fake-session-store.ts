@@ -101,7 +101,12 @@ export function createSessionBook(parts: {
     const { id, status, eventSeq, driven, stopReason, activeSinceMs } = current
     const seen = { id, status, eventSeq, driven, stopReason, activeSinceMs }
     const stop = { stopByRole: stopReason === null ? null : ('operator' as const), stopByOwner: false }
-    const owner = { clientId: 'owner', stopClear: 'owner' as const }
+    const owner = {
+      clientId: 'owner',
+      stopClear: 'owner' as const,
+      controlSchema: null,
+      strictControl: false,
+    }
     return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, latencyBudgetMs, ...stop, ...owner }
   }
 

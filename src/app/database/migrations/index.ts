@@ -29,6 +29,7 @@ import { Migration0028Jobs } from './0028-jobs.ts'
 import { Migration0029JobLists } from './0029-job-lists.ts'
 import { Migration0030SessionExports } from './0030-session-exports.ts'
 import { Migration0031SpeedEnvelope } from './0031-speed-envelope.ts'
+import { Migration0032ControlSchemas } from './0032-control-schemas.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   { name: '0029_job_lists', class: Migration0029JobLists },
   { name: '0030_session_exports', class: Migration0030SessionExports },
   { name: '0031_speed_envelope', class: Migration0031SpeedEnvelope },
+  { name: '0032_control_schemas', class: Migration0032ControlSchemas },
 ]

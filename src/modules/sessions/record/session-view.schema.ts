@@ -1,6 +1,7 @@
 import { exampleIds, idOf, Role, SessionStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
+import { StoredControlSchema } from '../../robots/index.ts'
 
 /** Response of POST /api/sessions. */
 export const CreatedSession = z
@@ -183,6 +184,10 @@ const details = {
       'Latency of commands at the gateway, relative to the fastest command of their connection; ' +
       'null when no control connection has sent commands.',
   }),
+  control_schema: StoredControlSchema.nullable().meta({
+    description:
+      'The commands that the robot accepts: its own control schema or that of its model; null when none is declared.',
+  }),
 }
 const operatorDetails = {
   ...details,
@@ -215,6 +220,7 @@ const detailsExample = {
     dropped: 12,
     speed: { min_scale: 1, mean_scale: 1, limited_seconds: 0 },
   },
+  control_schema: null,
 }
 export const SessionDetail = z
   .union([

@@ -45,6 +45,7 @@ export type ListedSession = Pick<
 export type SessionDetailRow = SessionRow & {
   robot_connected: boolean
   stream_url: string
+  control_schema: Record<string, unknown> | null
   stop_clear: StopClear
   latency_buckets: number[] | null
   latency_max_ms: number | null
@@ -115,6 +116,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
       stop: stopView(row, viewer),
     },
     latency: latencyView(row),
+    control_schema: row.control_schema,
   }
   if (!('operator_earnings_cents' in view)) return { ...view, ...details }
   return { ...view, ...details, earnings_pending_until: iso(row.earnings_held_until) }

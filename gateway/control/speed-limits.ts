@@ -1,0 +1,25 @@
+import type { GatewayConnection } from '../connections/connection.ts'
+import { limitsFrame } from './session-frames.ts'
+import type { SpeedEnvelope } from './speed-envelope.ts'
+
+/** The parts of a control session that the allowed speed concerns. */
+interface LimitedSession {
+  readonly speed: SpeedEnvelope
+  readonly robot: GatewayConnection | null
+  participants(): Iterable<GatewayConnection>
+}
+
+/** Sends a newcomer the allowed speed, if this robot has a latency budget. */
+export function sendLimits({ speed }: LimitedSession, connection: GatewayConnection, nowMs: number): void {
+  if (speed.enabled) connection.send(limitsFrame(speed.limits), nowMs)
+}
+
+/** Sends the robot and the participants the allowed speed if it has changed. Returns whether it has. */
+export function announceLimits(controlSession: LimitedSession, nowMs: number): boolean {
+  const limits = controlSession.speed.takeChange()
+  if (limits === null) return false
+  const frame = limitsFrame(limits)
+  controlSession.robot?.send(frame, nowMs)
+  for (const participant of controlSession.participants()) participant.send(frame, nowMs)
+  return true
+}
