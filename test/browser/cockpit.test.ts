@@ -141,6 +141,63 @@ test('the cockpit says that the latency limits the speed, and slows its commands
   await fixture.expectHalted()
 })
 
+test('the cockpit builds its inputs from the control schema of the robot', async () => {
+  const speed = { type: 'number', minimum: -0.4, maximum: 0.4, 'x-unit': 'm/s', 'x-speed': true }
+  const control_schema = {
+    type: 'object',
+    properties: {
+      linear_mps: speed,
+      angular_radps: { ...speed, 'x-unit': 'rad/s' },
+      gripper: { type: 'number', minimum: 0, maximum: 1, title: 'Gripper' },
+      arm: {
+        type: 'object',
+        properties: { joints: { type: 'array', items: { type: 'number' }, maxItems: 2 } },
+      },
+      mode: { type: 'string', enum: ['fast', 'slow'], title: 'Mode' },
+      lamp: { type: 'boolean', title: 'Lamp' },
+      lift_mps: { ...speed, title: 'Lift speed' },
+    },
+    additionalProperties: false,
+  }
+  await using fixture = await openCockpit(world, browser, {
+    settings: { control_schema, strict_control: true },
+  })
+  const { page, robot } = fixture
+  await page.getByText('Speed limit: 50 % (0.20 m/s and 0.20 rad/s)').waitFor()
+  await page.keyboard.down('ArrowUp')
+  await waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.2))
+  await page.keyboard.up('ArrowUp')
+  await fixture.expectHalted()
+
+  const inputs = page.getByRole('region', { name: 'Robot inputs' })
+  await inputs.getByText('Not available here: Lift speed.').waitFor()
+  await inputs.getByLabel('Gripper').fill('0.5')
+  await inputs.getByLabel('arm joints 1').fill('-2')
+  await inputs.getByRole('combobox', { name: 'Mode' }).click()
+  await page.getByRole('option', { name: 'slow' }).click()
+  await inputs.getByRole('combobox', { name: 'Lamp' }).click()
+  await page.getByRole('option', { name: 'on' }).click()
+  expect(await seriousIssues(page)).toEqual([])
+  const atRest = { linear_mps: 0, angular_radps: 0 }
+  const held = { ...atRest, gripper: 0.5, mode: 'slow', lamp: true }
+  const button = inputs.getByRole('button', { name: 'Hold to send' })
+  const lastCommand = () => page.evaluate('window.lastCommand')
+  await button.focus()
+  await page.keyboard.down('Enter')
+  await waitFor(async () => expect(await lastCommand()).toEqual(held))
+  await page.keyboard.up('Enter')
+  await waitFor(async () => expect(await lastCommand()).toEqual(atRest))
+
+  await inputs.getByLabel('arm joints 2').fill('1')
+  await button.hover()
+  await page.mouse.down()
+  await waitFor(async () => expect(await lastCommand()).toEqual({ ...held, arm: { joints: [-2, 1] } }))
+  await page.evaluate("window.dispatchEvent(new Event('blur'))")
+  await waitFor(async () => expect(await lastCommand()).toEqual(atRest))
+  await page.getByText('Lost commands').waitFor()
+  expect(await page.getByRole('definition').filter({ hasText: /last:/ }).count(), 'lost commands').toBe(0)
+})
+
 test('a gamepad drives beyond its adjustable dead zone, and its button stops the robot', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, robot } = fixture
@@ -245,7 +302,7 @@ test('the cockpit shows when the robot disconnects and reconnects', async () => 
   const { page, robot, robotId: id, robotToken: token } = fixture
   await page.getByText('Robot connected').waitFor()
   await robot.close()
-  await page.getByText('Robot offline').waitFor()
+  await page.getByText('Robot offline', { exact: true }).waitFor()
   const reconnected = await connectRobot(world, { id, token })
   try {
     await page.getByText('Robot connected').waitFor()

@@ -6,6 +6,8 @@ import type { ConsoleBrowser, PageOptions } from './console.ts'
 
 export interface CockpitOptions {
   readonly robot?: Record<string, unknown>
+  /** Settings that a registration does not have. */
+  readonly settings?: Record<string, unknown>
   readonly page?: PageOptions
   /** The WebSocket of the robot. */
   readonly WebSocket?: WebSocketConstructor
@@ -17,6 +19,7 @@ const COUNT_COMMANDS = `
   const send = WebSocket.prototype.send
   WebSocket.prototype.send = function (frame) {
     const { type, data } = typeof frame === 'string' && frame.startsWith('{') ? JSON.parse(frame) : {}
+    if (type === 'control') window.lastCommand = data
     if (type === 'control') window.commands[data.linear_mps || data.angular_radps ? 'moving' : 'zero']++
     return send.call(this, frame)
   }`
@@ -26,6 +29,10 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   const [owner, operator] = [await world.client(), await world.operator()]
   await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
   const { id, token } = await world.robot(owner, options.robot)
+  if (options.settings) {
+    const changed = await owner.patch(`/api/client/robots/${id}`, options.settings)
+    expect(changed.status, JSON.stringify(changed.body)).toBe(200)
+  }
   const robot = await connectRobot(world, { id, token }, options.WebSocket)
   const sessionId = await waitFor(async () => {
     const started = await operator.post('/api/sessions', { robotId: id })

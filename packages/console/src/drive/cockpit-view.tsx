@@ -1,5 +1,5 @@
 import { Paper, Stack } from '@mantine/core'
-import type { SessionStatus } from '@wheelhouse/protocol'
+import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import type { LiveSession } from '../live/hooks.ts'
@@ -15,6 +15,7 @@ import { Loading } from '../ui/states.tsx'
 import { VideoView } from '../video/video-view.tsx'
 import styles from './cockpit.module.css'
 import { type Cockpit, openCockpit } from './cockpit.ts'
+import { CommandInputs } from './command-inputs.tsx'
 import { Controls } from './controls.tsx'
 import { LinkNotice } from './link-notice.tsx'
 import { StatusBar } from './status-bar.tsx'
@@ -41,10 +42,11 @@ export function CockpitView({ session, live, status }: Props) {
           <>
             <div className={styles.view}>
               <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
-              <Stick cockpit={cockpit} />
+              {cockpit.plan.drives && <Stick cockpit={cockpit} />}
             </div>
             <SessionActions live={live} />
-            <Controls cockpit={cockpit} />
+            {cockpit.plan.drives && <Controls cockpit={cockpit} />}
+            <CommandInputs cockpit={cockpit} />
           </>
         }
         telemetry={
@@ -74,16 +76,24 @@ export function CockpitView({ session, live, status }: Props) {
 }
 
 /** Opens a cockpit while the component is mounted. Closing it sends a zero command to the robot. */
-function useCockpit({ robot_id: robotId }: SessionDetail, { room }: LiveSession) {
+function useCockpit({ robot_id: robotId, control_schema }: SessionDetail, { room }: LiveSession) {
   const { rest } = usePlatform()
   const [cockpit, setCockpit] = useState<Cockpit>()
+  // As text: a refetch returns a new object, which must not open another cockpit.
+  const schemaText = JSON.stringify(control_schema)
   useEffect(() => {
-    const opened = openCockpit({ rest, room, robotId })
+    const opened = openCockpit({ rest, room, robotId, controlSchema: schemaOf(schemaText) })
     setCockpit(opened)
     return () => {
       opened.close()
       setCockpit(undefined)
     }
-  }, [rest, room, robotId])
+  }, [rest, room, robotId, schemaText])
   return cockpit
+}
+
+/** Returns a control schema; null without one, and for one that this page does not understand. */
+function schemaOf(text: string): ControlSchema | null {
+  const { data } = ControlSchema.safeParse(JSON.parse(text))
+  return data ?? null
 }

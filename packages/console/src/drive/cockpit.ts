@@ -1,3 +1,4 @@
+import type { ControlSchema } from '@wheelhouse/protocol'
 import type { RestClient } from '@wheelhouse/sdk'
 import type { SessionRoom } from '../live/session-room.ts'
 import type { StopControl } from '../session/stop.ts'
@@ -5,6 +6,13 @@ import { ticketsFor } from '../session/tickets.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { type Axes, atRest } from './axes.ts'
 import { type CommandSender, createCommandSender } from './command-sender.ts'
+import {
+  type ControlInput,
+  type ControlPlan,
+  controlPlanOf,
+  type InputValue,
+  withValues,
+} from './control-plan.ts'
 import { isAttended } from './focus.ts'
 import { createGamepadInput, type GamepadInput } from './gamepad.ts'
 import { createKeyboard } from './keyboard.ts'
@@ -17,6 +25,10 @@ import { releaseOnBlur } from './release-on-blur.ts'
 export interface Cockpit {
   readonly operatorConnection: OperatorConnection
   readonly commandSender: CommandSender
+  /** The inputs that the robot declares. */
+  readonly plan: ControlPlan
+  /** The values of these inputs that the operator has set. */
+  readonly inputValues: Store<ReadonlyMap<ControlInput, InputValue>>
   /** The state of the stop that was requested on this page. */
   readonly stopState: StopControl['state']
   readonly gamepad: GamepadInput
@@ -33,16 +45,23 @@ export interface CockpitOptions {
   readonly rest: RestClient
   readonly room: SessionRoom
   readonly robotId: string
+  /** The commands that the robot accepts; null when none are declared. */
+  readonly controlSchema: ControlSchema | null
 }
 
-export function openCockpit({ rest, room, robotId }: CockpitOptions): Cockpit {
+export function openCockpit({ rest, room, robotId, controlSchema }: CockpitOptions): Cockpit {
   const preferences = loadPreferences(robotId)
   const axes = createStore(atRest)
+  const plan = controlPlanOf(controlSchema)
+  const inputValues = createStore<ReadonlyMap<ControlInput, InputValue>>(new Map())
+  const requiredInputs = plan.inputs.filter(({ required }) => required)
   const operatorConnection = createOperatorConnection(ticketsFor(rest, room.sessionId, 'control'))
   // It outlives the page: a requested stop is retried until it is recorded.
   const operatorStop = createOperatorStop({ operatorConnection, room, rest })
   const commandSender = createCommandSender({
     send: operatorConnection.control,
+    commandOf: (to, limit, held) =>
+      withValues(plan.drive(to, limit), held ? plan.inputs : requiredInputs, inputValues.get()),
     allowed: () => isAttended() && operatorConnection.canDrive(),
     limit: preferences.limit.get,
     onAxes: axes.set,
@@ -85,6 +104,8 @@ export function openCockpit({ rest, room, robotId }: CockpitOptions): Cockpit {
   return {
     operatorConnection,
     commandSender,
+    plan,
+    inputValues,
     gamepad,
     preferences,
     axes,

@@ -1,4 +1,5 @@
-import { type Axes, atRest, combined, commandOf, type DriveControlData, isAtRest } from './axes.ts'
+import { type Axes, atRest, combined, isAtRest } from './axes.ts'
+import type { ControlData } from './control-plan.ts'
 
 type InputSource = 'keyboard' | 'stick' | 'gamepad'
 
@@ -10,7 +11,9 @@ const MIN_GAP_MS = 4
 const CHANGES_PER_PERIOD = 4
 
 export interface CommandSenderOptions {
-  readonly send: (command: DriveControlData) => void
+  readonly send: (command: ControlData) => void
+  /** Returns the command for the sum of all inputs at this share of full speed. `held`: the operator holds the inputs of the robot. */
+  readonly commandOf: (axes: Axes, limit: number, held: boolean) => ControlData
   /** Returns whether this page may drive the robot now. */
   readonly allowed: () => boolean
   /** Returns the allowed share of full speed, 0 to 1. */
@@ -23,15 +26,24 @@ export interface CommandSenderOptions {
 export interface CommandSender {
   /** Sets the direction of an input. Sends it at once, then 50 times per second until all inputs are at rest. */
   steer(source: InputSource, axes: Axes): void
+  /** Sends the inputs of the robot, 50 times per second while they are held. */
+  hold(held: boolean): void
   /** Sends one zero command, then ignores each input until it has been at rest. */
   release(): void
 }
 
-export function createCommandSender({ send, allowed, limit, onAxes }: CommandSenderOptions): CommandSender {
+export function createCommandSender({
+  send,
+  commandOf,
+  allowed,
+  limit,
+  onAxes,
+}: CommandSenderOptions): CommandSender {
   const inputs = new Map<InputSource, Axes>()
   const awaitingRest = new Set<InputSource>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let isMoving = false
+  let isHeld = false
   let dueMs = 0
   let changes = { sinceMs: Number.NEGATIVE_INFINITY, count: 0 }
   let currentAxes = atRest
@@ -41,14 +53,18 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
     if (axes.forward === currentAxes.forward && axes.left === currentAxes.left) return
     currentAxes = axes
     onAxes?.(axes)
-    if (!isAtRest(axes)) {
+    sendChange()
+  }
+
+  function sendChange(): void {
+    if (!isAtRest(currentAxes) || isHeld) {
       isMoving = true
       if (consumeBurstSlot()) dueMs = performance.now()
       sendDue()
     } else if (isMoving) {
       isMoving = false
       clearTimeout(timer)
-      send(commandOf(atRest, 0))
+      send(commandOf(atRest, 0, false))
     }
   }
 
@@ -64,7 +80,7 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
     const nowMs = performance.now()
     if (nowMs >= dueMs) {
       if (!allowed()) return release()
-      send(commandOf(currentAxes, limit()))
+      send(commandOf(currentAxes, limit(), isHeld))
       dueMs = Math.max(dueMs + PERIOD_MS, nowMs + MIN_GAP_MS)
     }
     timer = setTimeout(sendDue, dueMs - nowMs)
@@ -73,11 +89,19 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
   function release(): void {
     for (const [source, axes] of inputs) if (!isAtRest(axes)) awaitingRest.add(source)
     inputs.clear()
+    const wasHeld = isHeld
+    isHeld = false
     applyInputs()
+    if (wasHeld && isMoving) sendChange() // the axes were at rest
   }
 
   return {
     release,
+    hold(held) {
+      if (held === isHeld || (held && !allowed())) return
+      isHeld = held
+      sendChange()
+    },
     steer(source, axes) {
       if (isAtRest(axes)) awaitingRest.delete(source)
       else if (awaitingRest.has(source)) return

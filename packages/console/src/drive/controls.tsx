@@ -1,15 +1,15 @@
 import { Paper, Slider, Stack, Text } from '@mantine/core'
 import { useId } from 'react'
 import { type Store, useStore } from '../ui/store.ts'
-import { FULL_ANGULAR_RADPS, FULL_LINEAR_MPS } from './axes.ts'
 import type { Cockpit } from './cockpit.ts'
 import { MAX_DEAD_ZONE, MIN_SPEED_LIMIT } from './preferences.ts'
 
 /** Shows the input devices and the speed limit. */
 export function Controls({ cockpit }: { cockpit: Cockpit }) {
-  const { preferences, gamepad } = cockpit
+  const { preferences, gamepad, plan } = cockpit
+  const { linearMps, angularRadps } = plan.fullSpeed
   const limit = useStore(preferences.limit)
-  const speeds = `${(limit * FULL_LINEAR_MPS).toFixed(2)} m/s and ${(limit * FULL_ANGULAR_RADPS).toFixed(2)} rad/s`
+  const speeds = `${(limit * linearMps).toFixed(2)} m/s and ${(limit * angularRadps).toFixed(2)} rad/s`
   return (
     <Paper withBorder p="md" component="section" aria-label="Controls">
       <Stack gap="sm">

@@ -3,7 +3,7 @@ import { type GetTicket, type LinkEnd, OperatorLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
-import type { DriveControlData } from './axes.ts'
+import type { ControlData } from './control-plan.ts'
 import { createLatencyStats, type LatencyStats } from './latency-stats.ts'
 
 /** The state of the connection to the gateway. */
@@ -28,7 +28,7 @@ export interface OperatorConnection {
   readonly latencyStats: LatencyStats
   /** Returns whether the robot would accept a command, as far as this page knows. */
   canDrive(): boolean
-  control(command: DriveControlData): void
+  control(command: ControlData): void
   /** Requests a stop over the gateway; see `SessionLink.stop`. */
   stop(reason: string): Promise<void>
   /** Drops a stop that the gateway has not recorded, after it was cleared over another route. */

@@ -1,0 +1,102 @@
+import { Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { KeyboardEvent } from 'react'
+import { useStore } from '../ui/store.ts'
+import type { Cockpit } from './cockpit.ts'
+import type { ControlInput, InputValue } from './control-plan.ts'
+
+/** Shows the inputs that the robot declares beyond driving. They are sent while the button is held. */
+export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
+  const { plan, inputValues, commandSender } = cockpit
+  const values = useStore(inputValues)
+  if (plan.inputs.length === 0 && plan.unavailable.length === 0) return null
+  const set = (input: ControlInput, value: InputValue | undefined) =>
+    inputValues.update((old) => {
+      const next = new Map(old)
+      if (value === undefined) next.delete(input)
+      else next.set(input, value)
+      return next
+    })
+  const hold = () => commandSender.hold(true)
+  const release = () => commandSender.hold(false)
+  const onEnter = (event: KeyboardEvent) => event.key === 'Enter' && !event.repeat && hold()
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Robot inputs">
+      <Stack gap="sm">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          {plan.inputs.map((input) => (
+            <Input
+              key={input.path.join('.')}
+              input={input}
+              value={values.get(input)}
+              onChange={(value) => set(input, value)}
+            />
+          ))}
+        </SimpleGrid>
+        {plan.inputs.length > 0 && (
+          <Button
+            variant="default"
+            disabled={values.size === 0}
+            onPointerDown={({ currentTarget }) => {
+              currentTarget.focus() // while a text field has the focus, nothing is sent
+              hold()
+            }}
+            onPointerUp={release}
+            onPointerLeave={release}
+            onPointerCancel={release}
+            onKeyDown={onEnter}
+            onKeyUp={release}
+            onBlur={release}
+          >
+            Hold to send
+          </Button>
+        )}
+        <Text size="sm" c="dimmed">
+          Hold the button, or Enter on it, until the robot has done it: the robot stops when you let go. Empty
+          inputs are not sent, and a list only when all of its values are set.
+          {plan.unavailable.length > 0 && ` Not available here: ${plan.unavailable.join(', ')}.`}
+        </Text>
+      </Stack>
+    </Paper>
+  )
+}
+
+interface InputProps {
+  readonly input: ControlInput
+  readonly value: InputValue | undefined
+  readonly onChange: (value: InputValue | undefined) => void
+}
+
+function Input({ input, value, onChange }: InputProps) {
+  const { label, description, required, field } = input
+  const shown = { label, description, withAsterisk: required }
+  if (field.type === 'boolean') {
+    const text = value === undefined ? null : value ? 'on' : 'off'
+    const change = (next: string | null) => onChange(next === null ? undefined : next === 'on')
+    return <Select {...shown} data={['on', 'off']} value={text} onChange={change} clearable />
+  }
+  if (field.type === 'string') {
+    const change = (next: string | null) => onChange(next ?? undefined)
+    return (
+      <Select
+        {...shown}
+        data={field.enum}
+        value={value === undefined ? null : String(value)}
+        onChange={change}
+        clearable
+      />
+    )
+  }
+  return (
+    <NumberInput
+      {...shown}
+      value={typeof value === 'number' ? value : ''}
+      onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+      min={field.minimum}
+      max={field.maximum}
+      clampBehavior="strict"
+      allowDecimal={field.type === 'number'}
+      step={field.type === 'number' ? 0.1 : 1}
+      suffix={field['x-unit'] ? ` ${field['x-unit']}` : ''}
+    />
+  )
+}
