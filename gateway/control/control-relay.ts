@@ -65,8 +65,7 @@ export function createControlRelay(deps: {
   ): string | ArrayBuffer {
     const { speed } = controlSession
     if (!speed.enabled) return frame
-    speed.account(controlSession.isDrivable, nowMs)
-    if (!speed.unknown) speed.observe(ageMs + controlSession.pathMs, nowMs)
+    speed.observeCommand(ageMs + controlSession.pathMs, nowMs)
     announceLimits(controlSession, clockMs())
     return slowDown(frame, controlSession)
   }

@@ -34,12 +34,15 @@ export class SpeedEnvelope {
   #wasDriving = false
   /** The limits that robot and participants received last. */
   #announced: SpeedLimits = { speed_scale: 1, reason: null }
+  /** The limits may differ from those. Every control frame asks, so the answer must be quick. */
+  #mayHaveChanged: boolean
   #increment = emptyIncrement()
 
   /** @param budgetMs the latency up to which the robot may drive at full speed; null for no limit */
   constructor(budgetMs: number | null) {
     this.#budgetMs = budgetMs
     this.#unknown = budgetMs !== null
+    this.#mayHaveChanged = budgetMs !== null
     this.#scale = budgetMs === null ? 1 : MIN_SPEED_SCALE
   }
 
@@ -64,6 +67,8 @@ export class SpeedEnvelope {
 
   /** Returns the limits if they have changed since the last call, so that they must be sent. */
   takeChange(): SpeedLimits | null {
+    if (!this.#mayHaveChanged) return null
+    this.#mayHaveChanged = false
     const { limits } = this
     if (limits.speed_scale === this.#announced.speed_scale && limits.reason === this.#announced.reason)
       return null
@@ -77,6 +82,7 @@ export class SpeedEnvelope {
     this.#budgetMs = budgetMs
     this.#scale = 1
     this.#unknown = false
+    this.#mayHaveChanged = true
     this.forget()
   }
 
@@ -84,6 +90,7 @@ export class SpeedEnvelope {
   forget(): void {
     if (!this.enabled) return
     this.#unknown = true
+    this.#mayHaveChanged = true
     this.#scale = MIN_SPEED_SCALE
     this.#highestMs = this.#previousHighestMs = 0
   }
@@ -95,9 +102,17 @@ export class SpeedEnvelope {
   observe(latencyMs: number | undefined, nowMs: number): void {
     if (this.#budgetMs === null || latencyMs === undefined) return this.forget()
     this.#noteHighest(latencyMs, nowMs)
+    this.#mayHaveChanged = true
     this.#scale = speedScaleFor(this.#budgetMs, Math.max(this.#highestMs, this.#previousHighestMs))
     this.#unknown = false
     if (this.#wasDriving) this.#increment.minScale = Math.min(this.#increment.minScale, this.#scale)
+  }
+
+  /** Notes the latency of a command that passes. A known latency that is not above the last ones changes nothing. */
+  observeCommand(latencyMs: number, nowMs: number): void {
+    this.account(true, nowMs)
+    if (this.#unknown || (latencyMs <= this.#highestMs && nowMs - this.#windowSinceMs < WINDOW_MS)) return
+    this.observe(latencyMs, nowMs)
   }
 
   #noteHighest(latencyMs: number, nowMs: number): void {

@@ -1,3 +1,5 @@
+import { ControlSchema, compileControlSchema } from '@wheelhouse/protocol'
+import { demoLimits } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlMode, RobotCategory } from '../../../src/modules/robots/robot-model.schema.ts'
 import { connectTo } from '../../support/database/sql.ts'
@@ -118,6 +120,19 @@ test('the database rejects a model with an unknown category or control mode', as
 })
 
 describe('the control schema', () => {
+  test('of the simulated robot allows the commands at its full speeds, and no more', async () => {
+    const rules = compileControlSchema(ControlSchema.parse((await get('diffdrive-demo')).body.control_schema))
+    const { maxLinearMps, maxAngularRadps } = demoLimits
+    const full = { linear_mps: -maxLinearMps, angular_radps: maxAngularRadps }
+    expect(rules.problemOf(full)).toBeUndefined()
+    expect(rules.clamp({ linear_mps: 9, angular_radps: 9 }, 1)).toEqual({
+      linear_mps: maxLinearMps,
+      angular_radps: maxAngularRadps,
+    })
+    for (const data of [{ linear_mps: 1.1 }, { angular_radps: -1.6 }])
+      expect(rules.problemOf(data)).toBeDefined()
+  })
+
   const speed = { type: 'number', minimum: -1, maximum: 1, 'x-unit': 'm/s', 'x-speed': true }
   const schema = { type: 'object', properties: { linear_mps: speed }, additionalProperties: false }
   const route = '/api/admin/robot-models/turtlebot-4'
