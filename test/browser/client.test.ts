@@ -165,6 +165,7 @@ test('a replaced token stops working, and the new one is shown once and connects
 })
 
 test('an owner changes a robot and removes it once it has no open session', async () => {
+  const schema = { type: 'object', properties: { lamp: { type: 'boolean' } } }
   const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Runner', robot_type: 'testbot' })
   ;(await world.connect(robot)).beat()
@@ -180,6 +181,10 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   await settings.getByLabel('Notes').fill('Mind the step')
   await settings.getByLabel('Latency limit').fill('300')
   await settings.getByLabel('Latency budget').fill('150')
+  await settings.getByRole('textbox', { name: 'Control schema' }).fill('{')
+  await settings.getByText('This is not valid JSON.').waitFor()
+  await settings.getByRole('textbox', { name: 'Control schema' }).fill(JSON.stringify(schema))
+  await settings.getByRole('switch', { name: 'Strict control' }).click()
   await settings.getByLabel('Certified operators only').click()
   await settings.getByRole('button', { name: 'Save' }).click()
   await waitFor(async () =>
@@ -195,6 +200,8 @@ test('an owner changes a robot and removes it once it has no open session', asyn
     notes: 'Mind the step',
     latency_limit_ms: 300,
     latency_budget_ms: 150,
+    control_schema: schema,
+    strict_control: true,
     require_certification: true,
   })
 

@@ -1,4 +1,4 @@
-import { NumberInput, Radio, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { JsonInput, NumberInput, Radio, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** The form values of a robot. */
@@ -98,6 +98,31 @@ export const LatencyBudgetField = (props: {
     allowDecimal={false}
     {...props}
   />
+)
+
+/** Renders the fields for the commands that the robot accepts. An empty text stands for those of its model. */
+export const ControlSchemaFields = (props: {
+  schema: string
+  isStrict: boolean
+  error: string | undefined
+  onChange: (change: { control_schema?: string; strict_control?: boolean }) => void
+}) => (
+  <>
+    <JsonInput
+      label="Control schema"
+      description="The commands that the robot accepts, as JSON Schema. Empty: those of its model."
+      value={props.schema}
+      error={props.error}
+      onChange={(control_schema) => props.onChange({ control_schema })}
+      rows={6}
+    />
+    <Switch
+      label="Strict control"
+      description="The platform drops commands that the control schema does not allow, and all binary ones."
+      checked={props.isStrict}
+      onChange={({ currentTarget: { checked } }) => props.onChange({ strict_control: checked })}
+    />
+  </>
 )
 
 /** Renders the choice of who may clear a stop that the owner or an admin requested. */

@@ -8,6 +8,7 @@ import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { LogEventField, LowBatteryField } from './report-fields.tsx'
 import {
+  ControlSchemaFields,
   LatencyBudgetField,
   LatencyField,
   RobotFields,
@@ -20,6 +21,9 @@ interface Values extends RobotValues {
   readonly latency_limit_ms: number | string
   /** Empty for no limit. */
   readonly latency_budget_ms: number | string
+  /** As JSON; empty for none. */
+  readonly control_schema: string
+  readonly strict_control: boolean
   readonly stop_clear: RobotDetail['stop_clear']
   /** In percent. */
   readonly low_battery_threshold: number | string
@@ -33,6 +37,7 @@ const fields = [
   'require_certification',
   'latency_limit_ms',
   'latency_budget_ms',
+  'control_schema',
   'low_battery_threshold',
   'log_event_level',
   'stop_clear',
@@ -48,6 +53,8 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     require_certification: robot.require_certification,
     latency_limit_ms: robot.latency_limit_ms,
     latency_budget_ms: robot.latency_budget_ms ?? '',
+    control_schema: robot.control_schema === null ? '' : JSON.stringify(robot.control_schema, null, 2),
+    strict_control: robot.strict_control,
     stop_clear: robot.stop_clear,
     low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
     log_event_level: robot.log_event_level,
@@ -64,7 +71,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate(values)
+    if (schemaProblem(values.control_schema) === undefined) save.mutate(values)
   }
   return (
     <form onSubmit={submit} ref={form}>
@@ -79,6 +86,12 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           value={values.latency_budget_ms}
           error={errors?.latency_budget_ms}
           onChange={(latency_budget_ms) => change({ latency_budget_ms })}
+        />
+        <ControlSchemaFields
+          schema={values.control_schema}
+          isStrict={values.strict_control}
+          error={errors?.control_schema ?? schemaProblem(values.control_schema)}
+          onChange={change}
         />
         <StopClearField
           value={values.stop_clear}
@@ -101,6 +114,18 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   )
 }
 
+/** Returns what is wrong with the text of a control schema. The platform checks its content. */
+function schemaProblem(text: string): string | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? undefined : 'Enter a JSON object.'
+  } catch {
+    return 'This is not valid JSON.'
+  }
+}
+
 function useSave(id: string) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -113,7 +138,14 @@ function useSave(id: string) {
       return answerOf(
         rest.PATCH('/api/client/robots/{id}', {
           params: { path: { id } },
-          body: { ...values, notes, latency_limit_ms, latency_budget_ms, low_battery_threshold },
+          body: {
+            ...values,
+            notes,
+            latency_limit_ms,
+            latency_budget_ms,
+            low_battery_threshold,
+            control_schema: values.control_schema.trim() === '' ? null : JSON.parse(values.control_schema),
+          },
         }),
       )
     },
