@@ -236,7 +236,9 @@ test('hundreds of robots that connect and disconnect together are all handled', 
   const owner: TestUser = await world.client()
   const observer = await owner.hub()
   await observer.send('robots:watch')
-  const robots = await Promise.all(Array.from({ length: count }, () => world.robot(owner)))
+  const robots: Awaited<ReturnType<World['robot']>>[] = []
+  // One after another: the registrations are not what is tested, and a busy platform refuses many at once.
+  while (robots.length < count) robots.push(await world.robot(owner))
   const seen = (status: string) =>
     new Set(
       observer

@@ -96,6 +96,8 @@ function sendTelemetry(link: TestRobot, everyMs: number): void {
 
 /** How long a robot may be lost on the hasty platform. */
 const GRACE_MS = 1_000
+/** The same for tests that move the clock. */
+const PATIENT_GRACE_MS = 600_000
 
 /** Expects the sweep to disconnect the robots of a gateway that died without a shutdown, and to keep those of a live one. */
 async function expectSweepOfDeadGateway(world: World): Promise<void> {
@@ -495,14 +497,21 @@ describe.concurrent('a lost robot', () => {
   })
 
   test('a robot that returns in time keeps its session beyond the grace period', async () => {
-    const { owner, operator, robot, link, sessionId, session } = await robotInSession(hasty)
+    let aheadMs = 0
+    await using patient = await createWorld({
+      env: { ROBOT_GRACE_MS: String(PATIENT_GRACE_MS) },
+      now: () => new Date(Date.now() + aheadMs),
+    })
+    const { owner, operator, robot, link, sessionId, session } = await robotInSession(patient)
     link.destroy()
     await reaches(async () => (await session()).status, 'PAUSED')
-    const back = (await hasty.connect(robot)).beat()
+    const back = (await patient.connect(robot)).beat()
     await reaches(() => typesOf(owner, sessionId), ['session.started', 'robot.lost', 'robot.back'])
     // Another robot, lost later, ends its session: the grace period has passed.
-    const other = await robotInSession(hasty)
+    const other = await robotInSession(patient)
     other.link.destroy()
+    await reaches(async () => (await other.session()).status, 'PAUSED')
+    aheadMs = PATIENT_GRACE_MS
     await reaches(async () => (await other.session()).status, 'COMPLETED')
     await acks(back, 1)
     expect(await session()).toMatchObject({ status: 'PAUSED' })
