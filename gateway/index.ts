@@ -3,11 +3,9 @@ import type { Bus } from '../src/core/events/bus.ts'
 import type { Log } from '../src/core/log.ts'
 import type { MetricsPage } from '../src/core/metrics/metrics-http.ts'
 import type { Guard } from '../src/core/process/guard.ts'
-import type { EpisodeStore } from '../src/modules/datasets/index.ts'
-import type { RevocationSources } from '../src/modules/identity/index.ts'
-import type { Presence, PresenceStore } from '../src/modules/presence/index.ts'
-import type { RobotLogStore, RobotTokens } from '../src/modules/robots/index.ts'
-import type { ControlPersistence, TicketStore, Tickets } from '../src/modules/sessions/index.ts'
+import type { Presence } from '../src/modules/presence/index.ts'
+import type { RobotTokens } from '../src/modules/robots/index.ts'
+import type { Tickets } from '../src/modules/sessions/index.ts'
 import { createConnectLimit } from './connections/connect-limit.ts'
 import { createConnectionAdmission } from './connections/connection-admission.ts'
 import { drainConnections } from './connections/drain.ts'
@@ -17,16 +15,16 @@ import type { RobotConnection } from './connections/robot-connection.ts'
 import { createRobotConnections, type RobotSettings } from './connections/robot-connections.ts'
 import { createRobotFrames } from './connections/robot-frames.ts'
 import { createRobotSync } from './connections/robot-sync.ts'
-import { createTimerWheel, type TimerWheel } from './connections/timer-wheel.ts'
+import { StallClock } from './connections/stall-clock.ts'
+import { createTimerWheel } from './connections/timer-wheel.ts'
 import { createControlSessionService, MEASURE_SLOTS } from './control/control-session-service.ts'
 import { createBatteryFeed } from './persistence/battery-feed.ts'
 import { createEpisodes } from './persistence/episodes.ts'
 import { createRobotLogs } from './persistence/robot-logs.ts'
 import { type ListenForConnections, listenForConnections } from './server.ts'
+import type { GatewayServices } from './services.ts'
 
 const WHEEL_TICK_MS = 50
-/** A tick that is later than this follows a stall of the process. */
-const STALL_MS = 200
 const HOUSEKEEPING_MS = 1_000
 const MAINTENANCE_MS = 250
 const MEASURE_MS = 1_000
@@ -38,14 +36,13 @@ const RECONCILE_MS = 10_000
 /** Permissions must end within a second of their revocation, also if the hint is lost. */
 const CHECK_PERMISSIONS_MS = 500
 
-export interface GatewayDeps {
+export interface GatewayDeps
+  extends Pick<
+    GatewayServices,
+    'store' | 'episodeStore' | 'logStore' | 'controlPersistence' | 'ticketStore'
+  > {
   readonly presence: Presence
-  readonly store: PresenceStore
-  readonly episodeStore: EpisodeStore
-  readonly logStore: RobotLogStore
-  readonly controlPersistence: ControlPersistence
-  readonly ticketStore: Pick<TicketStore, 'verdictOf'>
-  readonly accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
+  readonly accounts: Pick<GatewayServices, 'apiKeys' | 'users'>
   readonly tokens: RobotTokens
   readonly tickets: Tickets
   readonly bus: Bus
@@ -59,8 +56,6 @@ export interface GatewayDeps {
   readonly allowedOrigins: readonly string[]
   /** Renders the response to GET /metrics. */
   readonly metricsPage: MetricsPage
-  /** Returns the public WebSocket origin of this node for the port on which it listens. */
-  readonly urlFor: (port: number) => string
 }
 
 type ControlCounter = 'passed' | 'dropped' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'
@@ -84,6 +79,8 @@ export interface Gateway {
   /** The number of sessions whose robots may not drive at full speed. */
   readonly limitedSessions: number
   readonly counts: Readonly<Record<GatewayCounter, number>>
+  /** Returns how long the gateway has made no progress, in milliseconds. */
+  stalledMs(): number
   /** Refuses new connections, writes all pending data and closes all connections. The caller limits its time. */
   drain(): Promise<void>
   close(): Promise<void>
@@ -103,6 +100,7 @@ export async function startGateway(
   const startedAtMs = Date.now() - 1 // clock readings are above 0, because 0 means "never"
   const clockMs = () => Date.now() - startedAtMs
 
+  const stallClock = new StallClock(WHEEL_TICK_MS, clockMs())
   const battery = createBatteryFeed({ startedAtMs })
   const controlService = createControlSessionService({
     controlPersistence: deps.controlPersistence,
@@ -114,6 +112,7 @@ export async function startGateway(
     nodeId,
     settings,
     battery,
+    stallClock,
     clockMs,
     requestLookup: (robotIds) => sync.requestLookup(robotIds),
     pollChanges: () => sync.poll(),
@@ -164,6 +163,7 @@ export async function startGateway(
     acceptLogLine: logs.accept,
     controlRelay,
     battery,
+    stallClock,
     startedAtMs,
   })
   const robots = createRobotConnections({
@@ -212,7 +212,6 @@ export async function startGateway(
     host,
     port,
   )
-  const url = deps.urlFor(server.port)
   function* connections() {
     yield* robots.all()
     yield* participants.all()
@@ -225,11 +224,16 @@ export async function startGateway(
         connection.close('tooSlow')
     }
   }
+  const findSilentRobots = () => {
+    const nowMs = clockMs()
+    if (!stallClock.tick(nowMs)) return wheel.advance(nowMs)
+    // Frames that arrived during the stall are read before the next tick. Participants are asked for a sign of life first.
+    for (const participant of participants.all()) participant.recordSign(nowMs)
+  }
   let closed = false
   const housekeep = singleFlight(async () => {
     if (closed) return
     try {
-      if (!draining) await store.renewNode(nodeId, url)
       await sync.poll()
       databaseOk = true
     } catch (cause) {
@@ -253,7 +257,7 @@ export async function startGateway(
   const stopListening = [sync.listen(), controlService.listen()]
   const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
   const timers = [
-    guard.every('timer:wheel', WHEEL_TICK_MS, createWheelTicker(wheel, clockMs)),
+    guard.every('timer:wheel', WHEEL_TICK_MS, findSilentRobots),
     guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
     guard.every('timer:logs', logs.tickMs, logs.tick),
     // Separate timers, so that a failure or a slow database affects only one of them.
@@ -290,6 +294,7 @@ export async function startGateway(
       const { counts } = controlService
       return { ...frames.counts, ...counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
     },
+    stalledMs: () => 0, // the caller runs in the same thread
     async drain() {
       draining = true
       server.stopListening()
@@ -314,27 +319,9 @@ export async function startGateway(
       closed = true
       episodes.stop()
       logs.stop()
-      await housekeep() // waits for a running renewal, which would restore the row of this node
       for (const stop of stopListening) stop()
       controlService.haltAll('gateway_draining') // in case the drain did not finish
       server.close()
-      await store.removeNode(nodeId).catch(() => {}) // otherwise the sweep removes the row
     },
-  }
-}
-
-/**
- * Returns a tick of the wheel that skips one turn after a stall of this process: frames that arrived during the stall are
- * not read yet, so every robot would seem silent. They are read before the next tick.
- */
-function createWheelTicker(wheel: TimerWheel<RobotConnection>, clockMs: () => number): () => void {
-  let lastTickMs = clockMs()
-  let tickSkipped = false
-  return () => {
-    const nowMs = clockMs()
-    // Skips one turn only: a process that is always late must still find silent robots.
-    tickSkipped = nowMs - lastTickMs > STALL_MS && !tickSkipped
-    lastTickMs = nowMs
-    if (!tickSkipped) wheel.advance(nowMs)
   }
 }

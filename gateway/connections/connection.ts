@@ -88,13 +88,16 @@ export class GatewayConnection {
     if (this.#socket?.getBufferedAmount() === 0) this.#blockedSinceMs = 0
   }
 
-  /** Returns false for a frame that must not be read: one of too many, or too large. Answers the peer itself. */
-  acceptFrame(bytes: number, nowMs: number): boolean {
+  /**
+   * Returns false for a frame that must not be read: one of too many, or too large. Answers the peer itself.
+   * @param backlogMs the length of a stall whose frames are read now
+   */
+  acceptFrame(bytes: number, nowMs: number, backlogMs: number): boolean {
     if (nowMs - this.#frameWindowMs >= WINDOW_MS) {
       this.#frameWindowMs = nowMs
       this.#framesInWindow = 0
     }
-    if (++this.#framesInWindow > MAX_FRAMES_PER_SECOND) {
+    if (++this.#framesInWindow > MAX_FRAMES_PER_SECOND * (1 + backlogMs / 1_000)) {
       this.close('tooFast')
       return false
     }

@@ -1,9 +1,10 @@
 import { stagger } from '../../src/core/concurrency/concurrency.ts'
 import type { Log } from '../../src/core/log.ts'
-import type { Presence, PresenceStore } from '../../src/modules/presence/index.ts'
+import type { Presence } from '../../src/modules/presence/index.ts'
 import type { ControlSessionService } from '../control/control-session-service.ts'
 import type { Episodes } from '../persistence/episodes.ts'
 import type { RobotLogQueue } from '../persistence/robot-logs.ts'
+import type { GatewayServices } from '../services.ts'
 import type { GatewayConnection } from './connection.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import { RobotConnection } from './robot-connection.ts'
@@ -20,7 +21,7 @@ export async function drainConnections(deps: {
   logs: RobotLogQueue
   controlService: ControlSessionService
   presence: Presence
-  store: PresenceStore
+  store: GatewayServices['store']
   nodeId: string
   log: Log
   clockMs: () => number

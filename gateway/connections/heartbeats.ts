@@ -1,5 +1,5 @@
 import type { Log } from '../../src/core/log.ts'
-import type { PresenceStore } from '../../src/modules/presence/index.ts'
+import type { GatewayServices } from '../services.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /** Each second is divided into slices, and each robot's heartbeat is written in one of them, to spread the load. */
@@ -14,7 +14,7 @@ const ROBOTS_PER_GROUP = 100
  * unavailable, at most one heartbeat per robot waits.
  */
 export function createHeartbeats(deps: {
-  store: PresenceStore
+  store: GatewayServices['store']
   log: Log
   startedAtMs: number
   /** Called if the database has replaced or closed some of these connections. */

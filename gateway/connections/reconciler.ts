@@ -1,4 +1,5 @@
-import type { Presence, PresenceStore } from '../../src/modules/presence/index.ts'
+import type { Presence } from '../../src/modules/presence/index.ts'
+import type { GatewayServices } from '../services.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /**
@@ -11,7 +12,7 @@ import type { RobotConnection } from './robot-connection.ts'
  * was lost.
  */
 export function createReconciler(deps: {
-  store: PresenceStore
+  store: GatewayServices['store']
   nodeId: string
   presence: Presence
   /** Returns the epoch of the robot's connection in this process. */

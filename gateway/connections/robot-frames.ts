@@ -13,6 +13,7 @@ import { type BatteryFeed, chargeOf } from '../persistence/battery-feed.ts'
 import { type LogLine, logLineOf } from '../persistence/robot-logs.ts'
 import { parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
 import type { RobotConnection } from './robot-connection.ts'
+import type { StallClock } from './stall-clock.ts'
 
 /** Reads the frames of robots. Every frame is a sign of life; a heartbeat is also queued for the database. */
 export function createRobotFrames(deps: {
@@ -21,9 +22,11 @@ export function createRobotFrames(deps: {
   acceptLogLine: (connection: RobotConnection, line: LogLine, nowMs: number) => void
   controlRelay: ControlRelay
   battery: BatteryFeed
+  stallClock: StallClock
   startedAtMs: number
 }) {
-  const { enqueueHeartbeat, acceptEpisode, acceptLogLine, controlRelay, battery, startedAtMs } = deps
+  const { enqueueHeartbeat, acceptEpisode, acceptLogLine, controlRelay, battery, stallClock, startedAtMs } =
+    deps
   const counts = { frames: 0, heartbeats: 0 }
 
   /** Accepts every heartbeat, whatever its fields contain: it proves that the robot works. */
@@ -93,7 +96,7 @@ export function createRobotFrames(deps: {
     /** Returns false for a frame that must not be read, after answering the peer. */
     acceptFrame(connection: RobotConnection, bytes: number, nowMs: number): boolean {
       counts.frames++
-      return connection.acceptFrame(bytes, nowMs)
+      return connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))
     },
   }
 }

@@ -2,8 +2,9 @@ import { coalesce } from '../../src/core/concurrency/concurrency.ts'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
-import type { LinkState, PresenceStore } from '../../src/modules/presence/index.ts'
+import type { LinkState } from '../../src/modules/presence/index.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import type { GatewayServices } from '../services.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 const ROBOTS_PER_QUERY = 2_000
@@ -15,7 +16,7 @@ const OVERLAP_MS = 5_000
  * other gateways. Hints make it fast; polling makes it reliable.
  */
 export function createRobotSync(deps: {
-  store: PresenceStore
+  store: GatewayServices['store']
   nodeId: string
   bus: Bus
   guard: Guard

@@ -4,9 +4,10 @@ import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import { type RevocationSources, watchRevocations } from '../../src/modules/identity/index.ts'
-import type { ControlPersistence, TicketStore } from '../../src/modules/sessions/index.ts'
+import type { ControlPersistence, SessionMembership, TicketStore } from '../../src/modules/sessions/index.ts'
 import { createRevocations } from '../connections/revocations.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
+import type { StallClock } from '../connections/stall-clock.ts'
 import type { BatteryFeed } from '../persistence/battery-feed.ts'
 import { createSessionWriter } from '../persistence/session-writer.ts'
 import { createControlRelay } from './control-relay.ts'
@@ -37,6 +38,7 @@ export function createControlSessionService(deps: {
   }
   clockMs: () => number
   battery: BatteryFeed
+  stallClock: StallClock
   /** Schedules a lookup of these robots. */
   requestLookup: (robotIds: Iterable<string>) => void
   /** Looks up the robots that changed lately. Throws if the database is unavailable. */
@@ -78,6 +80,7 @@ export function createControlSessionService(deps: {
   const frames = createParticipantFrames({
     controlRelay,
     onStopFrame,
+    stallClock: deps.stallClock,
     deadmanMs: settings.deadmanMs,
     clockMs,
   })
@@ -133,11 +136,11 @@ export function createControlSessionService(deps: {
     if (apiKeys.length > 0) participants.revoke(await controlPersistence.endedKeys(apiKeys))
     const observers = participants.observers()
     if (observers.length === 0) return
-    const revokedObservers = new Set(
-      await controlPersistence.revokedObservers(observers.map(({ ticketClaims }) => ticketClaims)),
-    )
+    const memberships = observers.map(({ ticketClaims: { sessionId, userId } }) => ({ sessionId, userId }))
+    const keyOf = (membership: SessionMembership) => `${membership.sessionId} ${membership.userId}`
+    const revoked = new Set((await controlPersistence.revokedObservers(memberships)).map(keyOf))
     for (const connection of observers)
-      if (revokedObservers.has(connection.ticketClaims)) connection.close('notAllowed')
+      if (revoked.has(keyOf(connection.ticketClaims))) connection.close('notAllowed')
   }
 
   return {

@@ -11,6 +11,7 @@ import {
 import { readableIssues } from '../../src/core/errors/errors.ts'
 import { parseOptions } from '../../src/core/http/validation-messages.ts'
 import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
+import type { StallClock } from '../connections/stall-clock.ts'
 import type { ControlRelay } from './control-relay.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 
@@ -19,10 +20,11 @@ export function createParticipantFrames(deps: {
   controlRelay: ControlRelay
   /** Called for a stop of an admitted participant. */
   onStopFrame: (connection: ParticipantConnection, reason: string | undefined) => void
+  stallClock: StallClock
   deadmanMs: number
   clockMs: () => number
 }) {
-  const { controlRelay, onStopFrame, deadmanMs, clockMs } = deps
+  const { controlRelay, onStopFrame, stallClock, deadmanMs, clockMs } = deps
 
   const malformed = (connection: ParticipantConnection, message: string) =>
     connection.malformed(message, clockMs())
@@ -90,7 +92,8 @@ export function createParticipantFrames(deps: {
   return {
     /** Reads one frame, and answers the peer itself if the frame is malformed. */
     read(connection: ParticipantConnection, data: ArrayBuffer, isBinary: boolean): void {
-      if (!connection.acceptFrame(data.byteLength, clockMs())) return
+      const nowMs = clockMs()
+      if (!connection.acceptFrame(data.byteLength, nowMs, stallClock.backlogMs(nowMs))) return
       if (isBinary) return binary(connection, data)
       const value = parseFrame(Buffer.from(data).toString())
       if (typeof value === 'string') return malformed(connection, value)

@@ -79,6 +79,8 @@ const Env = z.object({
   HUB_PORT: port.default(3001),
   GATEWAY_PORT: port.default(3002),
   WORKER_PORT: port.optional(),
+  /** Whether the gateway runs in a separate thread. */
+  GATEWAY_THREAD: flag.default(true),
   HOST: z.string().optional(),
   /** Allows the built-in identity provider and the demo where other machines can connect. */
   ALLOW_INSECURE_DEV: flag.default(false),
@@ -239,6 +241,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     port: env.PORT,
     hubPort: env.HUB_PORT,
     gatewayPort: env.GATEWAY_PORT,
+    gatewayThread: env.GATEWAY_THREAD,
     workerPort: env.WORKER_PORT,
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */

@@ -6,7 +6,7 @@ import { startPeriodicTasks } from '../core/jobs/periodic-tasks.ts'
 import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
 import { measureGateway, measureHub } from '../core/metrics/role-metrics.ts'
-import { createPresence, createPresenceStore, createSweep } from '../modules/presence/index.ts'
+import { createPresenceStore, createSweep } from '../modules/presence/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
@@ -93,7 +93,7 @@ export async function startRoles(
     shutdown.drain.push(() => platform.core.jobs.drain())
 
     const gatewayUrl = config.roles.includes('gateway')
-      ? await runGateway(platform, shutdown)
+      ? await startGatewayRole(platform, shutdown)
       : config.gatewayUrl
     if (http) {
       platform.webhooks.longPolling.listen()
@@ -134,53 +134,42 @@ async function openListeners(config: Config, shutdown: ShutdownSteps) {
   return { http, hubHttp, workerHttp }
 }
 
-async function runGateway(platform: Platform, shutdown: ShutdownSteps): Promise<string> {
-  const { startGateway } = await import('../../gateway/index.ts') // loads the uWebSockets binary
+async function startGatewayRole(platform: Platform, shutdown: ShutdownSteps): Promise<string> {
+  const { runGateway } = await import('../../gateway/role.ts')
   const { core, identity, sessions, robots } = platform
-  const { config, log, bus, databaseUrl, baseUrl, processId } = core
+  const { config, databaseUrl, baseUrl, processId } = core
   const store = createPresenceStore({
     databaseUrl,
     poolSize: PRESENCE_POOL_SIZE,
     onPoolCreated: core.diskWatch.attach,
   })
   shutdown.close.push(() => store.close())
-  const presence = createPresence({
+  const services = {
     store,
+    sessionPresence: sessions.presence,
+    episodeStore: platform.datasets.episodeStore,
+    logStore: robots.robotLogStore,
+    controlPersistence: sessions.controlPersistence,
+    ticketStore: sessions.ticketStore,
+    apiKeys: identity.apiKeys,
+    users: identity.users,
+    metrics: { page: core.metricsPage },
+  }
+  const { gateway, url, drain, close } = await runGateway({
+    ...core,
+    services,
+    tokens: robots.robotTokens,
+    tickets: sessions.tickets,
+    guard: core.guards.gateway,
     nodeId: processId,
-    bus,
-    sessions: sessions.presence,
-    log,
-    heartbeatTimeoutMs: config.heartbeatTimeoutMs,
     handoverMs: handoverMs(config),
+    allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+    onHandlerFailed: (handler) => core.metrics.handlerFailed('gateway', handler),
   })
-  const urlFor = (port: number) => (config.gatewayUrlFromPort ? `ws://localhost:${port}` : config.gatewayUrl)
-  const gateway = await startGateway(
-    {
-      presence,
-      store,
-      episodeStore: platform.datasets.episodeStore,
-      logStore: robots.robotLogStore,
-      controlPersistence: sessions.controlPersistence,
-      ticketStore: sessions.ticketStore,
-      accounts: identity,
-      tickets: sessions.tickets,
-      tokens: robots.robotTokens,
-      bus,
-      log,
-      guard: core.guards.gateway,
-      nodeId: processId,
-      settings: config,
-      allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
-      metricsPage: core.metricsPage,
-      urlFor,
-    },
-    config.host,
-    config.gatewayPort,
-  )
   measureGateway(core.metrics, gateway)
-  shutdown.drain.push(gateway.drain)
-  shutdown.close.push(gateway.close)
-  return urlFor(gateway.port)
+  shutdown.drain.push(drain)
+  shutdown.close.push(close)
+  return url
 }
 
 async function runHub(platform: Platform, http: Listener, shutdown: ShutdownSteps): Promise<void> {

@@ -92,6 +92,12 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
       return (ms: number, ...args: Args): NodeJS.Timeout => setTimeout(guarded, ms, ...args)
     },
 
+    /** Returns a function that calls `work` at the end of this turn of the event loop. */
+    immediate(name: string, work: () => unknown): () => void {
+      const guarded = handler(name, work)
+      return () => void setImmediate(guarded)
+    },
+
     /** Listens to an event of an emitter. */
     on<Args extends unknown[]>(
       emitter: Emitter<Args>,

@@ -26,6 +26,14 @@ export interface PendingConnect extends ConnectRequest {
   readonly isOpen: () => boolean
 }
 
+/** Returns the request of a socket as plain data. */
+const requestOf = ({ robotId, tokenVersion, atMs, closedEpoch }: ConnectRequest): ConnectRequest => ({
+  robotId,
+  tokenVersion,
+  atMs,
+  ...(closedEpoch !== undefined && { closedEpoch }),
+})
+
 /** Returns the first request of each robot. Two sockets of one robot in one statement would share an epoch. */
 function firstOfEachRobot(items: readonly ConnectRequest[]): ConnectRequest[] {
   const first = new Map<string, ConnectRequest>()
@@ -35,10 +43,10 @@ function firstOfEachRobot(items: readonly ConnectRequest[]): ConnectRequest[] {
 
 /** Persists connects and disconnects of a gateway's robots in batches, and retries them while the database is unreachable. */
 export function createPresence(deps: {
-  store: PresenceStore
+  store: Pick<PresenceStore, 'connect' | 'disconnect'>
   nodeId: string
   bus: Bus
-  sessions: SessionPresence
+  sessions: Pick<SessionPresence, 'handleRobotLost' | 'handleRobotReturned'>
   log: Log
   heartbeatTimeoutMs: number
   /** How long a robot may take to reconnect after a draining gateway closed its connection. */
@@ -56,7 +64,11 @@ export function createPresence(deps: {
       // A socket that closed in the queue must not take the epoch from a live connection elsewhere.
       for (let remaining = items.filter((item) => item.isOpen()); remaining.length > 0; ) {
         const round = firstOfEachRobot(remaining)
-        const connected = await persist('connect', () => store.connect(nodeId, round), deadlineMs)
+        const connected = await persist(
+          'connect',
+          () => store.connect(nodeId, round.map(requestOf)),
+          deadlineMs,
+        )
         const byRobot = new Map(connected.map((connection) => [connection.robotId, connection]))
         for (const item of round) results.set(item, byRobot.get(item.robotId))
         remaining = remaining.filter((item) => !results.has(item))

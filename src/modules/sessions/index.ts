@@ -1,6 +1,7 @@
 export type {
   ControlPersistence,
   LatencyIncrement,
+  SessionMembership,
   SpeedIncrement,
 } from './control/control-persistence.service.ts'
 export { createSessions, sessionsEndpoints } from './facade.ts'
@@ -15,6 +16,7 @@ export type { SessionQueries } from './record/session-queries.ts'
 export { clearableBy, requesterRole } from './record/stop-authority.ts'
 export type { TicketStore, TicketVerdict } from './tickets/ticket.store.ts'
 export {
+  createTickets,
   TICKET_LIFETIME_MS,
   type Ticket,
   type TicketClaims,

@@ -8,7 +8,7 @@ import { attempt } from '../../support/gateway/upgrade.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { RawHub } from '../../support/hub/raw-hub.ts'
 import { startRedis, type TestRedis } from '../../support/processes/redis.ts'
-import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
+import { openSessionFixture, type SessionFixture, start } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -203,6 +203,20 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   },
   'session:repeat-stop': async () => expect(await (await robot()).closed).toBe(FAILED),
   'session:latency': driving,
+  'session:unknown-latency': async () => {
+    const robot = await world.robot(fixture.client, { latency_budget_ms: 200 })
+    const link = (await world.connect(robot)).beat()
+    const operator = await world.operator()
+    const sessionId = await start(operator, robot.id)
+    // The latency of a connection is unknown until its first pings are answered, perhaps those of the ordinary measurement.
+    while (failing !== undefined) {
+      const console = await world.drive(operator, sessionId)
+      await console.next('latency')
+      await console.close()
+    }
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await link.close()
+  },
   'bus:robots.changed': async () => world.platform.core.bus.publish('robots.changed', { robotIds: [] }),
   'bus:robot.stop': async () =>
     world.platform.core.bus.publish('robot.stop', {
@@ -226,6 +240,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
     'blocked',
     'latency',
     'housekeeping',
+    'lease',
     'permissions',
     'logs',
     'admissions',

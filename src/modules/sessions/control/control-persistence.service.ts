@@ -65,11 +65,11 @@ export interface ControlPersistence {
   endedKeys(apiKeyIds: readonly string[]): Promise<string[]>
 
   /** Returns the memberships of users who may no longer observe: neither client, nor operator, nor admin. */
-  revokedObservers<V extends SessionMembership>(memberships: readonly V[]): Promise<V[]>
+  revokedObservers(memberships: readonly SessionMembership[]): Promise<SessionMembership[]>
 }
 
 /** An observer of a session. */
-interface SessionMembership {
+export interface SessionMembership {
   readonly sessionId: string
   readonly userId: string
 }

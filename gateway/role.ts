@@ -1,0 +1,107 @@
+import { loadOrCreateRootKey } from '../src/core/secrets.ts'
+import { createPresence } from '../src/modules/presence/index.ts'
+import type { Gateway, GatewayDeps } from './index.ts'
+import { startLease } from './lease.ts'
+import type { GatewayServices } from './services.ts'
+import type { ThreadSupervisor } from './thread/gateway-thread.ts'
+
+interface GatewayConfig extends Readonly<GatewaySettings> {
+  readonly host: string
+  readonly gatewayPort: number
+  /** Whether the gateway runs in a separate thread. */
+  readonly gatewayThread: boolean
+  /** The public address of the gateway, unless it follows from the port. */
+  readonly gatewayUrl: string
+  readonly gatewayUrlFromPort: boolean
+  readonly secretKey: string | undefined
+  readonly dataDir: string
+  readonly logLevel: string
+}
+type GatewaySettings = GatewayDeps['settings']
+
+export interface GatewayRoleDeps
+  extends Pick<GatewayDeps, 'tokens' | 'tickets' | 'bus' | 'log' | 'guard' | 'nodeId' | 'allowedOrigins'> {
+  readonly config: GatewayConfig
+  readonly services: GatewayServices & { readonly store: Parameters<typeof startLease>[0]['store'] }
+  /** How long a robot in a session may take to reconnect to another gateway before it counts as lost. */
+  readonly handoverMs: number
+  readonly fail: ThreadSupervisor['fail']
+  readonly onHandlerFailed: ThreadSupervisor['onHandlerFailed']
+}
+
+/** Starts the gateway of this process and its lease, in a separate thread unless the configuration says otherwise. */
+export async function runGateway(deps: GatewayRoleDeps) {
+  const { config, services, nodeId, guard, log } = deps
+  const gateway = config.gatewayThread ? await startInThread(deps) : await startHere(deps)
+  const url = config.gatewayUrlFromPort ? `ws://localhost:${gateway.port}` : config.gatewayUrl
+  const { store } = services
+  const { heartbeatTimeoutMs } = config
+  const { stalledMs } = gateway
+  const lease = await startLease({ store, nodeId, url, heartbeatTimeoutMs, stalledMs, guard, log })
+  return {
+    gateway,
+    url,
+    async drain(): Promise<void> {
+      lease.stop()
+      await gateway.drain()
+    },
+    async close(): Promise<void> {
+      await gateway.close()
+      await lease.remove()
+    },
+  }
+}
+
+async function startInThread(deps: GatewayRoleDeps): Promise<Gateway> {
+  const { startGatewayThread } = await import('./thread/gateway-thread.ts')
+  const { config, services, bus, nodeId, handoverMs, allowedOrigins } = deps
+  return await startGatewayThread(
+    services,
+    bus,
+    {
+      nodeId,
+      handoverMs,
+      allowedOrigins,
+      host: config.host,
+      port: config.gatewayPort,
+      settings: settingsOf(config),
+      rootKey: config.secretKey ?? loadOrCreateRootKey(config.dataDir),
+      logLevel: config.logLevel,
+      prettyLog: process.stdout.isTTY === true,
+    },
+    deps,
+  )
+}
+
+async function startHere(deps: GatewayRoleDeps): Promise<Gateway> {
+  const { startGateway } = await import('./index.ts') // loads the uWebSockets binary
+  const { config, services, handoverMs } = deps
+  const presence = createPresence({
+    ...deps,
+    store: services.store,
+    sessions: services.sessionPresence,
+    heartbeatTimeoutMs: config.heartbeatTimeoutMs,
+    handoverMs,
+  })
+  return await startGateway(
+    {
+      ...deps,
+      ...services,
+      presence,
+      accounts: services,
+      settings: settingsOf(config),
+      metricsPage: services.metrics.page,
+    },
+    config.host,
+    config.gatewayPort,
+  )
+}
+
+/** Returns the settings as plain data. */
+const settingsOf = (config: GatewayConfig): GatewaySettings => ({
+  heartbeatIntervalMs: config.heartbeatIntervalMs,
+  heartbeatTimeoutMs: config.heartbeatTimeoutMs,
+  deadmanMs: config.deadmanMs,
+  operatorGraceMs: config.operatorGraceMs,
+  robotConnectsPerMinute: config.robotConnectsPerMinute,
+})

@@ -1,0 +1,59 @@
+import type { BusTopic, BusTopics } from '../../src/core/events/bus.ts'
+import type { GatewayDeps } from '../index.ts'
+import type { TransferredError } from './transferred-error.ts'
+
+// The messages between the main thread of a process and the thread of its gateway.
+
+/** The topics that a gateway listens to. */
+export const gatewayTopics = [
+  'robots.changed',
+  'robot.stop',
+  'credential.revoked',
+] as const satisfies BusTopic[]
+
+export interface BusMessage<T extends BusTopic = BusTopic> {
+  readonly topic: T
+  readonly message: BusTopics[T]
+}
+
+export interface Call {
+  readonly id: number
+  readonly service: string
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+export type CallResult =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: TransferredError }
+
+/** Settings of the thread, given at its start. */
+export interface ThreadOptions {
+  readonly nodeId: string
+  readonly host: string
+  readonly port: number
+  readonly settings: GatewayDeps['settings']
+  readonly handoverMs: number
+  readonly allowedOrigins: readonly string[]
+  readonly rootKey: string
+  readonly logLevel: string
+  readonly prettyLog: boolean
+  readonly counts: SharedArrayBuffer
+  /** One number: 1 once the thread has closed its sockets. */
+  readonly closed: SharedArrayBuffer
+}
+
+export type ToThread =
+  | { readonly type: 'results'; readonly results: readonly CallResult[] }
+  | { readonly type: 'bus'; readonly messages: readonly BusMessage[] }
+  | { readonly type: 'drain' }
+  /** `waits`: until the ends of the last connections are recorded. */
+  | { readonly type: 'close'; readonly waits: boolean }
+
+export type FromThread =
+  | { readonly type: 'listening'; readonly port: number }
+  | { readonly type: 'failed'; readonly error: TransferredError }
+  | { readonly type: 'calls'; readonly calls: readonly Call[] }
+  | { readonly type: 'bus'; readonly messages: readonly BusMessage[] }
+  | { readonly type: 'handler_failed'; readonly handler: string }
+  | { readonly type: 'drained'; readonly error?: TransferredError }
+  | { readonly type: 'unhandled_rejection' | 'uncaught_exception'; readonly error: TransferredError }

@@ -1,0 +1,61 @@
+import type { Gateway } from '../index.ts'
+
+/** The counts of a gateway, in the order in which they are stored. */
+const COUNTS = [
+  'frames',
+  'logLines',
+  'logLinesDropped',
+  'heartbeats',
+  'heartbeatsWritten',
+  'lastFlushMs',
+  'passed',
+  'dropped',
+  'deadman',
+  'stops',
+  'ticketsRefused',
+] as const satisfies readonly (keyof Gateway['counts'])[]
+const SIZES = ['connections', 'participants', 'sessions', 'limitedSessions'] as const
+const FIELDS = ['progressMs', ...SIZES, ...COUNTS] as const
+type Field = (typeof FIELDS)[number]
+
+/** Returns the milliseconds of the machine's monotonic clock, which all threads share. */
+const monotonicMs = () => Number(process.hrtime.bigint() / 1_000_000n)
+
+/**
+ * Numbers of a gateway that its thread writes and the main thread reads: metrics, and the time of the last progress. Reading
+ * needs no answer from the thread, which may be stalled.
+ */
+export class SharedCounts {
+  readonly buffer: SharedArrayBuffer
+  readonly #values: Float64Array
+
+  constructor(buffer = new SharedArrayBuffer(FIELDS.length * Float64Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer
+    this.#values = new Float64Array(buffer)
+  }
+
+  /** Stores the present numbers, and that the thread makes progress. */
+  update(gateway: Gateway): void {
+    this.#set('progressMs', monotonicMs())
+    for (const name of SIZES) this.#set(name, gateway[name])
+    const { counts } = gateway
+    for (const name of COUNTS) this.#set(name, counts[name])
+  }
+
+  read(field: Field): number {
+    return this.#values[FIELDS.indexOf(field)] ?? 0
+  }
+
+  counts(): Gateway['counts'] {
+    return Object.fromEntries(COUNTS.map((name) => [name, this.read(name)])) as Gateway['counts']
+  }
+
+  /** Returns for how long the thread has made no progress, in milliseconds. */
+  stalledMs(): number {
+    return monotonicMs() - this.read('progressMs')
+  }
+
+  #set(field: Field, value: number): void {
+    this.#values[FIELDS.indexOf(field)] = value
+  }
+}

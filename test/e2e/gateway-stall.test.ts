@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import WebSocket from 'ws'
+import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { evaluateIn, inspectable } from '../support/processes/thread-inspector.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
+import { performAction, start } from '../support/world/session-fixtures.ts'
+import { waitFor } from '../support/world/wait.ts'
+import { createWorld } from '../support/world/world.ts'
+
+/** Longer than the gateway needs to count as dead: one and a half heartbeat timeouts. */
+const STALL_MS = 15_000
+const IDLE_ROBOTS = 20
+const timeouts = { HEARTBEAT_INTERVAL_MS: '500', HEARTBEAT_TIMEOUT_MS: '5000' }
+
+/** Stalls a gateway until it counts as dead; returns a function that ends the stall. */
+type Stall = (gateway: Wheelhouse) => Promise<() => void>
+
+const stalls: [string, Stall][] = [
+  [
+    'SIGSTOP of its process',
+    async ({ pid }) => {
+      process.kill(pid, 'SIGSTOP')
+      return () => process.kill(pid, 'SIGCONT')
+    },
+  ],
+  [
+    'a busy loop in its thread',
+    async (gateway) => {
+      const busyLoop = `{ const end = Date.now() + ${STALL_MS}; while (Date.now() < end); }`
+      await evaluateIn(gateway, 'gateway', busyLoop)
+      return () => {}
+    },
+  ],
+]
+
+test.each(stalls)('%s disconnects no robot and no operator', async (_name, stall) => {
+  await using world = await createWorld({ bus: 'redis', env: timeouts })
+  await using gateway = startWheelhouse({
+    ...inspectable,
+    ROLES: 'gateway',
+    GATEWAY_PORT: '0',
+    DATABASE_URL: world.database.url,
+    REDIS_URL: serviceUrl('redisUrl'),
+    SECRET_KEY: 'a key for tests only, at least 32 characters',
+    ...timeouts,
+    BASE_URL: world.baseUrl,
+  })
+  const { gatewayUrl } = await gateway.serving()
+  const [client, operator] = [await world.client(), await world.operator()]
+  const robots = []
+  for (let index = 0; index <= IDLE_ROBOTS; index++) robots.push(await world.robot(client))
+  const links = await Promise.all(
+    robots.map(async (robot) => (await world.connect(robot, gatewayUrl)).beat(100)),
+  )
+  const [driven, link] = [robots[0] as (typeof robots)[0], links[0] as (typeof links)[0]]
+  const id = await start(operator, driven.id)
+  const console = await world.drive(operator, id)
+  await console.state(({ status }) => status === 'ACTIVE')
+  console.control()
+  await link.next('control')
+  const statuses = async (): Promise<string[]> => {
+    const { body } = await client.get(`/api/client/robots?limit=${robots.length}`)
+    return body.map(({ status }: { status: string }) => status).toSorted()
+  }
+  const connected = [...Array.from({ length: IDLE_ROBOTS }, () => 'AVAILABLE'), 'IN_SESSION']
+  await waitFor(async () => expect(await statuses()).toEqual(connected))
+
+  const end = await stall(gateway)
+  // It counts as dead: no operator can drive or stop its robots.
+  await waitFor(async () => expect(await statuses()).toContain('OFFLINE'))
+  await waitFor(async () => expect((await client.get(`/api/sessions/${id}`)).body.status).toBe('PAUSED'))
+  end()
+  await waitFor(async () => expect(await statuses()).toEqual(connected))
+  for (const { socket } of [...links, console]) expect(socket.readyState).toBe(WebSocket.OPEN)
+
+  await waitFor(async () => {
+    if ((await client.get(`/api/sessions/${id}`)).body.status === 'PAUSED')
+      await performAction(operator, id, 'resume')
+    console.control()
+    await link.next('control', 500)
+  })
+  for (const item of [...links, console]) await item.close()
+  expect(await gateway.end('SIGTERM')).toEqual({ code: 0, signal: null })
+})

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startWheelhouse } from '../support/processes/processes.ts'
+import { evaluateIn, inspectable } from '../support/processes/thread-inspector.ts'
+import { serviceUrl } from '../support/runner/service-url.ts'
+import { waitFor } from '../support/world/wait.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ bus: 'redis', env: { HEARTBEAT_TIMEOUT_MS: '3500' } })
+})
+afterAll(async () => {
+  // The sweep has found the gateway that ended without a shutdown.
+  await waitFor(async () => {
+    const nodes = await world.platform.core.db.selectFrom('gateway_nodes').select('id').execute()
+    expect(nodes).toHaveLength(1)
+  })
+  await world[Symbol.asyncDispose]()
+})
+
+/** Starts a gateway in a separate process, with a connected robot. */
+async function startGateway() {
+  const gateway = startWheelhouse({
+    ...inspectable,
+    ROLES: 'gateway',
+    GATEWAY_PORT: '0',
+    DATABASE_URL: world.database.url,
+    REDIS_URL: serviceUrl('redisUrl'),
+    SECRET_KEY: 'a key for tests only, at least 32 characters',
+    BASE_URL: world.baseUrl,
+  })
+  onTestFinished(() => gateway[Symbol.asyncDispose]())
+  const { gatewayUrl } = await gateway.serving()
+  return {
+    gateway,
+    gatewayUrl,
+    link: await world.connect(await world.robot(await world.client()), gatewayUrl),
+  }
+}
+
+test('an uncaught exception in the thread ends the process in order, with exit code 1', async () => {
+  const { gateway, link } = await startGateway()
+  await evaluateIn(gateway, 'gateway', 'setTimeout(() => { throw new Error("injected") })')
+  expect(await link.closed).toBe(4503) // the robot reconnects elsewhere
+  expect(await gateway.exited).toEqual({ code: 1, signal: null })
+  expect(gateway.output()).toContain('injected')
+})
+
+test('an unhandled rejection in the thread is logged and counted, and the process continues', async () => {
+  const { gateway, gatewayUrl, link } = await startGateway()
+  const metrics = async () => await (await fetch(`${gatewayUrl.replace('ws', 'http')}/metrics`)).text()
+  await evaluateIn(gateway, 'gateway', 'void Promise.reject(new Error("injected"))')
+  await gateway.line((text) => text.includes('unhandled rejection') && text.includes('injected'))
+  await waitFor(async () =>
+    expect(await metrics()).toContain('wheelhouse_process_unhandled_rejections_total 1'),
+  )
+  link.send({ type: 'heartbeat', seq: 7 })
+  expect((await link.next('heartbeat_ack')).seq).toBe(7)
+  await link.close()
+  expect(await gateway.end('SIGTERM')).toEqual({ code: 0, signal: null })
+})
+
+test('the second signal ends a process with open sockets at once, without a core dump', async () => {
+  const { gateway } = await startGateway()
+  process.kill(gateway.pid, 'SIGTERM')
+  await gateway.line((text) => text.includes('"stopping"'))
+  const { code, signal } = await gateway.end('SIGTERM')
+  expect(signal).toBeNull()
+  expect([0, 1]).toContain(code) // 0 when the first one was faster
+})
