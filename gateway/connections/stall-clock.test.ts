@@ -9,6 +9,7 @@ test('a late tick is the end of a stall, and its frames may be read for a second
   expect(clock.tick(8_100)).toBe(true)
   expect(clock.tick(8_150)).toBe(false)
   expect(clock.backlogMs(8_150)).toBe(8_000)
+  for (let nowMs = 8_200; nowMs <= 9_100; nowMs += 50) expect(clock.tick(nowMs)).toBe(false)
   expect(clock.backlogMs(9_100)).toBe(0)
 })
 
