@@ -104,9 +104,8 @@ describe.concurrent('a connection fails silently', () => {
 
     proxy.silence()
     await console.state(({ robot_connected }) => !robot_connected)
-    expect(await console.next('dropped')).toMatchObject({
-      why: expect.stringMatching(/robot_offline|latency/),
-    })
+    // On a busy machine, a frame before the silence may have expired.
+    while (!/robot_offline|latency/.test((await console.next('dropped')).why));
     await console.state(({ status }) => status === 'PAUSED')
     const back = (await world.connect(robot)).beat()
     await console.state(({ robot_connected }) => robot_connected)
