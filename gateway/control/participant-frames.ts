@@ -2,7 +2,6 @@ import {
   BINARY_CONTROL,
   BINARY_HEADER_BYTES,
   MAX_FRAME_BYTES,
-  MAX_TTL_MS,
   ObserverFrame,
   OperatorFrame,
   observerFrameTypes,
@@ -14,6 +13,7 @@ import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
 import type { StallClock } from '../connections/stall-clock.ts'
 import type { ControlRelay } from './control-relay.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
+import { type PlainControl, readPlainControl } from './plain-control.ts'
 
 /** Reads the frames of operators and observers. */
 export function createParticipantFrames(deps: {
@@ -29,19 +29,16 @@ export function createParticipantFrames(deps: {
   const malformed = (connection: ParticipantConnection, message: string) =>
     connection.malformed(message, clockMs())
 
+  /** Relays a control frame, with its data as JSON text. */
   function control(
     connection: ParticipantConnection,
-    seq: number,
-    t: number,
-    ttlMs: number,
+    { seq, t, ttlMs = deadmanMs, data }: PlainControl,
     speedScale: number | undefined,
-    data: unknown,
   ): void {
     if (!connection.controlSession) return // control counts only after the first state
     const { id } = connection.controlSession.session
-    const payload = JSON.stringify(data) ?? 'null'
     const scaled = speedScale === undefined ? '' : `,"speed_scale":${speedScale}`
-    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs}${scaled},"data":${payload}}`
+    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs}${scaled},"data":${data}}`
     if (frame.length > MAX_FRAME_BYTES)
       return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
     connection.recordWellFormed()
@@ -67,9 +64,6 @@ export function createParticipantFrames(deps: {
   }
 
   function text(connection: ParticipantConnection, value: TextFrame): void {
-    if (connection.isOperator && isPlainControl(value)) {
-      return control(connection, value.seq, value.t, value.ttl_ms ?? deadmanMs, value.speed_scale, value.data)
-    }
     const known = connection.isOperator ? operatorFrameTypes : observerFrameTypes
     if (!known.has(value.type)) {
       if (!connection.isOperator && operatorFrameTypes.has(value.type))
@@ -80,7 +74,8 @@ export function createParticipantFrames(deps: {
     if (!parsed.success) return malformed(connection, readableIssues(parsed.error))
     const frame = parsed.data
     if (frame.type === 'control') {
-      return control(connection, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.speed_scale, frame.data)
+      const { seq, t, ttl_ms: ttlMs, speed_scale: speedScale } = frame
+      return control(connection, { seq, t, ttlMs, data: JSON.stringify(frame.data) ?? 'null' }, speedScale)
     }
     connection.recordWellFormed()
     if (frame.type === 'ping') {
@@ -95,28 +90,13 @@ export function createParticipantFrames(deps: {
       const nowMs = clockMs()
       if (!connection.acceptFrame(data.byteLength, nowMs, stallClock.backlogMs(nowMs))) return
       if (isBinary) return binary(connection, data)
-      const value = parseFrame(Buffer.from(data).toString())
+      const frame = Buffer.from(data).toString()
+      const plain = connection.isOperator ? readPlainControl(frame) : undefined
+      if (plain) return control(connection, plain, undefined)
+      const value = parseFrame(frame)
       if (typeof value === 'string') return malformed(connection, value)
       text(connection, value)
     },
   }
 }
 export type ParticipantFrames = ReturnType<typeof createParticipantFrames>
-
-interface PlainControl {
-  readonly seq: number
-  readonly t: number
-  readonly ttl_ms?: number
-  readonly speed_scale?: number
-  readonly data: unknown
-}
-
-/** Checks a control frame against its schema without zod, because there are hundreds of them in a second. */
-function isPlainControl(value: TextFrame): value is PlainControl & { type: 'control' } {
-  if (value.type !== 'control') return false
-  const { seq, t, ttl_ms: ttlMs } = value as { seq?: unknown; t?: unknown; ttl_ms?: unknown }
-  if ('speed_scale' in value) return false
-  if (!Number.isSafeInteger(seq) || (seq as number) < 0 || !Number.isFinite(t)) return false
-  if (ttlMs === undefined) return true
-  return Number.isInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= MAX_TTL_MS
-}
