@@ -16,6 +16,8 @@ import { waitFor } from '../support/world/wait.ts'
 // conservation, and the shortest delays only.
 
 describe.runIf(await isLabAllowed())('the emulated link', () => {
+  /** Fits into the kernel's buffers, also when the link and the receiver get no processor for a while. */
+  const DATAGRAMS = 150
   const perfect: Direction = { delayMs: 0, jitterMs: 0, loss: 0, rateBps: null, queueBytes: 1_000_000 }
   let network: LabNetwork
 
@@ -53,16 +55,16 @@ describe.runIf(await isLabAllowed())('the emulated link', () => {
   }
 
   test('delays all datagrams, without loss and in order', async () => {
-    const { arrivals, numbers } = await send({ ...perfect, delayMs: 60, jitterMs: 20 }, 300, 1)
-    expect(numbers).toEqual(Array.from({ length: 300 }, (_, number) => number))
+    const { arrivals, numbers } = await send({ ...perfect, delayMs: 60, jitterMs: 20 }, DATAGRAMS, 1)
+    expect(numbers).toEqual(Array.from({ length: DATAGRAMS }, (_, number) => number))
     expect(Math.min(...arrivals.map(({ tookMs }) => tookMs))).toBeGreaterThanOrEqual(40)
   })
 
   test('loses the share of its settings, and delivers the others in order', async () => {
-    const { numbers, way } = await send({ ...perfect, loss: 0.3 }, 600, 0)
-    expect(way.lost).toBeGreaterThan(100)
-    expect(way.lost).toBeLessThan(260)
-    expect(accountedPackets(way)).toBe(600)
+    const { numbers, way } = await send({ ...perfect, loss: 0.3 }, DATAGRAMS, 0)
+    expect(way.lost).toBeGreaterThan(20)
+    expect(way.lost).toBeLessThan(70)
+    expect(accountedPackets(way)).toBe(DATAGRAMS)
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
   })
 

@@ -27,7 +27,10 @@ export class FrameSocket {
     this.closed = closedSocket(this.socket, () => this.wake())
   }
 
+  /** Sends a frame, once the socket is open. */
   send(frame: unknown): void {
+    if (this.socket.readyState === WebSocket.CONNECTING)
+      return void this.socket.once('open', () => this.send(frame))
     const raw = typeof frame === 'string' || frame instanceof Uint8Array
     this.socket.send(raw ? frame : JSON.stringify(frame))
   }
