@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
@@ -68,7 +67,8 @@ export async function startGatewayThread(
     else if (message.type === 'uncaught_exception') fail(restoreError(message.error))
     else void Promise.reject(restoreError(message.error)) // handled like other rejections of this process
   })
-  const exited = once(worker, 'exit')
+  const exited = Promise.withResolvers<void>()
+  guard.on(worker, 'exit', 'thread:exit', () => exited.resolve())
   guard.on(worker, 'error', 'thread:error', (cause: Error) => {
     listening.reject(cause)
     drained.resolve()
@@ -87,7 +87,7 @@ export async function startGatewayThread(
   async function close(): Promise<void> {
     unsubscribe()
     post({ type: 'close', waits: true })
-    await exited
+    await exited.promise
     running = false
   }
 

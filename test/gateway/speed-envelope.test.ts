@@ -241,8 +241,8 @@ describe('over sockets', () => {
 
     await client.patch(`/api/client/robots/${robot.id}`, { strict_control: false, latency_budget_ms: null })
     await waitFor(async () => {
-      console.control({ speed: 3 })
-      expect((await link.next('control')).data).toEqual({ speed: 3 })
+      console.control({ speed: 3 }) // dropped until the gateway knows the new settings
+      expect((await link.next('control', 500)).data).toEqual({ speed: 3 })
     })
   })
 
