@@ -263,7 +263,10 @@ export async function startGateway(
     // Separate timers, so that a failure or a slow database affects only one of them.
     guard.every('timer:repeat-stops', MAINTENANCE_MS, controlService.repeatStops),
     guard.every('timer:admissions', MAINTENANCE_MS, controlService.retryAdmissions),
-    guard.every('timer:silence', MAINTENANCE_MS, controlService.terminateSilent),
+    // After a stall, the tick of the wheel comes first: it gives participants time for a sign of life.
+    guard.every('timer:silence', MAINTENANCE_MS, () => {
+      if (!stallClock.isLate(clockMs())) controlService.terminateSilent()
+    }),
     guard.every('timer:session-writer', MAINTENANCE_MS, controlService.startWrites),
     guard.every('timer:pending-admissions', MAINTENANCE_MS, robots.expirePendingAdmissions),
     guard.every('timer:blocked', MAINTENANCE_MS, closeBlocked),

@@ -31,6 +31,11 @@ export class StallClock {
     return stallEnded
   }
 
+  /** Returns whether a stall has ended, or nearly, whose end no tick has noted yet. */
+  isLate(nowMs: number): boolean {
+    return this.#lateMs(nowMs) > STALL_MS
+  }
+
   /** Returns the length of a stall whose frames may be read now, in milliseconds; 0 without one. */
   backlogMs(nowMs: number): number {
     const lateMs = this.#lateMs(nowMs)
