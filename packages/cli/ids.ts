@@ -66,12 +66,16 @@ export async function sessionId(cli: Context, idOrName: string): Promise<string>
   )
 }
 
-/** Returns the caller's sessions that are ACTIVE or PAUSED. */
+/**
+ * Returns the caller's sessions that are ACTIVE or PAUSED. The lists are read one after the other, and ACTIVE twice: a session that was
+ * resumed after the first list and before the second would be in neither, and one that was paused in between is in both.
+ */
 export async function openSessions(cli: Context): Promise<Schemas['Session'][]> {
-  const pages = await Promise.all(
-    (['ACTIVE', 'PAUSED'] as const).map((status) =>
-      answerOf(cli.rest.GET('/api/sessions', { params: { query: { status, limit: SESSION_LOOKUP_LIMIT } } })),
-    ),
-  )
-  return pages.flatMap(({ sessions }) => sessions)
+  const open = new Map<string, Schemas['Session']>()
+  for (const status of ['ACTIVE', 'PAUSED', 'ACTIVE'] as const) {
+    const query = { status, limit: SESSION_LOOKUP_LIMIT }
+    const { sessions } = await answerOf(cli.rest.GET('/api/sessions', { params: { query } }))
+    for (const session of sessions) open.set(session.id, session)
+  }
+  return [...open.values()]
 }

@@ -190,6 +190,26 @@ describe.concurrent('the command line', () => {
     expect(enteredKeys).toEqual(answers.map(() => ({ action: 'emergency_stop', reason: 'Halt' })))
   })
 
+  test.each([
+    ['paused', ['ACTIVE', 'PAUSED', 'PAUSED']],
+    ['resumed', ['PAUSED', 'ACTIVE', 'ACTIVE']],
+  ])('a session that is %s between two lists of open ones is stopped, once', async (_, statuses) => {
+    let lists = 0
+    const stops: string[] = []
+    await using platform = await impostor((request, response) => {
+      const url = new URL(request.url ?? '', 'http://platform')
+      if (request.method === 'PATCH') stops.push(url.pathname)
+      const sessions = url.searchParams.get('status') === statuses[lists] ? [stopped] : []
+      if (request.method === 'GET') lists++
+      request.resume()
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify(request.method === 'GET' ? { sessions, nextCursor: null } : stopped))
+    })
+    const { code, stdout } = await cliProcess(platform.user, ['stop'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Stopped Arm') })
+    expect(stops).toEqual([`/api/sessions/${session}`])
+  })
+
   test('a stop continues when standard error is closed', async () => {
     let keyPressCount = 0
     const spoken = Promise.withResolvers<void>()
