@@ -72,6 +72,11 @@ export class ConnectionLifecycle<First, Frame> {
     return this.#phase === 'online'
   }
 
+  /** Bytes that the socket accepted and that are not on the network yet. */
+  get bufferedBytes(): number {
+    return this.#socket?.bufferedBytes ?? 0
+  }
+
   /** Starts connecting on the first call; see `connect` of the links. */
   connect(): Promise<First> {
     if (this.#phase === 'closed') return Promise.reject(new Error('this link is closed'))

@@ -24,6 +24,7 @@ export type {
   Welcome,
 } from '@wheelhouse/protocol'
 export * from './backoff.ts'
+export { type Congestion, type CongestionCause, NO_CONGESTION } from './congestion.ts'
 export type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 export * from './differential-drive.ts'
 export {
@@ -47,6 +48,7 @@ export {
   ObserverLink as WatcherLink,
 } from './observer-link.ts'
 export * from './operator-link.ts'
+export * from './pose-prediction.ts'
 export * from './rest-client.ts'
 export * from './rest-pages.ts'
 export type { RetryOptions } from './rest-retry.ts'

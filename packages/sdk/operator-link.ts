@@ -6,72 +6,147 @@ import {
   MAX_TTL_MS,
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
+import { CommandPacer } from './command-pacer.ts'
+import { type Congestion, CongestionMonitor } from './congestion.ts'
 import { checkBinarySize, frameText } from './frames.ts'
 import { linkClockMs } from './link-clock.ts'
 import { RoundTrips } from './round-trips.ts'
-import { SessionLink } from './session-link.ts'
+import { DEFAULT_MIN_RATE_HZ } from './send-rate.ts'
+import { DEFAULT_MAX_BUFFERED_BYTES, SessionLink } from './session-link.ts'
 import type { OperatorLinkOptions } from './session-link-options.ts'
 
 export interface ControlOptions {
   /** The receiver drops the frame if it is older on arrival: 1 to 65,535 ms. Default: the gateway's deadman. */
   readonly ttlMs?: number
+  /** Sends the command at once, also while the link limits its rate. For the command that halts the robot. */
+  readonly urgent?: boolean
 }
+
+/** This share of `maxBufferedBytes` unsent is congestion. */
+const CONGESTED_SHARE = 1 / 8
 
 /**
  * Drives the robot of a session. Send control frames continuously while the robot should move: silence stops it. The
- * link never queues control frames: it drops a frame that it cannot send at once.
+ * link never queues control frames: it drops a frame that it cannot send at once. While the connection is congested, it
+ * limits its rate (see `congestion`): a command may then wait for its turn until a newer one replaces it. Stops are never
+ * delayed.
  */
 export class OperatorLink extends SessionLink {
   readonly #options: OperatorLinkOptions
   readonly #roundTrips = new RoundTrips()
+  readonly #pacer = new CommandPacer()
+  readonly #monitor: CongestionMonitor
+  readonly #maxBufferedBytes: number
   #seq = 0
 
+  /** @throws RangeError if `minRateHz` is not above 0 */
   constructor(options: OperatorLinkOptions) {
+    const { minRateHz = DEFAULT_MIN_RATE_HZ, maxBufferedBytes = DEFAULT_MAX_BUFFERED_BYTES } = options
     super(options)
     this.#options = options
+    this.#maxBufferedBytes = maxBufferedBytes
+    this.#monitor = new CongestionMonitor({
+      minRateHz,
+      maxUnsentBytes: maxBufferedBytes * CONGESTED_SHARE,
+      onChange: (congestion) => this.lifecycle.runCallback(() => options.onCongestion?.(congestion)),
+    })
+  }
+
+  /** The load of the connection, and the rate to which the link limits its commands because of it. */
+  get congestion(): Congestion {
+    return this.#monitor.congestion
   }
 
   /**
    * Sends control data of any JSON value. Slows its speeds (`linear_mps`, `angular_radps`, `linear`, `angular`) down to
    * the allowed speed; see `limits`.
    * @returns the frame's number, for `onAck` and `onDropped`; null if the link did not send it: it is offline, has too
-   * many unsent bytes or a pending stop, or the frame is too large (reported to `onError`)
+   * many unsent bytes or a pending stop, or the frame is too large (reported to `onError`). A command that waits because
+   * of `congestion` has a number as well, which passes to the newer command that replaces it
    * @throws RangeError for a `ttlMs` out of range
    */
-  control(data: unknown, { ttlMs }: ControlOptions = {}): number | null {
+  control(data: unknown, { ttlMs, urgent = false }: ControlOptions = {}): number | null {
     checkTtl(ttlMs)
     const ttl = ttlMs === undefined ? {} : { ttl_ms: ttlMs }
     const command = limitSpeed({ data }, this.limits.speed_scale)
-    return this.#drive((seq) => frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, ...command }))
+    const encode = (seq: number) => frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, ...command })
+    return this.#drive(encode, urgent)
   }
 
   /**
    * Sends opaque bytes as control data. The robot receives them in `onBinaryControl`, and clamps them to the allowed
    * speed; slow them down yourself by `limits.speed_scale` to see what the robot does.
    */
-  controlBinary(payload: Uint8Array, { ttlMs }: ControlOptions = {}): number | null {
+  controlBinary(payload: Uint8Array, { ttlMs, urgent = false }: ControlOptions = {}): number | null {
     checkTtl(ttlMs)
     return this.#drive((seq) => {
       if (seq > MAX_BINARY_SEQ) throw new RangeError('the sequence numbers are used up: create a new link')
       const header = { kind: BINARY_CONTROL, flags: 0, ttlMs: ttlMs ?? 0, seq, t: linkClockMs() }
       return checkBinarySize(encodeBinaryFrame(header, payload))
-    })
+    }, urgent)
+  }
+
+  /** Requests a remote stop as every link does, and drops the command that waits for its turn. */
+  override stop(reason?: string): Promise<void> {
+    this.#pacer.discard()
+    return super.stop(reason)
   }
 
   /** @internal */
   protected override handle(frame: ToDriverFrame): void {
     if (frame.type === 'ack') {
-      const roundTripMs = this.#roundTrips.complete(frame.seq, performance.now())
+      const nowMs = performance.now()
+      const roundTripMs = this.#roundTrips.complete(frame.seq, nowMs)
+      if (roundTripMs !== null) this.#monitor.acknowledged(roundTripMs, nowMs)
       this.lifecycle.runCallback(() => this.#options.onAck?.(frame.seq, roundTripMs))
     } else if (frame.type === 'dropped') {
       this.#roundTrips.complete(frame.seq, performance.now())
       this.lifecycle.runCallback(() => this.#options.onDropped?.(frame.seq, frame.why))
     } else super.handle(frame)
+    if (frame.type === 'pong') this.#onPong()
   }
 
-  #drive(encode: (seq: number) => string | Uint8Array<ArrayBuffer>): number | null {
+  /** @internal */
+  protected override disconnected(): void {
+    this.#pacer.discard()
+    this.#monitor.reset()
+  }
+
+  #onPong(): void {
+    const nowMs = performance.now()
+    if (this.latency) this.#monitor.pong(this.latency.roundTripMs, nowMs)
+    this.#monitor.update(this.load, nowMs)
+  }
+
+  #drive(encode: Encode, urgent: boolean): number | null {
     // After this operator has requested a stop, the link sends no control, even before the stop has arrived.
-    if (this.stopPending) return null
+    if (this.stopPending || !this.lifecycle.isOnline) return null
+    const nowMs = performance.now()
+    const { load } = this
+    this.#monitor.command(nowMs)
+    this.#monitor.update(load, nowMs)
+    if (load.unsentBytes > this.#maxBufferedBytes) return null
+    const { gapMs } = this.#monitor
+    if (urgent) this.#pacer.passed(gapMs, nowMs)
+    else if (!this.#pacer.mayPass(gapMs, nowMs)) return this.#wait(encode, gapMs, nowMs)
+    return this.#send(encode)
+  }
+
+  /** Encodes the command now: its time is that of the command, and the caller may change the data afterwards. */
+  #wait(encode: Encode, gapMs: number, nowMs: number): number | null {
+    const seq = this.#seq + 1
+    let frame: ReturnType<Encode>
+    try {
+      frame = encode(seq)
+    } catch (cause) {
+      this.lifecycle.report(cause)
+      return null
+    }
+    this.#pacer.wait(() => this.#send(() => frame), gapMs, nowMs)
+    return seq
+  }
+
+  #send(encode: Encode): number | null {
     const seq = this.#seq + 1
     if (!this.lifecycle.transmit('droppable', () => encode(seq))) return null
     this.#seq = seq
@@ -79,6 +154,9 @@ export class OperatorLink extends SessionLink {
     return seq
   }
 }
+
+/** Returns the frame with a number. */
+type Encode = (seq: number) => string | Uint8Array<ArrayBuffer>
 
 function checkTtl(ttlMs: number | undefined): void {
   if (ttlMs === undefined || (Number.isInteger(ttlMs) && ttlMs >= 1 && ttlMs <= MAX_TTL_MS)) return

@@ -8,6 +8,7 @@ import type {
   SpeedLimits,
 } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
+import type { Congestion } from './congestion.ts'
 import type { ConnectionLifecycleCallbacks } from './connection-lifecycle.ts'
 import type { StandardWebSocketConstructor } from './link-socket.ts'
 import type { GetTicket } from './tickets.ts'
@@ -50,8 +51,15 @@ export type ObserverLinkOptions = SessionLinkOptions
 
 /** Options and callbacks of an `OperatorLink`. */
 export interface OperatorLinkOptions extends SessionLinkOptions {
+  /**
+   * The lowest rate to which the link limits its commands on a congested connection, in commands per second. Default 20,
+   * five within the default deadman of the platform (250 ms). Choose at least four within the deadman.
+   */
+  readonly minRateHz?: number
   /** Called when the robot obeyed a control frame. `roundTripMs` is null when too many later frames are unanswered. */
   readonly onAck?: (seq: number, roundTripMs: number | null) => void
   /** Called when a control frame did not reach the robot. */
   readonly onDropped?: (seq: number, why: DropReason) => void
+  /** Called when the connection becomes congested or recovers, and when the link changes the limit of its rate. */
+  readonly onCongestion?: (congestion: Congestion) => void
 }

@@ -10,6 +10,7 @@ import {
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
 import { defaultWebSocket } from '#websocket'
+import type { LinkLoad } from './congestion.ts'
 import { ConnectionLifecycle, type LinkPhase } from './connection-lifecycle.ts'
 import { frameText } from './frames.ts'
 import { LatencyMeter, type LinkLatency } from './link-latency.ts'
@@ -21,6 +22,7 @@ import { StopRequest } from './stop-request.ts'
 import { TicketProvider } from './ticket-provider.ts'
 
 const PING_MS = 1_000
+export const DEFAULT_MAX_BUFFERED_BYTES = 16_000
 
 /**
  * Connects a participant to the robot of one session through its gateway: state, telemetry, stop, latency, dead-link
@@ -41,7 +43,8 @@ export class SessionLink {
   #pingTimer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: SessionLinkOptions) {
-    const { connectTimeoutMs = 10_000, offlinePatienceMs = 300_000, maxBufferedBytes = 16_000 } = options
+    const { connectTimeoutMs = 10_000, offlinePatienceMs = 300_000 } = options
+    const { maxBufferedBytes = DEFAULT_MAX_BUFFERED_BYTES } = options
     this.#options = options
     this.#tickets = new TicketProvider(options.getTicket, {
       timeoutMs: connectTimeoutMs,
@@ -85,6 +88,11 @@ export class SessionLink {
   /** Round trip to the gateway and offset of its clock, from this link's own pings; null before a measurement. */
   get latency(): LinkLatency | null {
     return this.#meter.latency
+  }
+
+  /** @internal What the link knows about the load of its connection. */
+  protected get load(): LinkLoad {
+    return { unsentBytes: this.lifecycle.bufferedBytes, unansweredPingMs: this.#meter.unansweredMs }
   }
 
   /** Whether a stop is requested and the platform has not confirmed its recording yet. */
@@ -138,6 +146,9 @@ export class SessionLink {
       this.#stopRequest.pong(frame.t)
     } else if (frame.type === 'error') this.lifecycle.report(new Error(`gateway: ${frame.message}`))
   }
+
+  /** @internal Handles the end of a connection. */
+  protected disconnected(): void {}
 
   async #prepare(connectTimeoutMs: number): Promise<() => WebSocketLike> {
     try {
@@ -198,6 +209,7 @@ export class SessionLink {
     clearInterval(this.#pingTimer)
     this.#meter.forget()
     this.#stopRequest.offline()
+    this.disconnected()
   }
 
   #tick(): void {
