@@ -1,19 +1,22 @@
 import type { Gateway } from '../index.ts'
 
-/** The counts of a gateway, in the order in which they are stored. */
-const COUNTS = [
-  'frames',
-  'logLines',
-  'logLinesDropped',
-  'heartbeats',
-  'heartbeatsWritten',
-  'lastFlushMs',
-  'passed',
-  'dropped',
-  'deadman',
-  'stops',
-  'ticketsRefused',
-] as const satisfies readonly (keyof Gateway['counts'])[]
+/** Every count of a gateway, once: a missing one does not compile. */
+const IS_COUNT: Readonly<Record<keyof Gateway['counts'], true>> = {
+  frames: true,
+  logLines: true,
+  logLinesDropped: true,
+  heartbeats: true,
+  heartbeatsWritten: true,
+  lastFlushMs: true,
+  passed: true,
+  dropped: true,
+  limited: true,
+  deadman: true,
+  stops: true,
+  ticketsRefused: true,
+}
+/** The counts, in the order in which they are stored. */
+const COUNTS = Object.keys(IS_COUNT) as (keyof Gateway['counts'])[] // exactly these keys
 const SIZES = ['connections', 'participants', 'sessions', 'limitedSessions'] as const
 const FIELDS = ['progressMs', ...SIZES, ...COUNTS] as const
 type Field = (typeof FIELDS)[number]

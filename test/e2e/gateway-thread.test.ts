@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { Metrics } from '../../src/core/metrics/metrics.ts'
+import { measureGateway } from '../../src/core/metrics/role-metrics.ts'
 import { startWheelhouse } from '../support/processes/processes.ts'
 import { evaluateIn, inspectable } from '../support/processes/thread-inspector.ts'
 import { serviceUrl } from '../support/runner/service-url.ts'
@@ -17,6 +19,10 @@ afterAll(async () => {
   })
   await world[Symbol.asyncDispose]()
 })
+
+/** Returns the metrics of a gateway as Prometheus reads them. */
+const metricsOf = async (gatewayUrl: string) =>
+  await (await fetch(`${gatewayUrl.replace('ws', 'http')}/metrics`)).text()
 
 /** Starts a gateway in a separate process, with a connected robot. */
 async function startGateway() {
@@ -48,14 +54,28 @@ test('an uncaught exception in the thread ends the process in order, with exit c
 
 test('an unhandled rejection in the thread is logged and counted, and the process continues', async () => {
   const { gateway, gatewayUrl, link } = await startGateway()
-  const metrics = async () => await (await fetch(`${gatewayUrl.replace('ws', 'http')}/metrics`)).text()
   await evaluateIn(gateway, 'gateway', 'void Promise.reject(new Error("injected"))')
   await gateway.line((text) => text.includes('unhandled rejection') && text.includes('injected'))
   await waitFor(async () =>
-    expect(await metrics()).toContain('wheelhouse_process_unhandled_rejections_total 1'),
+    expect(await metricsOf(gatewayUrl)).toContain('wheelhouse_process_unhandled_rejections_total 1'),
   )
   link.send({ type: 'heartbeat', seq: 7 })
   expect((await link.next('heartbeat_ack')).seq).toBe(7)
+  await link.close()
+  expect(await gateway.end('SIGTERM')).toEqual({ code: 0, signal: null })
+})
+
+test('a gateway without traffic reports 0 for every counter, and counts what arrives', async () => {
+  const { gateway, gatewayUrl, link } = await startGateway()
+  const names: string[] = []
+  const metrics = { gauge() {}, counter: (name: string) => void names.push(name) } as unknown as Metrics
+  measureGateway(metrics, {} as Parameters<typeof measureGateway>[1])
+  expect(names).toContain('wheelhouse_control_limited_total')
+  const lines = (await metricsOf(gatewayUrl)).split('\n')
+  // prom-client renders a count that is undefined as 1.
+  for (const name of names) expect(lines).toContain(`${name} 0`)
+  link.send({ type: 'heartbeat', seq: 1 })
+  await waitFor(async () => expect(await metricsOf(gatewayUrl)).toContain('wheelhouse_heartbeats_total 1\n'))
   await link.close()
   expect(await gateway.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })
