@@ -12,10 +12,13 @@ interface PendingCall {
   reject(error: Error): void
 }
 
-/** Creates services whose methods run in the main thread. */
+/** Creates services whose methods run in the main thread. A call rejects if its arguments or its result cannot be cloned. */
 export function createRemoteServices(guard: Guard, send: (calls: readonly Call[]) => void) {
   const pending = new Map<number, PendingCall>()
-  const add = createBatchSender(guard, send)
+  const add = createBatchSender(guard, send, ({ id }, cause) => {
+    pending.get(id)?.reject(cause as Error)
+    pending.delete(id)
+  })
   let count = 0
 
   function call(service: string, method: string, args: readonly unknown[]): Promise<unknown> {
@@ -57,7 +60,7 @@ export function createCallRunner(
   services: GatewayServices,
   send: (results: readonly CallResult[]) => void,
 ): (calls: readonly Call[]) => void {
-  const add = createBatchSender(guard, send)
+  const add = createBatchSender(guard, send, ({ id }, cause) => send([{ id, error: transferError(cause) }]))
   const run = async ({ id, service, method, args }: Call): Promise<void> => {
     try {
       const methods = services[service as keyof GatewayServices] as unknown as Record<
