@@ -54,6 +54,26 @@ test('frequent heartbeats are written once a second, always the newest one', asy
   }
 })
 
+test.each([
+  [100, 1],
+  [101, 2],
+  [1_000, 10],
+  [3_000, 10],
+])('the heartbeats of %i robots take %i statements a second', async (robots, expected) => {
+  let statements = 0
+  const { heartbeats } = createFixture(() => void statements++)
+  const connections = Array.from({ length: robots }, (_, index) => connected(`robot-${index}`))
+  for (let nowMs = heartbeats.sliceMs; nowMs <= 2_000; nowMs += heartbeats.sliceMs) {
+    for (const connection of connections) {
+      connection.recordHeartbeat(nowMs)
+      heartbeats.enqueue(connection)
+    }
+    heartbeats.tick()
+    await new Promise(setImmediate) // the statement of this slice ends
+  }
+  expect(statements).toBe(2 * expected)
+})
+
 test('a failed statement loses no heartbeat of any waiting robot', async () => {
   const saved = new Set<string>()
   let failing = true
