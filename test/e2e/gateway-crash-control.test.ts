@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startWheelhouse } from '../support/processes/processes.ts'
-import { serviceUrl } from '../support/runner/service-url.ts'
+import { startGatewayProcess } from '../support/processes/gateway-process.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -27,15 +26,9 @@ afterAll(async () => {
 
 /** Creates a gateway in a separate process, and a new session whose robot is driven there. */
 async function drivenElsewhere() {
-  const gateway = startWheelhouse({
-    ROLES: 'gateway',
-    GATEWAY_PORT: '0',
-    DATABASE_URL: world.database.url,
-    REDIS_URL: serviceUrl('redisUrl'),
-    SECRET_KEY: 'a key for tests only, at least 32 characters',
+  const gateway = startGatewayProcess(world, {
     HEARTBEAT_INTERVAL_MS: '200',
     HEARTBEAT_TIMEOUT_MS: '1000',
-    BASE_URL: world.baseUrl,
     ...graces,
   })
   onTestFinished(() => gateway[Symbol.asyncDispose]())

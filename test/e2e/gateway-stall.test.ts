@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { startGatewayProcess } from '../support/processes/gateway-process.ts'
+import type { Wheelhouse } from '../support/processes/processes.ts'
 import { evaluateIn, inspectable } from '../support/processes/thread-inspector.ts'
-import { serviceUrl } from '../support/runner/service-url.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld } from '../support/world/world.ts'
@@ -35,16 +35,7 @@ const stalls: [string, Stall][] = [
 
 test.each(stalls)('%s disconnects no robot and no operator', async (_name, stall) => {
   await using world = await createWorld({ bus: 'redis', env: timeouts })
-  await using gateway = startWheelhouse({
-    ...inspectable,
-    ROLES: 'gateway',
-    GATEWAY_PORT: '0',
-    DATABASE_URL: world.database.url,
-    REDIS_URL: serviceUrl('redisUrl'),
-    SECRET_KEY: 'a key for tests only, at least 32 characters',
-    ...timeouts,
-    BASE_URL: world.baseUrl,
-  })
+  await using gateway = startGatewayProcess(world, { ...inspectable, ...timeouts })
   const { gatewayUrl } = await gateway.serving()
   const [client, operator] = [await world.client(), await world.operator()]
   const robots = []

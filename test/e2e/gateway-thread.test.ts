@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Metrics } from '../../src/core/metrics/metrics.ts'
 import { measureGateway } from '../../src/core/metrics/role-metrics.ts'
-import { startWheelhouse } from '../support/processes/processes.ts'
+import { startGatewayProcess } from '../support/processes/gateway-process.ts'
 import { evaluateIn, inspectable } from '../support/processes/thread-inspector.ts'
-import { serviceUrl } from '../support/runner/service-url.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
@@ -26,15 +25,7 @@ const metricsOf = async (gatewayUrl: string) =>
 
 /** Starts a gateway in a separate process, with a connected robot. */
 async function startGateway() {
-  const gateway = startWheelhouse({
-    ...inspectable,
-    ROLES: 'gateway',
-    GATEWAY_PORT: '0',
-    DATABASE_URL: world.database.url,
-    REDIS_URL: serviceUrl('redisUrl'),
-    SECRET_KEY: 'a key for tests only, at least 32 characters',
-    BASE_URL: world.baseUrl,
-  })
+  const gateway = startGatewayProcess(world, inspectable)
   onTestFinished(() => gateway[Symbol.asyncDispose]())
   const { gatewayUrl } = await gateway.serving()
   return {

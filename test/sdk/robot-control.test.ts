@@ -112,15 +112,10 @@ describe('the speed limits', () => {
     speed_scale,
     reason,
   })
-
-  test('slow down the commands that no earlier party has slowed down', async () => {
-    const received: unknown[] = []
-    const { gateway, link } = await createFixture({
-      onControl: ({ seq, data, speed_scale }) => received.push([seq, data, speed_scale]),
-      onLimits: ({ speed_scale, reason }) => received.push([speed_scale, reason]),
-    })
+  /** Returns a function that sends commands, numbered from 1. */
+  const commandsTo = (gateway: RobotGateway) => {
     let seq = 0
-    const control = (data: unknown, speed_scale?: number) =>
+    return (data: unknown, speed_scale?: number) =>
       gateway.send({
         type: 'control',
         session_id: sessionId,
@@ -130,6 +125,15 @@ describe('the speed limits', () => {
         data,
         ...(speed_scale && { speed_scale }),
       })
+  }
+
+  test('slow down the commands that no earlier party has slowed down', async () => {
+    const received: unknown[] = []
+    const { gateway, link } = await createFixture({
+      onControl: ({ seq, data, speed_scale }) => received.push([seq, data, speed_scale]),
+      onLimits: ({ speed_scale, reason }) => received.push([speed_scale, reason]),
+    })
+    const control = commandsTo(gateway)
     control({ linear: 1 })
     gateway.send(limits(0.5))
     gateway.send(limits(0.5))
@@ -170,16 +174,7 @@ describe('the speed limits', () => {
       onInvalidControl: (seq, problem) => received.push([seq, problem]),
       onStop: ({ reason }) => received.push(reason),
     })
-    let seq = 0
-    const control = (data: unknown) =>
-      gateway.send({
-        type: 'control',
-        session_id: sessionId,
-        seq: ++seq,
-        t: performance.now(),
-        ttl_ms: 60_000,
-        data,
-      })
+    const control = commandsTo(gateway)
     control({ height: 1 })
     control({ speed: 2, height: 2 })
     gateway.send(limits(0.5))
