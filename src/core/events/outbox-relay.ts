@@ -18,21 +18,25 @@ const QUERY_LIMIT_MS = 10_000
 /** How often the relay checks whether Redis keeps up. */
 const BACKPRESSURE_POLL_MS = 5
 
-/** Selects one batch in order of the ids. The first event belongs to it whatever its size. */
+/**
+ * Selects one batch in order of the ids. The first event belongs to it whatever its size. `candidates` is the number of
+ * events before the limit on the size.
+ */
 const SELECT_BATCH_SQL = `
-  select id, name, payload from (
-    select id, name, payload, sum(pg_column_size(payload)) over (order by id) - pg_column_size(payload) as before
-    from outbox order by id limit ${BATCH_LIMIT}
+  select id, name, payload, candidates from (
+    select id, name, payload, sum(pg_column_size(payload)) over (order by id) - pg_column_size(payload) as before,
+      count(*) over ()::int as candidates
+    from (select id, name, payload from outbox order by id limit ${BATCH_LIMIT}) as first
   ) b where before < ${BATCH_BYTES} order by id`
 
 /**
- * Removes published events. The same statement copies those for event streams and webhooks to `outbound_events`. Only
- * the leader writes there, one statement after another, so its ids grow in commit order.
+ * Removes published events. The same statement copies those with a subscriber to `outbound_events`, for event streams and
+ * webhooks. Only the leader writes there, one statement after another, so its ids grow in commit order.
  */
-const COMPLETE_BATCH_SQL = `
+const completeBatchSql = (hasSubscriber: string) => `
   with published as (delete from outbox where id = any($1::bigint[]) returning id, name, payload, created_at)
   insert into outbound_events (name, payload, created_at)
-  select name, payload, created_at from published where name = any($2::text[]) order by id`
+  select name, payload, created_at from published where name = any($2::text[]) and ${hasSubscriber} order by id`
 
 export type DomainEvent = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName]
 
@@ -41,6 +45,8 @@ export interface OutboxRelayOptions {
   readonly bus: Bus
   readonly log: Log
   readonly publish: (event: DomainEvent) => void
+  /** SQL condition that someone subscribes to the event in the row `published`. Default: always. */
+  readonly hasSubscriberSql?: string
   /** Whether the connection to the other hubs has a backlog, so that the relay should wait. Default: never. */
   readonly hasBacklog?: () => boolean
   /** Called when this process lost the leadership within a batch: its last events may have followed newer ones. */
@@ -61,6 +67,7 @@ export interface OutboxRelay {
  */
 export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
   const { databaseUrl, bus, log, publish, hasBacklog = () => false, onLeadershipLost = () => {} } = deps
+  const completeBatch = completeBatchSql(`(${deps.hasSubscriberSql ?? 'true'})`)
   let closing = false
   let [published, batches] = [0, 0]
   /** Whether events of the current batch are published and not yet removed. */
@@ -77,13 +84,15 @@ export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
     }
   }
 
+  /** Publishes batches until one contains all events that were committed before it was read. */
   async function drain(leadership: Leadership): Promise<void> {
     while (!closing) {
-      const { rows } = await leadership.query<{ id: string } & DomainEvent>({
+      const { rows } = await leadership.query<{ id: string; candidates: number } & DomainEvent>({
         name: 'relay-batch',
         text: SELECT_BATCH_SQL,
       })
-      if (rows.length === 0) return
+      const [first] = rows
+      if (!first) return
       batches++
       for (const { name, payload } of rows) {
         while (hasBacklog()) {
@@ -96,10 +105,13 @@ export function startOutboxRelay(deps: OutboxRelayOptions): OutboxRelay {
       }
       await leadership.query({
         name: 'relay-done',
-        text: COMPLETE_BATCH_SQL,
+        text: completeBatch,
         values: [rows.map((row) => row.id), externallyPublished],
       })
       batchInFlight = false
+      // Events that were committed since then wake the relay.
+      const wasLast = first.candidates < BATCH_LIMIT && first.candidates === rows.length
+      if (wasLast) return
     }
   }
 

@@ -1,35 +1,46 @@
 import { randomUUID } from 'node:crypto'
-import type { ChatMessage, Role } from '@wheelhouse/protocol'
+import type { ChatMessage, Role, SessionEventType } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
-import type { Db } from '../../../core/database/tables.ts'
+import type { Db, Tables } from '../../../core/database/tables.ts'
 import { AppError, notFound, uniqueViolation } from '../../../core/errors/errors.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
-import { Message } from '../record/session.entity.ts'
 import { messageView } from '../record/session.view.ts'
-import { appendToLog } from '../record/session-event-log.ts'
-import type { SessionParties, SessionQueries } from '../record/session-queries.ts'
+import { recordLogEntry } from '../record/session-event-log.ts'
+import type { SessionQueries } from '../record/session-queries.ts'
 
-/** Returns the role of a sender in the session. */
-function senderRole(session: SessionParties, userId: string): Role {
-  if (session.operator_id === userId) return 'operator'
-  return session.client_id === userId ? 'client' : 'admin'
-}
+const CHAT_MESSAGE = 'chat.message' satisfies SessionEventType
+
+/** In the order in which the statement below selects their values. */
+const messageColumns = [
+  'id',
+  'session_id',
+  'seq',
+  'sender_id',
+  'sender_name',
+  'sender_role',
+  'body',
+  'client_message_id',
+  'created_at',
+] as const satisfies readonly (keyof Tables['messages'])[]
 
 interface NewMessage {
   readonly id: string
   readonly sessionId: string
   readonly senderId: string
   readonly senderName: string
-  readonly senderRole: Role
+  readonly isAdmin: boolean
   readonly body: string
   readonly clientMessageId: string | null
   readonly at: Date
 }
 
-/** Increments the session's log number, which locks its row, and inserts the message: log and chat have one order. */
+/**
+ * Increments the session's log number, which locks its row, and inserts the message and its log entry: log and chat have
+ * one order. It is one statement, because every message pays for it. Inserts nothing unless the sender is a participant
+ * or an admin.
+ */
 const insertNext = compiled<NewMessage>()((db, param) =>
   db
     .with('next_entry', (cte) =>
@@ -37,36 +48,46 @@ const insertNext = compiled<NewMessage>()((db, param) =>
         .updateTable('sessions')
         .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
         .where('id', '=', param('sessionId'))
-        .returning(['id', 'event_seq']),
+        .where(
+          sql<boolean>`(${param('isAdmin')}::boolean or ${param('senderId')}::uuid in (operator_id, client_id))`,
+        )
+        .returning(['id', 'event_seq', 'operator_id', 'client_id']),
     )
-    .insertInto('messages')
-    .columns([
-      'id',
-      'session_id',
-      'seq',
-      'sender_id',
-      'sender_name',
-      'sender_role',
-      'body',
-      'client_message_id',
-      'created_at',
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom('next_entry')
-        .select([
-          sql<string>`${param('id')}::uuid`.as('message_id'),
-          'next_entry.id as session_id',
-          'next_entry.event_seq',
-          sql<string>`${param('senderId')}::uuid`.as('sender_id'),
-          sql<string>`${param('senderName')}::text`.as('sender_name'),
-          sql<Role>`${param('senderRole')}::text`.as('sender_role'),
-          sql<string>`${param('body')}::text`.as('body'),
-          sql<string | null>`${param('clientMessageId')}::text`.as('client_message_id'),
-          sql<Date>`${param('at')}::timestamptz`.as('created_at'),
-        ]),
+    .with('sent', (cte) =>
+      cte
+        .insertInto('messages')
+        .columns(messageColumns)
+        .expression((eb) =>
+          eb.selectFrom('next_entry').select([
+            sql<string>`${param('id')}::uuid`.as('message_id'),
+            'next_entry.id as session_id',
+            'next_entry.event_seq',
+            sql<string>`${param('senderId')}::uuid`.as('sender_id'),
+            sql<string>`${param('senderName')}::text`.as('sender_name'),
+            sql<Role>`case ${param('senderId')}::uuid
+                when operator_id then 'operator' when client_id then 'client' else 'admin' end`.as(
+              'sender_role',
+            ),
+            sql<string>`${param('body')}::text`.as('body'),
+            sql<string | null>`${param('clientMessageId')}::text`.as('client_message_id'),
+            sql<Date>`${param('at')}::timestamptz`.as('created_at'),
+          ]),
+        )
+        .returning(messageColumns),
     )
-    .returning(columnsOf(Message)),
+    .with('logged', (cte) =>
+      cte
+        .insertInto('session_events')
+        .columns(['session_id', 'seq', 'type', 'data', 'at'])
+        .expression((eb) =>
+          eb
+            .selectFrom('sent')
+            .select(['session_id', 'seq', sql<SessionEventType>`${CHAT_MESSAGE}::text`.as('type')])
+            .select([sql<unknown>`jsonb_build_object('message_id', id)`.as('data'), 'created_at']),
+        ),
+    )
+    .selectFrom('sent')
+    .select(messageColumns),
 )
 
 /** Sends and lists the chat messages of sessions. Messages share the numbering of the session's log. */
@@ -102,7 +123,7 @@ export function createMessages(deps: {
 
   async function insert(
     caller: Caller,
-    session: SessionParties,
+    sessionId: string,
     body: string,
     clientMessageId: string | undefined,
   ) {
@@ -110,24 +131,17 @@ export function createMessages(deps: {
       const at = now()
       const [row] = await insertNext(tx.db, {
         id: randomUUID(),
-        sessionId: session.id,
+        sessionId,
         senderId: caller.userId,
         senderName: caller.displayName,
-        senderRole: senderRole(session, caller.userId),
+        isAdmin: caller.roles.includes('admin'),
         body,
         clientMessageId: clientMessageId ?? null,
         at,
       })
       if (!row) throw notFound('Session')
       const message = messageView(row)
-      await appendToLog(tx, {
-        sessionId: session.id,
-        seq: row.seq,
-        type: 'chat.message',
-        at,
-        data: { message_id: row.id },
-        publicPayload: { ...message },
-      })
+      recordLogEntry(tx, { sessionId, seq: row.seq, type: CHAT_MESSAGE, at, data: { ...message } })
       return message
     })
   }
@@ -136,6 +150,7 @@ export function createMessages(deps: {
     /**
      * Stores and publishes a message. A repeated `clientMessageId` returns the message that was stored first, so that a
      * sender can safely retry.
+     * @throws 404 when the session does not exist or the caller may not see it.
      */
     async send(
       caller: Caller,
@@ -143,9 +158,8 @@ export function createMessages(deps: {
       body: string,
       clientMessageId: string | undefined,
     ): Promise<{ message: ChatMessage; created: boolean }> {
-      const session = await queries.parties(caller, sessionId)
       try {
-        return { message: await insert(caller, session, body, clientMessageId), created: true }
+        return { message: await insert(caller, sessionId, body, clientMessageId), created: true }
       } catch (cause) {
         if (uniqueViolation(cause) !== 'messages_client_id' || clientMessageId === undefined) throw cause
         const first = await findByClientMessageId(sessionId, caller.userId, clientMessageId, body)

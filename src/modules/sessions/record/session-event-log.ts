@@ -29,13 +29,15 @@ const insertEntry = compiled<Pick<LogEntry, 'sessionId' | 'seq' | 'type' | 'data
  * counter is in the session's row, so a rollback also reverts the counter.
  */
 export async function appendToLog(tx: Tx, entry: LogEntry): Promise<void> {
-  const { sessionId, seq, type, at, data } = entry
+  const { sessionId, seq, type, at, data, publicPayload = data } = entry
   await insertEntry(tx.db, { sessionId, seq, type, data, at })
-  tx.record('session.event', {
-    session_id: sessionId,
-    seq,
-    type,
-    data: entry.publicPayload ?? data,
-    at: at.toISOString(),
-  })
+  recordLogEntry(tx, { sessionId, seq, type, at, data: publicPayload })
+}
+
+/** Appends an entry with its published payload to the outbox. The caller has inserted the entry in this transaction. */
+export function recordLogEntry(
+  tx: Tx,
+  { sessionId, seq, type, at, data }: Omit<LogEntry, 'publicPayload'>,
+): void {
+  tx.record('session.event', { session_id: sessionId, seq, type, data, at: at.toISOString() })
 }
