@@ -26,11 +26,18 @@ import {
   type SessionQueries,
   sessionDetail,
 } from '../src/modules/sessions/index.ts'
+import { createArrivals } from './arrivals.ts'
 import { createDirectStop, watchedRobots } from './direct-stop.ts'
 import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'
 
 /** Log entries in one answer. A client repeats the command until it has reached `head`. */
 const EVENTS_PER_PAGE = 200
+/** The commands of a client that returns. Those of many clients run together, so that they share queries. */
+const CATCH_UP_COMMANDS: ReadonlySet<string> = new Set<HubCommandName>([
+  'session:watch',
+  'notifications:since',
+  'robots:watch',
+])
 /** The limit of each socket: 30 commands a second, 60 at once. */
 const COMMAND_LIMIT = { burst: 60, refillMs: 2_000 }
 
@@ -61,7 +68,7 @@ function createHandlers(deps: CommandDeps): Handlers {
   const { queries, lifecycle, messages, notifications, robotWatch, now } = deps
   return {
     async 'session:watch'(caller, { session_id, after }, socket) {
-      const { robot_id } = await queries.parties(caller, session_id)
+      const { robot_id, event_seq } = await queries.parties(caller, session_id)
       const room = rooms.session(session_id)
       const others = [...socket.rooms].filter(
         (joinedRoom) => joinedRoom !== room && joinedRoom.startsWith(rooms.session('')),
@@ -76,7 +83,7 @@ function createHandlers(deps: CommandDeps): Handlers {
       // Joined before the log is read: events in between arrive live, so none is missed.
       await socket.join(room)
       watchedRobots(socket).set(session_id, robot_id)
-      const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE)
+      const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE, event_seq)
       const row = await queries.get(caller, session_id)
       return { session: sessionDetail(row, caller, now()), events, head: row.event_seq }
     },
@@ -118,6 +125,7 @@ function createHandlers(deps: CommandDeps): Handlers {
 export function registerCommands(deps: CommandDeps) {
   const handlers = createHandlers(deps)
   const directStop = createDirectStop(deps.bus)
+  const arrived = createArrivals()
   return (socket: Socket, caller: Caller): void => {
     const commandBucket = new TokenBucket(COMMAND_LIMIT, performance.now())
     const actionBucket = new TokenBucket(COMMAND_LIMIT, performance.now()) // separate, so that a busy client can still stop a robot
@@ -175,7 +183,11 @@ export function registerCommands(deps: CommandDeps) {
       input: unknown,
       socket: Socket,
     ) => Promise<HubAnswers[HubCommandName]>
-    const work = deps.currentCaller(caller).then((current) => handler(current, input, socket))
+    const run = async () => {
+      if (CATCH_UP_COMMANDS.has(name)) await arrived()
+      return await handler(await deps.currentCaller(caller), input, socket)
+    }
+    const work = run()
     const answer = await (isStop(input) ? directStop(socket, caller, input, work) : work)
     return { ok: true, ...answer } as HubAck<HubCommandName>
   }

@@ -17,6 +17,7 @@ import {
   type Users,
 } from '../src/modules/identity/index.ts'
 import { joinCluster } from './adapter.ts'
+import { createArrivals } from './arrivals.ts'
 import { type CommandDeps, registerCommands } from './commands.ts'
 import { publishEvent } from './event-broadcast.ts'
 import { type AuthFailure, limitHandshakes } from './handshakes.ts'
@@ -98,10 +99,12 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
     guard.on(socket, 'disconnect', 'socket:disconnect', () => clearTimeout(timer))
   }
   const presenceTracker = trackUserPresence(io, deps)
+  const arrived = createArrivals()
   io.use(
     guard.handler(
       'socket:handshake',
       async (socket: Socket, next: (refusal?: Error) => void) => {
+        await arrived()
         const credential = credentialOf(auth, socket)
         const identified = await authenticate(auth, handshakes, socket, credential).catch((cause) => {
           handshakes.refused(socket, cause, failureOf(credential))

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Server } from 'socket.io'
 import { singleFlight } from '../src/core/concurrency/concurrency.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
@@ -7,10 +8,12 @@ import type { UserPresenceRecorder } from '../src/modules/identity/index.ts'
 
 /** A user counts as absent after three rounds without a connection. */
 const ROUND_MS = 5_000
+/** Pause after each statement. Users who connect during it share the next one. */
+const PAUSE_MS = 100
 
 /**
- * Records which users are connected to this hub: new ones at once, all of them every five seconds. A hub that fails needs
- * no cleanup: its users expire unless they connect to another hub.
+ * Records which users are connected to this hub: new ones within a tenth of a second, all of them every five seconds.
+ * A hub that fails needs no cleanup: its users expire unless they connect to another hub.
  */
 export function trackUserPresence(
   io: Server,
@@ -20,13 +23,14 @@ export function trackUserPresence(
   const pendingUserIds = new Set<string>()
   let failing = false
 
-  /** Users who connect while a statement runs are recorded by the next one. */
+  /** Users who connect while a statement runs, or in the pause after it, are recorded by the next one. */
   const write = singleFlight(async () => {
     try {
       while (pendingUserIds.size > 0) {
         const userIds = [...pendingUserIds]
         pendingUserIds.clear()
         await userPresence.markSeen(userIds)
+        await delay(PAUSE_MS)
       }
       failing = false
     } catch (cause) {

@@ -1,9 +1,9 @@
 import { NotificationEvent } from '@wheelhouse/protocol'
-import type { Selectable } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
-import type { Db, Tables } from '../../core/database/tables.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
+import { createMissedNotifications, type NotificationRow } from './missed-notifications.ts'
 import { countRead, lockCounts } from './read-state.ts'
 
 /** Maximum number of notifications on a page. */
@@ -17,7 +17,7 @@ interface Page {
   readonly limit: number
 }
 
-const view = (row: Selectable<Tables['notifications']>) => ({
+const view = (row: NotificationRow) => ({
   id: String(row.seq),
   type: row.type,
   data: row.data,
@@ -28,6 +28,8 @@ const view = (row: Selectable<Tables['notifications']>) => ({
 /** Creates the service for a user's notifications: lists backwards for display and forwards for catching up. */
 export function createNotifications(deps: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = deps
+
+  const findMissed = createMissedNotifications({ db, pageLimit: PAGE_LIMIT })
 
   const counts = (userId: string) =>
     db
@@ -83,19 +85,9 @@ export function createNotifications(deps: { db: Db; transact: Transact; now: () 
 
     /** Returns a page, oldest first, newer than `after`, with the newest number and the number of unread notifications. */
     async since(userId: string, after: number) {
-      const [rows, { notification_seq, notification_unread }] = await Promise.all([
-        db
-          .selectFrom('notifications')
-          .selectAll()
-          .where('user_id', '=', userId)
-          .where('seq', '>', after)
-          .orderBy('seq')
-          .limit(PAGE_LIMIT)
-          .execute(),
-        counts(userId),
-      ])
+      const { rows, head, unread } = await findMissed({ userId, after })
       const notifications = rows.map((row) => NotificationEvent.parse(view(row)))
-      return { notifications, head: String(notification_seq), unread: notification_unread }
+      return { notifications, head: String(head), unread }
     },
 
     /** Marks a notification as read. The first call sets the time and notifies the user's sockets. */

@@ -16,6 +16,10 @@ export type ApiKeyRow = Selectable<Tables['api_keys']>
 const KEY_LIMIT = 100
 /** Resolution of `last_used_at`. A busy key causes one write per minute instead of one per request. */
 const USE_RESOLUTION_MS = 60_000
+/** The least time between two statements that record uses. */
+const USE_INTERVAL_MS = 100
+/** Maximum number of keys that one statement reads or updates. */
+const MAX_KEYS_PER_STATEMENT = 500
 const PREFIX_SHOWN = 'svc_live_'.length + 4
 
 /** Selects the users of key hashes. It runs for every request that has an API key. */
@@ -50,13 +54,16 @@ export function createApiKeys(deps: {
     data: { name: key.name },
   })
 
-  const loadHolder = createBatchLoader(async (hashes: readonly string[]) => {
-    const found = new Map((await findKeyHolders(db, { hashes })).map((holder) => [holder.hash, holder]))
-    return hashes.map((hash) => found.get(hash))
-  })
+  const loadHolder = createBatchLoader(
+    async (hashes: readonly string[]) => {
+      const found = new Map((await findKeyHolders(db, { hashes })).map((holder) => [holder.hash, holder]))
+      return hashes.map((hash) => found.get(hash))
+    },
+    { maxBatchSize: MAX_KEYS_PER_STATEMENT },
+  )
 
-  /** Records the use of keys, in one statement per event loop turn. Skips rows that another process has locked. */
-  const recordUses = createBatchLoader(async (ids: readonly string[]) => {
+  /** Records the use of keys, at most ten times a second. Skips rows that another process has locked. */
+  const writeUses = async (ids: readonly string[]) => {
     await db
       .updateTable('api_keys')
       .set({ last_used_at: sql`now()` })
@@ -71,6 +78,10 @@ export function createApiKeys(deps: {
       )
       .execute()
     return ids.map(() => undefined)
+  }
+  const recordUses = createBatchLoader(writeUses, {
+    maxBatchSize: MAX_KEYS_PER_STATEMENT,
+    intervalMs: USE_INTERVAL_MS,
   })
   const recordUse = (id: string) => {
     const recording = recordUses(id)

@@ -23,6 +23,9 @@ export interface Account extends UserRow, OnboardingFields {
 /** The columns that determine a user's roles. */
 export type RoleAttributes = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
+/** Maximum number of users that one query reads. */
+const MAX_USERS_PER_QUERY = 500
+
 /** Selects the users of (issuer, subject) pairs, each with the position of its pair. */
 const findTokenUsers = compiled<{ issuers: readonly string[]; subjects: readonly string[] }>()((db, param) =>
   db
@@ -55,18 +58,25 @@ export function createUsers(deps: {
   const { db, transact, now } = deps
   const adminEmails = new Set(deps.adminEmails.map(lowerCase))
 
-  const loadTokenUser = createBatchLoader(async (claims: readonly TokenClaims[]) => {
-    const issuers = claims.map(({ issuer }) => issuer)
-    const subjects = claims.map(({ subject }) => subject)
-    const rows = await findTokenUsers(db, { issuers, subjects })
-    const found = new Map(rows.map(({ position, ...user }): [number, UserRow] => [position, user]))
-    return claims.map((_, index) => found.get(index + 1))
-  })
+  const loadTokenUser = createBatchLoader(
+    async (claims: readonly TokenClaims[]) => {
+      const issuers = claims.map(({ issuer }) => issuer)
+      const subjects = claims.map(({ subject }) => subject)
+      const rows = await findTokenUsers(db, { issuers, subjects })
+      const found = new Map(rows.map(({ position, ...user }): [number, UserRow] => [position, user]))
+      return claims.map((_, index) => found.get(index + 1))
+    },
+    // Signatures are checked by other threads, so tokens that arrive together are ready in different turns.
+    { maxBatchSize: MAX_USERS_PER_QUERY, intervalMs: 2 },
+  )
 
-  const loadRoleAttributes = createBatchLoader(async (ids: readonly string[]) => {
-    const found = new Map((await findRoleAttributes(db, { ids })).map((user) => [user.id, user]))
-    return ids.map((id) => found.get(id))
-  })
+  const loadRoleAttributes = createBatchLoader(
+    async (ids: readonly string[]) => {
+      const found = new Map((await findRoleAttributes(db, { ids })).map((user) => [user.id, user]))
+      return ids.map((id) => found.get(id))
+    },
+    { maxBatchSize: MAX_USERS_PER_QUERY },
+  )
 
   /** Returns a user's account. @throws 404 if the user does not exist. */
   async function account(userId: string, from: Db = db): Promise<Account> {

@@ -6,7 +6,7 @@ import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { notFound } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
-import { Message, Session, SessionEvent } from './session.entity.ts'
+import { Session, SessionEvent } from './session.entity.ts'
 import type { ListSessions } from './session.schema.ts'
 import {
   eventView,
@@ -16,8 +16,11 @@ import {
   viewColumns,
 } from './session.view.ts'
 
-/** Maximum number of logs that one query reads. Each may return a full page. */
-const MAX_LOGS_PER_QUERY = 25
+/** Maximum number of logs that one query reads, and the number of entries after which it reads no further log. */
+const MAX_LOGS_PER_QUERY = 500
+const MAX_ENTRIES_PER_QUERY = 5_000
+/** Maximum number of sessions that one query reads. */
+const MAX_SESSIONS_PER_QUERY = 500
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Selects sessions with the names recorded at their end, or the current names while they are not over. */
@@ -32,7 +35,7 @@ const selectWithNames = (db: Db) =>
       fn.coalesce('sessions.recorded_operator_name', 'operators.display_name').as('operator_name'),
     ])
 
-export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id' | 'robot_id'>
+export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id' | 'robot_id' | 'event_seq'>
 
 type PartyColumn = 'operator_id' | 'client_id'
 
@@ -125,7 +128,7 @@ interface Ids {
 const partiesOf = compiled<Ids>()((db, param) =>
   db
     .selectFrom('sessions')
-    .select(['id', 'operator_id', 'client_id', 'robot_id'])
+    .select(['id', 'operator_id', 'client_id', 'robot_id', 'event_seq'])
     .where('id', '=', sql<string>`any(${param('ids')}::uuid[])`),
 )
 
@@ -151,6 +154,8 @@ interface LogRange {
   readonly sessionId: string
   readonly after: number
   readonly limit: number
+  /** The number of entries that it probably has. */
+  readonly expected: number
 }
 
 interface LogRanges {
@@ -168,24 +173,21 @@ const logRanges = (param: <N extends keyof LogRanges>(name: N) => RawBuilder<Log
 /** Matches the entries of a range. The numbers of a log have no gaps, so a range needs no `limit`. */
 const isInRange = sql<boolean>`entry.seq > log_range.after and entry.seq <= log_range.after + log_range.max_entries`
 
+/** Selects the entries of log ranges, chat entries with their message. */
 const entriesOf = compiled<LogRanges>()((db, param) =>
   db
     .selectFrom(logRanges(param))
     .innerJoin('session_events as entry', 'entry.session_id', 'log_range.session_id')
+    .leftJoin('messages as message', (join) =>
+      join.onRef('message.session_id', '=', 'entry.session_id').onRef('message.seq', '=', 'entry.seq'),
+    )
     .where(isInRange)
     .select('log_range.ordinal')
     .select(columnsOf(SessionEvent).map((column) => `entry.${column}` as const))
+    .select(['message.id as message_id', 'message.sender_id', 'message.sender_name', 'message.sender_role'])
+    .select(['message.body', 'message.created_at'])
     .orderBy('entry.session_id')
     .orderBy('entry.seq'),
-)
-
-const messagesOf = compiled<LogRanges>()((db, param) =>
-  db
-    .selectFrom(logRanges(param))
-    .innerJoin('messages as entry', 'entry.session_id', 'log_range.session_id')
-    .where(isInRange)
-    .select('log_range.ordinal')
-    .select(columnsOf(Message).map((column) => `entry.${column}` as const)),
 )
 
 /** Returns whether a user may see a session: its operator, its client, or an admin. */
@@ -202,11 +204,15 @@ export function createSessionQueries({ db }: { db: Db }) {
       const rowById = new Map((await find(db, { ids })).map((row) => [row.id, row]))
       return ids.map((id) => rowById.get(id))
     }
-  const findParties = createBatchLoader(loadById(partiesOf))
-  const findDetail = createBatchLoader(loadById<SessionDetailRow>(detailsOf))
+  const batches = { maxBatchSize: MAX_SESSIONS_PER_QUERY }
+  const findParties = createBatchLoader(loadById(partiesOf), batches)
+  const findDetail = createBatchLoader(loadById<SessionDetailRow>(detailsOf), batches)
   const findEvents = createBatchLoader(
-    async (requestedRanges: readonly LogRange[]) => await eventsOf(db, requestedRanges),
-    MAX_LOGS_PER_QUERY,
+    async (ranges: readonly LogRange[]) => {
+      const pages = await Promise.all(splitBySize(ranges).map((part) => eventsOf(db, part)))
+      return pages.flat()
+    },
+    { maxBatchSize: MAX_LOGS_PER_QUERY },
   )
 
   return {
@@ -244,27 +250,44 @@ export function createSessionQueries({ db }: { db: Db }) {
       return row
     },
 
-    /** Returns log entries with numbers above `after`, oldest first. Chat entries contain their message. */
-    events: (sessionId: string, after: number, limit: number): Promise<SessionLogEvent[]> =>
-      findEvents({ sessionId, after, limit }),
+    /**
+     * Returns log entries with numbers above `after`, oldest first. Chat entries contain their message. With the `head` of
+     * the log, as a caller has just read it, more short ranges share a query.
+     */
+    events: (
+      sessionId: string,
+      after: number,
+      limit: number,
+      head = Number.POSITIVE_INFINITY,
+    ): Promise<SessionLogEvent[]> =>
+      findEvents({ sessionId, after, limit, expected: Math.max(0, Math.min(limit, head - after)) }),
   }
 }
 export type SessionQueries = ReturnType<typeof createSessionQueries>
 
+/** Splits ranges into queries with a limited number of entries each. A query has at least one range. */
+function splitBySize(ranges: readonly LogRange[]): LogRange[][] {
+  const parts: LogRange[][] = []
+  let left = 0
+  for (const range of ranges) {
+    if (range.expected > left || parts.length === 0) {
+      parts.push([])
+      left = MAX_ENTRIES_PER_QUERY
+    }
+    parts.at(-1)?.push(range)
+    left -= range.expected
+  }
+  return parts
+}
+
 /** Returns the entries of each range, in the order of the ranges. */
-async function eventsOf(db: Db, requestedRanges: readonly LogRange[]): Promise<SessionLogEvent[][]> {
-  const logRanges = {
-    sessionIds: requestedRanges.map(({ sessionId }) => sessionId),
-    afters: requestedRanges.map(({ after }) => after),
-    limits: requestedRanges.map(({ limit }) => limit),
-  }
-  const entries = await entriesOf(db, logRanges)
-  const results = requestedRanges.map((): SessionLogEvent[] => [])
-  if (entries.length === 0) return results
-  const messages = await messagesOf(db, logRanges)
-  const messageOf = new Map(messages.map((message) => [`${message.session_id} ${message.seq}`, message]))
-  for (const { ordinal, ...entry } of entries) {
-    results[ordinal - 1]?.push(eventView(entry, messageOf.get(`${entry.session_id} ${entry.seq}`)))
-  }
+async function eventsOf(db: Db, ranges: readonly LogRange[]): Promise<SessionLogEvent[][]> {
+  const entries = await entriesOf(db, {
+    sessionIds: ranges.map(({ sessionId }) => sessionId),
+    afters: ranges.map(({ after }) => after),
+    limits: ranges.map(({ limit }) => limit),
+  })
+  const results = ranges.map((): SessionLogEvent[] => [])
+  for (const entry of entries) results[entry.ordinal - 1]?.push(eventView(entry))
   return results
 }

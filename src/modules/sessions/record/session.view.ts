@@ -180,7 +180,10 @@ function stopView(row: SessionDetailRow, viewer: Viewer): SessionDetail['control
   }
 }
 
-export function messageView(row: Selectable<Tables['messages']>): ChatMessage {
+/** A message as views need it. */
+export type MessageRow = Omit<Selectable<Tables['messages']>, 'client_message_id'>
+
+export function messageView(row: MessageRow): ChatMessage {
   return {
     id: row.id,
     session_id: row.session_id,
@@ -193,16 +196,19 @@ export function messageView(row: Selectable<Tables['messages']>): ChatMessage {
   }
 }
 
+/** A log entry; a chat entry with the columns of its message. */
+type EntryRow = Selectable<Tables['session_events']> & {
+  readonly message_id: string | null
+} & { readonly [C in Exclude<keyof MessageRow, 'id' | 'session_id' | 'seq'>]: MessageRow[C] | null }
+
 /** Returns the view of a log entry. A chat entry stores only a reference; its view contains the message. */
-export function eventView(
-  row: Selectable<Tables['session_events']>,
-  message: Selectable<Tables['messages']> | undefined,
-): SessionLogEvent {
+export function eventView(row: EntryRow): SessionLogEvent {
+  const { message_id: id, ...message } = row
   return {
     session_id: row.session_id,
     seq: row.seq,
     type: row.type,
-    data: message ? messageView(message) : row.data,
+    data: id === null ? row.data : messageView({ ...(message as Omit<MessageRow, 'id'>), id }),
     at: iso(row.at),
   }
 }
