@@ -16,6 +16,7 @@ import {
   type UserPresenceRecorder,
   type Users,
 } from '../src/modules/identity/index.ts'
+import { hasSubscriberSql } from '../src/modules/webhooks/index.ts'
 import { joinCluster } from './adapter.ts'
 import { createArrivals } from './arrivals.ts'
 import { type CommandDeps, registerCommands } from './commands.ts'
@@ -142,6 +143,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
     bus,
     log,
     publish: (event) => publishEvent(io, event),
+    hasSubscriberSql,
     ...(cluster && { hasBacklog: cluster.isBehind, onLeadershipLost: cluster.onDisorder }),
   })
 

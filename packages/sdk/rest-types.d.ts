@@ -8413,7 +8413,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Returns events after this one: `next` of the previous response, or the `seq` of an event. `oldest`: from the oldest stored event. `latest`: only new events.
+                 * @description Returns events after this one: `next` of the previous response, or the `seq` of an event. `oldest`: from the oldest stored event. `latest`: only new events. Events are stored from your first request on, or from your first webhook on.
                  * @example oldest
                  */
                 after?: "oldest" | "latest" | string;

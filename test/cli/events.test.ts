@@ -20,6 +20,7 @@ afterAll(async () => await world[Symbol.asyncDispose]())
 /** Creates an owner with an open session. */
 async function fixture() {
   const [owner, operator] = [await world.client(), await world.operator()]
+  await owner.get('/api/events') // stores events from now on
   const robot = await world.robot(owner)
   const link = (await world.connect(robot)).beat()
   const sessionId = await start(operator, robot.id)

@@ -382,6 +382,7 @@ describe.concurrent('in a terminal and with --json:', () => {
     const client = await world.client()
     const asOwner = await atCommandLine(world, client)
     const robot = await world.robot(client)
+    await client.get('/api/events') // stores events from now on
     const following = program(asOwner, 'events', ['--follow', '--after', 'oldest', '--type', 'robot.*'])
     const link = await world.connect(robot)
     await following.expectText('"status":"AVAILABLE"')

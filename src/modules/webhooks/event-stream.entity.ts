@@ -18,15 +18,30 @@ export const OutboundEvent = defineEntity({
 })
 export type OutboundEvent = InferEntity<typeof OutboundEvent>
 
-/** The newest and the last deleted event number of a user. A user without events has no row. */
+/**
+ * The newest and the last deleted event number of a user, and whether events of the user are stored. A user who has never
+ * subscribed has no row.
+ */
 export const EventStream = defineEntity({
   name: 'EventStream',
   tableName: 'event_streams',
-  checks: [{ name: 'event_streams_range', expression: '"pruned_to" between 0 and "head"' }],
+  indexes: [
+    {
+      name: 'event_streams_subscribed',
+      expression: 'create index "event_streams_subscribed" on "event_streams" ("user_id") where "subscribed"',
+    },
+  ],
+  checks: [
+    { name: 'event_streams_range', expression: '"pruned_to" between 0 and "head"' },
+    { name: 'event_streams_subscribed', expression: 'not "subscribed" or "renewed_at" is not null' },
+  ],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
     head: p.bigint('number'),
     prunedTo: p.bigint('number').default(0),
+    subscribed: p.boolean().default(false),
+    /** When a read, or a webhook that was created or enabled, last renewed the subscription. */
+    renewedAt: p.datetime(3).nullable(),
   },
 })
 export type EventStream = InferEntity<typeof EventStream>

@@ -19,7 +19,7 @@ const After = z
   .meta({
     description:
       'Returns events after this one: `next` of the previous response, or the `seq` of an event. `oldest`: from the ' +
-      'oldest stored event. `latest`: only new events.',
+      'oldest stored event. `latest`: only new events. Events are stored from your first request on, or from your first webhook on.',
     examples: ['41'],
   })
 

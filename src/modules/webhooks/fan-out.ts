@@ -101,7 +101,7 @@ async function partiesOf({ db }: Tx, domainEvents: readonly StoredDomainEvent[])
 
 /**
  * Numbers events and stores them. It locks streams in the order of their users, and drops events of users who do not
- * exist.
+ * subscribe.
  */
 async function store({ db }: Tx, events: readonly NewUserEvent[], at: Date): Promise<StoredRange[]> {
   const input = JSON.stringify(events.map((event, ordinal) => ({ ordinal, ...event })))
@@ -109,12 +109,12 @@ async function store({ db }: Tx, events: readonly NewUserEvent[], at: Date): Pro
     with input as (
       select i.* from jsonb_to_recordset(${input}::jsonb)
         as i (ordinal int, user_id uuid, type text, created_at timestamptz, data jsonb)
-      where exists (select from users where users.id = i.user_id)
+      where exists (select from event_streams s where s.user_id = i.user_id and s.subscribed)
     ), sizes as (
       select user_id, count(*) as size from input group by user_id
     ), counted as (
       insert into event_streams (user_id, head) select user_id, size from sizes order by user_id
-      on conflict (user_id) do update set head = event_streams.head + excluded.head
+      on conflict (user_id) do update set head = event_streams.head + excluded.head where event_streams.subscribed
       returning user_id, head
     ), ranges as (
       select user_id, head - size as before from counted join sizes using (user_id)

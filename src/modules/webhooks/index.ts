@@ -1,4 +1,5 @@
 export { streamEndpoints } from './event-stream.routes.ts'
+export { hasSubscriberSql } from './event-subscription.ts'
 export { createWebhookServices } from './facade.ts'
 export { parseNetwork } from './target-address.ts'
 export { webhookEndpoints } from './webhook.routes.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
+import { endUnusedSubscriptions, subscribeOwnersOfWebhooks } from './event-subscription.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Maximum age of events, and maximum number per user. */
@@ -70,8 +71,10 @@ export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?
     for update skip locked`
 
   return {
-    /** Removes old events and deliveries, surplus events and expired secrets. */
+    /** Removes old events and deliveries, surplus events, unused subscriptions and expired secrets. */
     async removeOld(): Promise<void> {
+      await subscribeOwnersOfWebhooks(db, now())
+      await endUnusedSubscriptions(db, now())
       await pruneEvents()
       await removeOldDeliveries()
       await sql`

@@ -6,6 +6,7 @@ import { badRequest, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import { scheduleTurn } from './delivery-queue.ts'
+import { subscribe } from './event-subscription.ts'
 import { TargetRefused, type Targets } from './target.ts'
 import type { DisabledReason } from './webhook.entity.ts'
 import type { CreateWebhook, UpdateWebhook } from './webhook.schema.ts'
@@ -70,6 +71,7 @@ export function createWebhooks(deps: {
       await checkUrl(input.url)
       const [id, secret] = [randomUUID(), generateSecret()]
       const row = await transact(async (tx) => {
+        await subscribe(tx.db, userId, now())
         // Locks the user's row, so that concurrent requests cannot exceed the limit.
         await tx.db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
         const { count } = await tx.db
@@ -110,6 +112,7 @@ export function createWebhooks(deps: {
       await get(userId, id) // resolves names only for the owner of the webhook
       if (fields.url !== undefined) await checkUrl(fields.url)
       return await transact(async (tx) => {
+        if (enabled) await subscribe(tx.db, userId, now())
         const before = await lockWebhook(tx, userId, id)
         if (enabled === false) await disable(tx, before, 'user', now())
         const changed = await tx.db

@@ -122,7 +122,7 @@ describe('participants of a session', () => {
 
 describe('a low battery', () => {
   test('notifies the owner and the operator in session once for each discharge', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await openSessionFixture(world, { readEvents: true })
     const { client, operator, link, robot, id } = fixture
     const read = async () => (await client.get(`/api/client/robots/${robot.id}`)).body
     await report(link, read, 0.2)

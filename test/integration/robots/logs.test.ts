@@ -28,6 +28,7 @@ interface Line {
 
 async function connectedRobot() {
   const owner = await world.client()
+  await owner.get('/api/events') // stores events from now on
   const robot = await world.robot(owner)
   const path = `/api/client/robots/${robot.id}`
   const logs = async (query = ''): Promise<Line[]> => (await owner.get(`${path}/logs${query}`)).body.logs

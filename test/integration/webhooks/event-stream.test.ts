@@ -39,7 +39,7 @@ const typesOf = async (user: TestUser) => (await read(user, '?limit=500')).event
 
 describe('a stream', () => {
   test('contains the events of a session for both participants, as the hub emits them, and no other user’s events', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await openSessionFixture(world, { readEvents: true })
     const [unrelatedUser, admin] = [await world.client(), await world.admin()]
     const hub = await fixture.owner.hub()
     await hub.send('session:watch', { session_id: fixture.id })
@@ -76,7 +76,7 @@ describe('a stream', () => {
   })
 
   test('continues after a cursor, page by page, also with a filter', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await openSessionFixture(world, { readEvents: true })
     for (const body of ['1', '2', '3', '4', '5'])
       await fixture.operator.post(`${fixture.path}/messages`, { body })
     await fannedOut()
@@ -118,6 +118,7 @@ describe('a stream', () => {
   test('contains notifications even if the user turned push off', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     await owner.post('/api/auth/profile', { notification_preferences: { push: false } })
+    await read(owner)
     const robot = await world.robot(owner)
     ;(await world.connect(robot)).beat()
     const hub = await owner.hub()
@@ -129,7 +130,7 @@ describe('a stream', () => {
   })
 
   test('returns 410 for a cursor before the oldest or after the newest event', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await openSessionFixture(world, { readEvents: true })
     for (const body of ['1', '2', '3']) await fixture.operator.post(`${fixture.path}/messages`, { body })
     await fannedOut()
     const { events, next } = await read(fixture.owner)
@@ -146,7 +147,7 @@ describe('a stream', () => {
     expect((await read(fixture.owner)).events, 'the oldest stored events').toEqual(events.slice(-3))
     expect((await fixture.owner.get(`/api/events?after=${head + 1}&wait=5`)).status).toBe(410)
 
-    const inTwoWeeks = () => new Date(Date.now() + 15 * 24 * 3_600_000)
+    const inTwoWeeks = () => new Date(Date.now() + 14.5 * 24 * 3_600_000)
     await createOutboundRetention({ db, now: inTwoWeeks }).removeOld()
     expect(await read(fixture.owner)).toEqual({ events: [], next, more: false })
     expect((await fixture.owner.get(`/api/events?after=${head - 1}`)).status).toBe(410)
@@ -157,6 +158,7 @@ describe('a stream', () => {
 
   test('accepts a domain event about ten thousand robots and skips unknown users', async () => {
     const owners = [await world.client(), await world.client()] as const
+    for (const owner of owners) await read(owner)
     const robots = Array.from({ length: 10_000 }, (_, index) => ({
       robot_id: crypto.randomUUID(),
       status: 'OFFLINE',
@@ -188,9 +190,93 @@ describe('a stream', () => {
   })
 })
 
+describe('a subscription', () => {
+  /** Returns the events that are stored for a user. */
+  const storedOf = async (user: TestUser) =>
+    await world.platform.core.db
+      .selectFrom('user_events')
+      .select(['seq', 'type'])
+      .where('user_id', '=', user.id)
+      .execute()
+  const inDays = (days: number) => () => new Date(Date.now() + days * 24 * 3_600_000)
+  const cleanUpIn = (days: number) =>
+    createOutboundRetention({ db: world.platform.core.db, now: inDays(days) }).removeOld()
+
+  test('begins with the first read: before it no event of the user is stored, after it every event', async () => {
+    const fixture = await openSessionFixture(world)
+    const { owner, operator } = fixture
+    const send = (body: string) => operator.post(`${fixture.path}/messages`, { body })
+    await send('before')
+    await fannedOut()
+    expect([await storedOf(owner), await storedOf(operator)]).toEqual([[], []])
+
+    expect(await read(owner)).toEqual({ events: [], next: '0', more: false })
+    await send('after')
+    await waitFor(async () => expect(await typesOf(owner)).toEqual(['chat.message']))
+    expect(await storedOf(operator), 'the other participant does not read').toEqual([])
+    await performAction(operator, fixture.id, 'end')
+  })
+
+  test('ends after 15 days without a read. An old cursor then gets status 410 instead of a gap', async () => {
+    const fixture = await openSessionFixture(world, { readEvents: true })
+    const { owner, operator } = fixture
+    const send = (body: string) => operator.post(`${fixture.path}/messages`, { body })
+    await send('1')
+    await fannedOut()
+    const { next } = await read(owner)
+
+    await cleanUpIn(14)
+    await send('2')
+    await waitFor(async () => expect((await read(owner, `?after=${next}`)).events).toHaveLength(1))
+
+    await cleanUpIn(16)
+    await send('missed')
+    await fannedOut()
+    expect(await storedOf(owner)).toEqual([])
+    const gone = await owner.get(`/api/events?after=${Number(next) + 1}`)
+    expect(gone.status).toBe(410)
+    // That request has subscribed the user again.
+    await send('3')
+    await waitFor(async () => {
+      const { events } = await read(owner)
+      expect(events).toMatchObject([{ seq: Number(next) + 3, data: { data: { body: '3' } } }])
+    })
+    await performAction(operator, fixture.id, 'end')
+  })
+
+  test('is not affected by domain events that are not valid', async () => {
+    const fixture = await openSessionFixture(world, { readEvents: true })
+    const { db } = world.platform.core
+    const payloads = [
+      null,
+      [],
+      'text',
+      { session_id: 7 },
+      { session_id: 'x' },
+      { user_id: {} },
+      { robots: 1 },
+    ]
+    await db
+      .insertInto('outbox')
+      .values(
+        [...payloads, { robots: [null, { owner_id: 'x' }] }].flatMap((payload) =>
+          ['session.event', 'notification.quiet', 'robots.log'].map((name) => ({
+            name,
+            payload: JSON.stringify(payload),
+          })),
+        ),
+      )
+      .execute()
+    await fixture.operator.post(`${fixture.path}/messages`, { body: 'valid' })
+    await waitFor(async () => expect(await typesOf(fixture.owner)).toContain('chat.message'))
+    world.errors.splice(0) // the hub reports events that it cannot publish
+    await performAction(fixture.operator, fixture.id, 'end')
+  })
+})
+
 describe('a waiting request', () => {
   test('returns when a matching event occurs, and returns an empty page after the time limit', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await openSessionFixture(world, { readEvents: true })
     await fannedOut()
     const { next } = await read(fixture.owner)
     const waiting = read(fixture.owner, `?after=${next}&wait=30&types=chat.*`)
@@ -264,6 +350,7 @@ test('a reader that follows the cursor sees each of many concurrently committed 
       ),
       async (transactions) => {
         const users = [await world.client(), await world.client()] as const
+        for (const user of users) await read(user)
         const committed: [string[], string[]] = [[], []]
         let done = false
         const following = users.flatMap((user) => [

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
 import { type Receiver, startReceiver, status, verify } from '../../support/network/webhook-receiver.ts'
 import { performAction, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
@@ -30,6 +31,26 @@ test('metrics count attempts and measure the backlog', async () => {
   ]) {
     expect(metrics).toMatch(new RegExp(`^wheelhouse_${name} \\d`, 'm'))
   }
+})
+
+// Not concurrent, because it cleans up for every user.
+test('a webhook gets events without a read of the stream, also when it is enabled after a long time', async () => {
+  await using receiver = await startReceiver()
+  const { owner, robot } = await createScenario()
+  const { path } = await createWebhook(owner, receiver, { types: ['robot.status'] })
+  const { db } = world.platform.core
+  const inDays = (days: number) => () => new Date(Date.now() + days * 24 * 3_600_000)
+  await createOutboundRetention({ db, now: inDays(16) }).removeOld()
+  await (await world.connect(robot)).close()
+  await waitFor(() => expect(receiver.received).toHaveLength(2))
+
+  await owner.patch(path, { enabled: false })
+  await createOutboundRetention({ db, now: inDays(16) }).removeOld()
+  await owner.patch(path, { enabled: true })
+  await (await world.connect(robot)).close()
+  await waitFor(() => expect(receiver.received).toHaveLength(4))
+  const seqs = receiver.received.map(({ event }) => (event as { seq: number }).seq)
+  expect(seqs, 'one number is skipped where events were not stored').toEqual([1, 2, 4, 5])
 })
 
 async function createWebhook(user: TestUser, receiver: Receiver, input: Record<string, unknown> = {}) {

@@ -24,9 +24,13 @@ export const tolerateLatency = ({ platform }: World, robotId: string) =>
 
 export type SessionFixture = Awaited<ReturnType<typeof openSessionFixture>>
 
-/** Creates a session that has just begun, with its client, its operator, and its connected robot. */
-export async function openSessionFixture(world: World) {
+/**
+ * Creates a session that has just begun, with its client, its operator, and its connected robot. With `readEvents` both
+ * users have read their event streams before, so that the streams contain everything.
+ */
+export async function openSessionFixture(world: World, { readEvents = false } = {}) {
   const [client, operator] = [await world.client(), await world.operator()]
+  if (readEvents) for (const user of [client, operator]) await user.get('/api/events')
   const robot = await world.robot(client)
   await tolerateLatency(world, robot.id)
   const link = (await world.connect(robot)).beat()
