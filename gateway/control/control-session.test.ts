@@ -21,6 +21,7 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   latencyLimitMs: 400,
   latencyBudgetMs: null,
   controlSchema: null,
+  telemetrySchema: null,
   strictControl: false,
   stopReason: null,
   stopByRole: null,

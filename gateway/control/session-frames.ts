@@ -1,10 +1,23 @@
 import type { DriveStop, RobotSession, SessionStatus, SpeedLimits } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 
-/** Describes an open session to its robot. */
-export function robotSession({ id, status, operatorName }: OpenSession): RobotSession {
-  return { session_id: id, status, operator_name: operatorName }
+/** Largest schema that a robot receives, in bytes of its JSON text. Two of them fit into a frame. */
+const MAX_SENT_SCHEMA_BYTES = 24 * 1024
+
+/** Describes an open session to its robot. Omits a schema that is not declared, or too large for a frame. */
+export function robotSession(session: OpenSession): RobotSession {
+  const { id, status, operatorName, controlSchema, telemetrySchema } = session
+  return {
+    session_id: id,
+    status,
+    operator_name: operatorName,
+    ...(isSendable(controlSchema) && { control_schema: controlSchema }),
+    ...(isSendable(telemetrySchema) && { telemetry_schema: telemetrySchema }),
+  }
 }
+
+const isSendable = <S>(schema: S | null): schema is S =>
+  schema !== null && Buffer.byteLength(JSON.stringify(schema)) <= MAX_SENT_SCHEMA_BYTES
 
 /** Describes a latched stop to a robot; null if none is latched. The stop stays until `stop_cleared`. */
 export function latchedStop(stop: DriveStop | null): { reason: string; latched: true } | null {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ControlSchema, compileControlSchema, JSON_SCHEMA_DIALECT } from './control-schema.ts'
+import { ControlSchema, compileControlSchema } from './control-schema.ts'
+import { JSON_SCHEMA_DIALECT } from './declared-fields.ts'
 import { limitSpeed } from './speed-limits.ts'
 
 const speed = (maximum: number, unit: string) =>

@@ -1,52 +1,39 @@
 import { z } from 'zod'
+import {
+  BooleanField,
+  ChoiceField,
+  compileCheck,
+  declaresRequired,
+  hasFewFields,
+  hasRange,
+  isSmall,
+  JSON_SCHEMA_DIALECT,
+  MAX_SCHEMA_CHARS,
+  NO_RANGE,
+  notes,
+  numberKeywords,
+  objectKeywords,
+  TOO_LARGE,
+  TOO_MANY,
+  UNDECLARED,
+} from './declared-fields.ts'
 
-export const JSON_SCHEMA_DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 /** Largest control schema, in characters of its JSON text. */
-export const MAX_CONTROL_SCHEMA_CHARS = 16_384
-/** Most fields of a control schema, in all objects together. */
-const MAX_FIELDS = 128
+export const MAX_CONTROL_SCHEMA_CHARS = MAX_SCHEMA_CHARS
 const MAX_ITEMS = 64
-
-const name = z
-  .string()
-  .regex(
-    /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
-    'must be a name of letters, digits and underscores that begins with a letter',
-  )
-/** Returns the schema of a text that every store can hold. */
-const text = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text')
-const notes = { title: text(100).optional(), description: text(500).optional() }
 
 const NumberField = z
   .strictObject({
-    type: z.enum(['number', 'integer']),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    /** The unit, such as `m/s`. */
-    'x-unit': text(20).optional(),
+    ...numberKeywords,
     /** Whether it is a speed, which the latency may limit. It needs bounds around 0. */
     'x-speed': z.boolean().optional(),
-    ...notes,
   })
-  .refine(
-    ({ minimum = -Infinity, maximum = Infinity }) => minimum <= maximum,
-    'needs a minimum up to its maximum',
-  )
+  .refine(hasRange, NO_RANGE)
   .refine(
     ({ minimum, maximum, 'x-speed': isSpeed }) =>
       isSpeed !== true || (minimum !== undefined && maximum !== undefined && minimum <= 0 && maximum >= 0),
     'is a speed (x-speed), which needs a minimum up to 0 and a maximum from 0',
   )
-const BooleanField = z.strictObject({ type: z.literal('boolean'), ...notes })
-const ChoiceField = z.strictObject({
-  type: z.literal('string'),
-  enum: z.array(text(64).min(1)).min(1).max(32),
-  ...notes,
-})
 const ArrayField = z.strictObject({
   type: z.literal('array'),
   items: NumberField,
@@ -57,18 +44,7 @@ const ArrayField = z.strictObject({
 const leaves = [NumberField, BooleanField, ChoiceField, ArrayField] as const
 
 const objectOf = <F extends z.ZodType>(field: F) =>
-  z
-    .strictObject({
-      type: z.literal('object'),
-      properties: z.record(name, field),
-      required: z.array(name).max(MAX_FIELDS).optional(),
-      additionalProperties: z.literal(false).optional(),
-      ...notes,
-    })
-    .refine(
-      ({ properties, required = [] }) => required.every((field) => Object.hasOwn(properties, field)),
-      'requires a field that it does not declare',
-    )
+  z.strictObject(objectKeywords(field)).refine(declaresRequired, UNDECLARED)
 
 const InnerObject = objectOf(z.union(leaves))
 const OuterObject = objectOf(z.union([...leaves, InnerObject]))
@@ -82,21 +58,9 @@ export type ControlField = z.infer<typeof rootField>
  */
 export const ControlSchema = objectOf(rootField)
   .safeExtend({ $schema: z.literal(JSON_SCHEMA_DIALECT).optional() })
-  .refine((schema) => JSON.stringify(schema).length <= MAX_CONTROL_SCHEMA_CHARS, {
-    message: `must have at most ${MAX_CONTROL_SCHEMA_CHARS} characters as JSON`,
-  })
-  .refine((schema) => countFields(schema) <= MAX_FIELDS, `must have at most ${MAX_FIELDS} fields`)
+  .refine(isSmall, TOO_LARGE)
+  .refine(hasFewFields, TOO_MANY)
 export type ControlSchema = z.infer<typeof ControlSchema>
-
-function countFields({
-  properties,
-}: {
-  readonly properties: Readonly<Record<string, ControlField>>
-}): number {
-  let count = 0
-  for (const field of Object.values(properties)) count += field.type === 'object' ? 1 + countFields(field) : 1
-  return count
-}
 
 /** The path and the bounds of a number, or of the numbers of an array, that is a speed. */
 interface Speed {
@@ -118,14 +82,9 @@ export interface ControlRules {
 
 /** Compiles a control schema. Call it once for each schema, not for each command. */
 export function compileControlSchema(schema: ControlSchema): ControlRules {
-  const validator = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
   const speeds = [...speedsOf(schema.properties, [])]
   return {
-    problemOf(data) {
-      const { error } = validator.safeParse(data)
-      const issue = error?.issues[0]
-      return issue && [issue.path.join('.'), issue.message].filter(Boolean).join(': ')
-    },
+    problemOf: compileCheck(schema),
     clamp(data, speedScale) {
       let clamped = data
       for (const speed of speeds) clamped = clampAt(clamped, speed, 0, speedScale)

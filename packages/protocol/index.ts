@@ -1,6 +1,7 @@
 export * from './binary-frames.ts'
 export * from './close-codes.ts'
 export * from './control-schema.ts'
+export { JSON_SCHEMA_DIALECT, MAX_SCHEMA_CHARS } from './declared-fields.ts'
 export * from './driving-frames.ts'
 export {
   /** @deprecated Use ObserverFrame. Removed in 0.3. */
@@ -26,3 +27,4 @@ export * from './rooms.ts'
 export * from './speed-limits.ts'
 export * from './status.ts'
 export * from './status-texts.ts'
+export * from './telemetry-schema.ts'

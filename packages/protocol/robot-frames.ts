@@ -55,6 +55,10 @@ export const RobotSession = z.object({
   session_id: z.uuid(),
   status: SessionStatus,
   operator_name: z.string(),
+  /** The commands that the platform has declared for the robot; without it none, or a schema of more than 24 KiB. */
+  control_schema: z.record(z.string(), z.unknown()).optional(),
+  /** The telemetry that the platform has declared for the robot; as above. */
+  telemetry_schema: z.record(z.string(), z.unknown()).optional(),
 })
 export type RobotSession = z.infer<typeof RobotSession>
 

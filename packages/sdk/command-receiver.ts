@@ -13,6 +13,7 @@ import {
   type ToRobotFrame,
   type Welcome,
 } from '@wheelhouse/protocol'
+import { DeclaredRules } from './declared-rules.ts'
 import { FrameAge } from './frame-age.ts'
 import type { RobotLinkOptions, StopInForce } from './robot-link-options.ts'
 import { safeCallback } from './safe-callback.ts'
@@ -45,7 +46,7 @@ export class CommandReceiver {
   readonly #options: CommandReceiverOptions
   readonly #age = new FrameAge()
   readonly #watchdog = new Watchdog(() => this.#stopNow({ reason: 'watchdog', latched: false }))
-  readonly #rules: ControlRules | null
+  readonly #rules: DeclaredRules<ControlSchema, ControlRules>
   #deadmanMs = 0
   #lastSeq = -1
   #session: RobotSession | null = null
@@ -54,8 +55,11 @@ export class CommandReceiver {
 
   constructor(options: CommandReceiverOptions) {
     this.#options = options
-    const { controlSchema } = options
-    this.#rules = controlSchema ? compileControlSchema(ControlSchema.parse(controlSchema)) : null
+    this.#rules = new DeclaredRules(
+      options.controlSchema,
+      (schema) => compileControlSchema(ControlSchema.parse(schema)),
+      options.onError,
+    )
   }
 
   /** The open session as last received; null without one. */
@@ -97,10 +101,11 @@ export class CommandReceiver {
   }
 
   #control(frame: Control): void {
-    const problem = this.#rules?.problemOf(frame.data)
+    const rules = this.#rules.current
+    const problem = rules?.problemOf(frame.data)
     if (problem !== undefined) return this.#refuse(frame.seq, problem)
     if (!this.#mayPass(frame.seq, frame.t, frame.ttl_ms)) return
-    const limited = limitSpeed(frame, this.#limits.speed_scale, this.#rules)
+    const limited = limitSpeed(frame, this.#limits.speed_scale, rules)
     this.#runCallback(() => this.#options.onControl?.(limited))
   }
 
@@ -151,6 +156,7 @@ export class CommandReceiver {
     // The gateway sends the limits of the new session after it.
     if (isOther) this.#changeLimits(FULL_SPEED)
     this.#session = open ? session : null
+    if (open) this.#rules.follow(session.control_schema)
     this.#runCallback(() => this.#options.onSession?.(session))
   }
 

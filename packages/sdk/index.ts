@@ -19,6 +19,7 @@ export type {
   SessionLogEvent,
   SessionStatus,
   SpeedLimits,
+  TelemetrySchema,
   TypingEvent,
   WatchedSession,
   Welcome,

@@ -258,7 +258,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Declares the commands that robots of a model accept
+         * Declares the commands that robots of a model accept, and the telemetry that they send
          * @description This needs the admin role, and a session token or an API key.
          */
         patch: operations["patchAdminRobotModel"];
@@ -2032,7 +2032,8 @@ export interface components {
          *           "limited_seconds": 0
          *         }
          *       },
-         *       "control_schema": null
+         *       "control_schema": null,
+         *       "telemetry_schema": null
          *     }
          */
         ClientSessionDetail: {
@@ -2150,6 +2151,10 @@ export interface components {
             } | null;
             /** @description The commands that the robot accepts: its own control schema or that of its model; null when none is declared. */
             control_schema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The telemetry that the robot sends: its own telemetry schema or that of its model; null when none is declared. */
+            telemetry_schema: {
                 [key: string]: unknown;
             } | null;
         };
@@ -2974,6 +2979,7 @@ export interface components {
          *         }
          *       },
          *       "control_schema": null,
+         *       "telemetry_schema": null,
          *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
          */
@@ -3092,6 +3098,10 @@ export interface components {
             } | null;
             /** @description The commands that the robot accepts: its own control schema or that of its model; null when none is declared. */
             control_schema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The telemetry that the robot sends: its own telemetry schema or that of its model; null when none is declared. */
+            telemetry_schema: {
                 [key: string]: unknown;
             } | null;
             /** @description Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after the earnings have become available. */
@@ -3582,6 +3592,41 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * @description Overrides the telemetry schema of the robot's model; null for none.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "pose": {
+             *           "type": "object",
+             *           "x-kind": "pose",
+             *           "properties": {
+             *             "x_m": {
+             *               "type": "number",
+             *               "x-unit": "m"
+             *             },
+             *             "y_m": {
+             *               "type": "number",
+             *               "x-unit": "m"
+             *             },
+             *             "heading_rad": {
+             *               "type": "number",
+             *               "x-unit": "rad"
+             *             }
+             *           }
+             *         },
+             *         "battery": {
+             *           "type": "number",
+             *           "minimum": 0,
+             *           "maximum": 1,
+             *           "x-kind": "battery"
+             *         }
+             *       }
+             *     }
+             */
+            telemetry_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * @description Whether the gateway drops commands that the control schema does not allow, and all binary commands. Without a control schema it has no effect.
              * @example false
              */
@@ -3773,6 +3818,41 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * @description Overrides the telemetry schema of the robot's model; null for none.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "pose": {
+             *           "type": "object",
+             *           "x-kind": "pose",
+             *           "properties": {
+             *             "x_m": {
+             *               "type": "number",
+             *               "x-unit": "m"
+             *             },
+             *             "y_m": {
+             *               "type": "number",
+             *               "x-unit": "m"
+             *             },
+             *             "heading_rad": {
+             *               "type": "number",
+             *               "x-unit": "rad"
+             *             }
+             *           }
+             *         },
+             *         "battery": {
+             *           "type": "number",
+             *           "minimum": 0,
+             *           "maximum": 1,
+             *           "x-kind": "battery"
+             *         }
+             *       }
+             *     }
+             */
+            telemetry_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * @description Whether the gateway drops commands that the control schema does not allow, and all binary commands. Without a control schema it has no effect.
              * @example false
              */
@@ -3860,7 +3940,7 @@ export interface components {
             /** @example Open design, made with Hugging Face; six servos: five joints and the gripper. */
             notes: string | null;
         };
-        /** @description A supported robot model with its control schema. */
+        /** @description A supported robot model with its schemas. */
         RobotModelDetail: {
             /** @example so-101 */
             id: string;
@@ -3911,6 +3991,41 @@ export interface components {
              *     }
              */
             control_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The telemetry that robots of this model send; null while none is declared.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "pose": {
+             *           "type": "object",
+             *           "x-kind": "pose",
+             *           "properties": {
+             *             "x_m": {
+             *               "type": "number",
+             *               "x-unit": "m"
+             *             },
+             *             "y_m": {
+             *               "type": "number",
+             *               "x-unit": "m"
+             *             },
+             *             "heading_rad": {
+             *               "type": "number",
+             *               "x-unit": "rad"
+             *             }
+             *           }
+             *         },
+             *         "battery": {
+             *           "type": "number",
+             *           "minimum": 0,
+             *           "maximum": 1,
+             *           "x-kind": "battery"
+             *         }
+             *       }
+             *     }
+             */
+            telemetry_schema: {
                 [key: string]: unknown;
             } | null;
         };
@@ -5756,6 +5871,35 @@ export interface operations {
                  *             "x-speed": true
                  *           }
                  *         }
+                 *       },
+                 *       "telemetry_schema": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "pose": {
+                 *             "type": "object",
+                 *             "x-kind": "pose",
+                 *             "properties": {
+                 *               "x_m": {
+                 *                 "type": "number",
+                 *                 "x-unit": "m"
+                 *               },
+                 *               "y_m": {
+                 *                 "type": "number",
+                 *                 "x-unit": "m"
+                 *               },
+                 *               "heading_rad": {
+                 *                 "type": "number",
+                 *                 "x-unit": "rad"
+                 *               }
+                 *             }
+                 *           },
+                 *           "battery": {
+                 *             "type": "number",
+                 *             "minimum": 0,
+                 *             "maximum": 1,
+                 *             "x-kind": "battery"
+                 *           }
+                 *         }
                  *       }
                  *     }
                  */
@@ -5782,7 +5926,42 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    control_schema: {
+                    control_schema?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * @description The telemetry that robots of this model send; null removes the declaration.
+                     * @example {
+                     *       "type": "object",
+                     *       "properties": {
+                     *         "pose": {
+                     *           "type": "object",
+                     *           "x-kind": "pose",
+                     *           "properties": {
+                     *             "x_m": {
+                     *               "type": "number",
+                     *               "x-unit": "m"
+                     *             },
+                     *             "y_m": {
+                     *               "type": "number",
+                     *               "x-unit": "m"
+                     *             },
+                     *             "heading_rad": {
+                     *               "type": "number",
+                     *               "x-unit": "rad"
+                     *             }
+                     *           }
+                     *         },
+                     *         "battery": {
+                     *           "type": "number",
+                     *           "minimum": 0,
+                     *           "maximum": 1,
+                     *           "x-kind": "battery"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    telemetry_schema?: {
                         [key: string]: unknown;
                     } | null;
                 };
@@ -5827,6 +6006,35 @@ export interface operations {
                      *             "maximum": 1.5,
                      *             "x-unit": "rad/s",
                      *             "x-speed": true
+                     *           }
+                     *         }
+                     *       },
+                     *       "telemetry_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "pose": {
+                     *             "type": "object",
+                     *             "x-kind": "pose",
+                     *             "properties": {
+                     *               "x_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "y_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "heading_rad": {
+                     *                 "type": "number",
+                     *                 "x-unit": "rad"
+                     *               }
+                     *             }
+                     *           },
+                     *           "battery": {
+                     *             "type": "number",
+                     *             "minimum": 0,
+                     *             "maximum": 1,
+                     *             "x-kind": "battery"
                      *           }
                      *         }
                      *       }
@@ -7669,6 +7877,35 @@ export interface operations {
                      *           }
                      *         }
                      *       },
+                     *       "telemetry_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "pose": {
+                     *             "type": "object",
+                     *             "x-kind": "pose",
+                     *             "properties": {
+                     *               "x_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "y_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "heading_rad": {
+                     *                 "type": "number",
+                     *                 "x-unit": "rad"
+                     *               }
+                     *             }
+                     *           },
+                     *           "battery": {
+                     *             "type": "number",
+                     *             "minimum": 0,
+                     *             "maximum": 1,
+                     *             "x-kind": "battery"
+                     *           }
+                     *         }
+                     *       },
                      *       "strict_control": false,
                      *       "stop_clear": "owner",
                      *       "on_hold": false,
@@ -7788,6 +8025,35 @@ export interface operations {
                      *             "maximum": 1.5,
                      *             "x-unit": "rad/s",
                      *             "x-speed": true
+                     *           }
+                     *         }
+                     *       },
+                     *       "telemetry_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "pose": {
+                     *             "type": "object",
+                     *             "x-kind": "pose",
+                     *             "properties": {
+                     *               "x_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "y_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "heading_rad": {
+                     *                 "type": "number",
+                     *                 "x-unit": "rad"
+                     *               }
+                     *             }
+                     *           },
+                     *           "battery": {
+                     *             "type": "number",
+                     *             "minimum": 0,
+                     *             "maximum": 1,
+                     *             "x-kind": "battery"
                      *           }
                      *         }
                      *       },
@@ -7941,6 +8207,35 @@ export interface operations {
                  *           }
                  *         }
                  *       },
+                 *       "telemetry_schema": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "pose": {
+                 *             "type": "object",
+                 *             "x-kind": "pose",
+                 *             "properties": {
+                 *               "x_m": {
+                 *                 "type": "number",
+                 *                 "x-unit": "m"
+                 *               },
+                 *               "y_m": {
+                 *                 "type": "number",
+                 *                 "x-unit": "m"
+                 *               },
+                 *               "heading_rad": {
+                 *                 "type": "number",
+                 *                 "x-unit": "rad"
+                 *               }
+                 *             }
+                 *           },
+                 *           "battery": {
+                 *             "type": "number",
+                 *             "minimum": 0,
+                 *             "maximum": 1,
+                 *             "x-kind": "battery"
+                 *           }
+                 *         }
+                 *       },
                  *       "strict_control": false,
                  *       "stop_clear": "owner",
                  *       "on_hold": false,
@@ -8003,6 +8298,41 @@ export interface operations {
                      *     }
                      */
                     control_schema?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * @description Overrides the telemetry schema of the robot's model; null for none.
+                     * @example {
+                     *       "type": "object",
+                     *       "properties": {
+                     *         "pose": {
+                     *           "type": "object",
+                     *           "x-kind": "pose",
+                     *           "properties": {
+                     *             "x_m": {
+                     *               "type": "number",
+                     *               "x-unit": "m"
+                     *             },
+                     *             "y_m": {
+                     *               "type": "number",
+                     *               "x-unit": "m"
+                     *             },
+                     *             "heading_rad": {
+                     *               "type": "number",
+                     *               "x-unit": "rad"
+                     *             }
+                     *           }
+                     *         },
+                     *         "battery": {
+                     *           "type": "number",
+                     *           "minimum": 0,
+                     *           "maximum": 1,
+                     *           "x-kind": "battery"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    telemetry_schema?: {
                         [key: string]: unknown;
                     } | null;
                     /**
@@ -8078,6 +8408,35 @@ export interface operations {
                      *             "maximum": 1.5,
                      *             "x-unit": "rad/s",
                      *             "x-speed": true
+                     *           }
+                     *         }
+                     *       },
+                     *       "telemetry_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "pose": {
+                     *             "type": "object",
+                     *             "x-kind": "pose",
+                     *             "properties": {
+                     *               "x_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "y_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "heading_rad": {
+                     *                 "type": "number",
+                     *                 "x-unit": "rad"
+                     *               }
+                     *             }
+                     *           },
+                     *           "battery": {
+                     *             "type": "number",
+                     *             "minimum": 0,
+                     *             "maximum": 1,
+                     *             "x-kind": "battery"
                      *           }
                      *         }
                      *       },
@@ -10537,6 +10896,35 @@ export interface operations {
                      *             "x-speed": true
                      *           }
                      *         }
+                     *       },
+                     *       "telemetry_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "pose": {
+                     *             "type": "object",
+                     *             "x-kind": "pose",
+                     *             "properties": {
+                     *               "x_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "y_m": {
+                     *                 "type": "number",
+                     *                 "x-unit": "m"
+                     *               },
+                     *               "heading_rad": {
+                     *                 "type": "number",
+                     *                 "x-unit": "rad"
+                     *               }
+                     *             }
+                     *           },
+                     *           "battery": {
+                     *             "type": "number",
+                     *             "minimum": 0,
+                     *             "maximum": 1,
+                     *             "x-kind": "battery"
+                     *           }
+                     *         }
                      *       }
                      *     }
                      */
@@ -11307,7 +11695,8 @@ export interface operations {
                      *           "limited_seconds": 0
                      *         }
                      *       },
-                     *       "control_schema": null
+                     *       "control_schema": null,
+                     *       "telemetry_schema": null
                      *     }
                      */
                     "application/json": components["schemas"]["SessionDetail"];
@@ -11402,7 +11791,8 @@ export interface operations {
                      *           "limited_seconds": 0
                      *         }
                      *       },
-                     *       "control_schema": null
+                     *       "control_schema": null,
+                     *       "telemetry_schema": null
                      *     }
                      */
                     "application/json": components["schemas"]["SessionDetail"];
@@ -11860,7 +12250,8 @@ export interface operations {
                      *           "limited_seconds": 0
                      *         }
                      *       },
-                     *       "control_schema": null
+                     *       "control_schema": null,
+                     *       "telemetry_schema": null
                      *     }
                      */
                     "application/json": components["schemas"]["SessionDetail"];

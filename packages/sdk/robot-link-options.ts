@@ -5,10 +5,12 @@ import type {
   RobotSession,
   SpeedLimits,
   Stop,
+  TelemetrySchema,
   Welcome,
 } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
+import type { DeclaredSchema } from './declared-rules.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
 
 /** State that `onConnection` reports. */
@@ -43,10 +45,16 @@ export interface RobotLinkOptions {
   /** Tolerance beyond a control frame's `ttl_ms`, in milliseconds. Default 100. */
   readonly lateAllowanceMs?: number
   /**
-   * The commands that this robot accepts. The link refuses all other JSON commands, and clamps the speeds (`x-speed`)
-   * of those that it passes to the allowed share of their bounds.
+   * The commands that this robot accepts; `platform` for those that the platform has declared for it, if any. The link
+   * refuses all other JSON commands, and clamps the speeds (`x-speed`) of those that it passes to the allowed share of
+   * their bounds.
    */
-  readonly controlSchema?: ControlSchema
+  readonly controlSchema?: DeclaredSchema<ControlSchema>
+  /**
+   * The telemetry that this robot sends; `platform` for the one that the platform has declared for it, if any. The link
+   * does not send any other sample.
+   */
+  readonly telemetrySchema?: DeclaredSchema<TelemetrySchema>
   /** Default: the WebSocket of `ws`. */
   readonly WebSocket?: WebSocketConstructor
 
@@ -74,6 +82,8 @@ export interface RobotLinkOptions {
    * robot gets a stop with the reason `invalid_command`, which is not latched.
    */
   readonly onInvalidControl?: (seq: number, problem: string) => void
+  /** Called for a telemetry sample that `telemetrySchema` does not allow, with the reason. The link does not send it. */
+  readonly onInvalidTelemetry?: (problem: string) => void
   /** Called when the allowed speed changes, `speed_scale` above 0 and up to 1. `limits` of the link has it, too. */
   readonly onLimits?: (limits: SpeedLimits) => void
   /**

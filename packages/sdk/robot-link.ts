@@ -21,6 +21,7 @@ import { linkClockMs } from './link-clock.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
 import type { RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
 import { dialRobotSocket, readFrame } from './robot-socket.ts'
+import { TelemetryCheck } from './telemetry-check.ts'
 
 /** HTTP statuses of the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
@@ -34,6 +35,7 @@ export class RobotLink {
   readonly #options: RobotLinkOptions
   readonly #backoff: Backoff
   readonly #commands: CommandReceiver
+  readonly #telemetryCheck: TelemetryCheck
   readonly #episodes: EpisodeOutbox
   readonly #lifecycle: ConnectionLifecycle<Welcome, ToRobotFrame>
   #heartbeatTimer: NodeJS.Timeout | undefined
@@ -43,7 +45,7 @@ export class RobotLink {
 
   /**
    * @throws TypeError if `url` is not a WebSocket URL, if `token` is not valid in a header, or if no WebSocket can set
-   * headers, as in browsers; ZodError if `controlSchema` is not a control schema
+   * headers, as in browsers; ZodError if `controlSchema` or `telemetrySchema` is not one
    */
   constructor(options: RobotLinkOptions) {
     if (!/^wss?:$/.test(new URL(options.url).protocol)) throw new TypeError('url must be ws:// or wss://')
@@ -53,6 +55,7 @@ export class RobotLink {
     this.#options = options
     this.#backoff = new Backoff(options.reconnect)
     this.#commands = new CommandReceiver(options)
+    this.#telemetryCheck = new TelemetryCheck(options)
     this.#episodes = new EpisodeOutbox({
       transmit: (frame) => this.#send(frame, 'droppable'),
       report: (cause) => this.#lifecycle.report(cause),
@@ -106,10 +109,11 @@ export class RobotLink {
 
   /**
    * Sends a telemetry sample of any JSON value. The link never queues samples.
-   * @returns false if the link dropped the sample: offline, too many unsent bytes, or too large for a frame
+   * @returns false if the link dropped the sample: offline, too many unsent bytes, too large for a frame, or not allowed
+   * by the `telemetrySchema`
    */
   telemetry(data: unknown): boolean {
-    return this.#send({ type: 'telemetry', data }, 'droppable')
+    return this.#telemetryCheck.allows(data) && this.#send({ type: 'telemetry', data }, 'droppable')
   }
 
   /** Sends opaque bytes as a telemetry sample. */
@@ -191,12 +195,16 @@ export class RobotLink {
     else if (frame.type === 'error') {
       this.#lifecycle.report(new Error(`gateway: ${frame.message}`))
       this.#episodes.refused(frame)
-    } else this.#commands.frame(frame)
+    } else {
+      if (frame.type === 'session') this.#telemetryCheck.follow(frame)
+      this.#commands.frame(frame)
+    }
   }
 
   #onWelcome(welcome: Welcome): void {
     if (this.#lifecycle.phase !== 'connecting') return
     this.#welcome = welcome
+    this.#telemetryCheck.follow(welcome.session)
     this.#backoff.reset()
     this.#heartbeatTimer = setInterval(() => {
       this.#beat()

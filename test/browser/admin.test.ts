@@ -364,6 +364,39 @@ test('a failed job shows its error; retry runs it again, and discard removes it'
   expect(printed).toHaveLength(1)
 })
 
+test('an admin declares the commands and the telemetry of a model', async () => {
+  const page = await adminAt('/robot-models')
+  await heading(page, 'Robot models')
+  await expectAccessibleLayout(page, 'robot models')
+  await page.getByRole('combobox', { name: 'Model' }).fill('lekiwi')
+  await page.getByRole('option', { name: /LeKiwi/i }).click()
+  const control = page.getByRole('textbox', { name: 'Control schema' })
+  const telemetry = page.getByRole('textbox', { name: 'Telemetry schema' })
+  const lamp = { type: 'object', properties: { lamp: { type: 'boolean' } } }
+  await control.fill('{ not json')
+  await page.getByText('This is not valid JSON.').waitFor()
+  await expectAccessibleLayout(page, 'the form of a model')
+  await control.fill(JSON.stringify(lamp))
+  await telemetry.fill(
+    JSON.stringify({ type: 'object', properties: { a: { type: 'number', 'x-kind': 'pose' } } }),
+  )
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page
+    .getByRole('alert')
+    .getByText(/Telemetry schema: is a pose, so it must be .* x_m, y_m and heading_rad/)
+    .waitFor()
+  await telemetry.fill(JSON.stringify(lamp))
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved').waitFor()
+  const stored = async () => (await fetch(`${world.baseUrl}/api/robots/lekiwi`)).json()
+  expect(await stored()).toMatchObject({ control_schema: lamp, telemetry_schema: lamp })
+  await control.fill('')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await waitFor(async () =>
+    expect(await stored()).toMatchObject({ control_schema: null, telemetry_schema: lamp }),
+  )
+})
+
 test.each(['client', 'operator'] as const)('pages and API deny access to a %s', async (role) => {
   const user = await world[role]()
   await (role === 'client'
@@ -377,7 +410,7 @@ test.each(['client', 'operator'] as const)('pages and API deny access to a %s', 
   })
   await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
   expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
-  for (const [path] of pages) {
+  for (const path of [...pages.map(([path]) => path), '/dashboard/admin/robot-models']) {
     await page.goto(world.baseUrl + path)
     await page.getByText('This page is for administrators').waitFor()
   }

@@ -184,6 +184,8 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   await settings.getByRole('textbox', { name: 'Control schema' }).fill('{')
   await settings.getByText('This is not valid JSON.').waitFor()
   await settings.getByRole('textbox', { name: 'Control schema' }).fill(JSON.stringify(schema))
+  const telemetrySchema = { type: 'object', properties: { battery: { type: 'number', 'x-kind': 'battery' } } }
+  await settings.getByRole('textbox', { name: 'Telemetry schema' }).fill(JSON.stringify(telemetrySchema))
   await settings.getByRole('switch', { name: 'Strict control' }).click()
   await settings.getByLabel('Certified operators only').click()
   await settings.getByRole('button', { name: 'Save' }).click()
@@ -201,6 +203,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
     latency_limit_ms: 300,
     latency_budget_ms: 150,
     control_schema: schema,
+    telemetry_schema: telemetrySchema,
     strict_control: true,
     require_certification: true,
   })

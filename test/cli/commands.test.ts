@@ -96,6 +96,9 @@ describe.concurrent('robots', () => {
       strict_control: true,
     })
     expect(await json(user, ...declared, '')).toMatchObject({ control_schema: null })
+    const telemetry = ['robots', 'update', made.id, '--telemetry-schema']
+    expect(await json(user, ...telemetry, file)).toMatchObject({ telemetry_schema: schema })
+    expect(await json(user, ...telemetry, '')).toMatchObject({ telemetry_schema: null })
     const unreadable = await cli(user, [...declared, `${file}.missing`])
     expect(unreadable).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be read') })
     expect((await cli(user, ['robots', 'update', made.id])).code).toBe(2)

@@ -348,6 +348,27 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect((await operator.get('/api/auth/profile')).body.roles).toContain('operator')
   })
 
+  test('robot models', async () => {
+    const admin = await atCommandLine(world, await world.admin())
+    const file = join((admin as CliUser).configHome, 'schema.json')
+    const schema = { type: 'object', properties: { lamp: { type: 'boolean' } } }
+    await writeFile(file, JSON.stringify(schema))
+    expect(await json(admin, 'admin robot-models list')).toContainEqual(
+      expect.objectContaining({ id: 'ur5e', manufacturer: 'Universal Robots' }),
+    )
+    expect(await shown(admin, 'admin robot-models list')).toContain('Universal Robots')
+    const both = ['--control-schema', file, '--telemetry-schema', file]
+    expect(await json(admin, 'admin robot-models update', 'ur5e', ...both)).toMatchObject({
+      control_schema: schema,
+      telemetry_schema: schema,
+    })
+    expect(await json(admin, 'admin robot-models show', 'ur5e')).toMatchObject({ telemetry_schema: schema })
+    expect(await shown(admin, 'admin robot-models show', 'ur5e')).toMatch(/Control schema +lamp/)
+    const cleared = await shown(admin, 'admin robot-models update', 'ur5e', '--telemetry-schema', '')
+    expect(cleared).toMatch(/Control schema +lamp/)
+    expect(cleared).toMatch(/Telemetry schema +none/)
+  })
+
   test('background jobs', async () => {
     const admin = await atCommandLine(world, await world.admin())
     const queue = quietQueue({ name: 'broken' })

@@ -26,6 +26,7 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   latencyLimitMs: 400,
   latencyBudgetMs: null,
   controlSchema: null,
+  telemetrySchema: null,
   strictControl: false,
   activeSinceMs,
   clientId: id,

@@ -7,6 +7,7 @@ const STATUSES = ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED']
 const REASON = 'the reason, which the operator can read'
 const JOB = 'the id of the job'
 const JOB_STATES = ['failed', 'retrying', 'running', 'waiting']
+const MODEL = 'the id of the model, such as so-101'
 const ROLES = ['client', 'operator']
 
 /** `wheelhouse admin …`: for admins of the platform. */
@@ -21,6 +22,7 @@ export function addAdmin(program: Command, lazyAction: LazyAction): void {
     .action(lazyAction(() => import('./overview.ts')))
   addCertifications(admin, lazyAction)
   addJobs(admin, lazyAction, limit)
+  addRobotModels(admin, lazyAction)
   admin
     .command('contact-messages')
     .description('list contact messages, newest first')
@@ -59,6 +61,26 @@ export function addAdmin(program: Command, lazyAction: LazyAction): void {
     .argument('<user>', 'the id of the user')
     .addArgument(new Argument('<role>').choices(ROLES))
     .action(lazyAction(() => import('./restore-role.ts')))
+}
+
+function addRobotModels(admin: Command, lazyAction: LazyAction): void {
+  const models = admin.command('robot-models').description('supported robot models and their schemas')
+  models
+    .command('list', { isDefault: true })
+    .description('list the models by name')
+    .action(lazyAction(() => import('./robot-models-list.ts')))
+  models
+    .command('show')
+    .description('show a model and the fields of its schemas; with --json the schemas')
+    .argument('<model>', MODEL)
+    .action(lazyAction(() => import('./robot-models-show.ts')))
+  models
+    .command('update')
+    .description('declare the commands and the telemetry of the robots of a model')
+    .argument('<model>', MODEL)
+    .option('--control-schema <file>', 'JSON file with the commands that they accept; "" for none')
+    .option('--telemetry-schema <file>', 'JSON file with the telemetry that they send; "" for none')
+    .action(lazyAction(() => import('./robot-models-update.ts')))
 }
 
 function addJobs(admin: Command, lazyAction: LazyAction, limit: Option): void {

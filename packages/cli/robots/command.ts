@@ -79,6 +79,10 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
       '--control-schema <file>',
       'JSON file with the commands that it accepts; "" for those of its model',
     )
+    .option(
+      '--telemetry-schema <file>',
+      'JSON file with the telemetry that it sends; "" for that of its model',
+    )
     .option('--strict-control', 'the gateway drops commands that the control schema does not allow')
     .option('--no-strict-control', 'only the robot checks its commands')
     .addOption(

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { robotId } from '../ids.ts'
+import { readSchema } from '../schema-file.ts'
 import { showRobot } from './view.ts'
 
 interface Options {
@@ -16,6 +16,8 @@ interface Options {
   readonly latencyBudget?: number
   /** A file, or an empty text. */
   readonly controlSchema?: string
+  /** A file, or an empty text. */
+  readonly telemetrySchema?: string
   readonly strictControl?: boolean
   readonly stopClear?: 'owner' | 'anyone'
   readonly hold?: boolean
@@ -34,6 +36,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     latencyLimit,
     latencyBudget,
     controlSchema,
+    telemetrySchema,
     strictControl,
     lowBattery,
     logEvents,
@@ -48,7 +51,12 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
     ...(latencyBudget !== undefined && { latency_budget_ms: latencyBudget || null }),
-    ...(controlSchema !== undefined && { control_schema: await readSchema(controlSchema) }),
+    ...(controlSchema !== undefined && {
+      control_schema: await readSchema(controlSchema, 'control schema'),
+    }),
+    ...(telemetrySchema !== undefined && {
+      telemetry_schema: await readSchema(telemetrySchema, 'telemetry schema'),
+    }),
     ...(strictControl !== undefined && { strict_control: strictControl }),
     ...(stopClear !== undefined && { stop_clear: stopClear }),
     ...(hold !== undefined && { on_hold: hold }),
@@ -61,14 +69,4 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
   const id = await robotId(cli, idOrName)
   const robot = await answerOf(cli.rest.PATCH('/api/client/robots/{id}', { params: { path: { id } }, body }))
   cli.out.result(robot, () => showRobot(cli.out, robot))
-}
-
-/** Reads a control schema, which the platform validates; null for an empty path. */
-async function readSchema(path: string): Promise<Record<string, unknown> | null> {
-  if (path === '') return null
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (cause) {
-    throw new Failure('usage', `The control schema in ${path} cannot be read: ${(cause as Error).message}`)
-  }
 }

@@ -38,6 +38,7 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
       robot.latency_budget_ms === null ? 'none, the speed is not limited' : `${robot.latency_budget_ms} ms`,
     ],
     ['Control schema', robot.control_schema === null ? undefined : 'its own'],
+    ['Telemetry schema', robot.telemetry_schema === null ? undefined : 'its own'],
     ['Strict control', robot.strict_control ? 'the gateway checks every command' : undefined],
     [
       'Your stops',

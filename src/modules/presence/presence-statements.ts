@@ -18,9 +18,10 @@ const emitStatusSql = (changed: string) =>
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
   s.event_seq, s.driven, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner`
 
-/** Lists the columns of robots about their commands. They are read only with an open session, because schemas are large. */
+/** Lists the columns of robots about commands and telemetry. Schemas are large, so they are read only with an open session. */
 const controlColumns = (robot: string) =>
   `case when s.id is not null then coalesce(${robot}.control_schema, m.control_schema) end as control_schema,
+  case when s.id is not null then coalesce(${robot}.telemetry_schema, m.telemetry_schema) end as telemetry_schema,
   ${robot}.strict_control`
 const modelJoin = (robot: string) =>
   `left join robot_models m on s.id is not null and m.robot_type = ${robot}.robot_type`
@@ -45,7 +46,7 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.control_schema, r.strict_control, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
+  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.control_schema, r.telemetry_schema, r.strict_control, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.previous_node_id is distinct from $1) as taken_over,
     exists (select from gateway_nodes n where n.id = o.previous_node_id and n.draining) as handed_over
 ), emitted as (${emitStatusSql("(select * from status where status = 'AVAILABLE') available")})

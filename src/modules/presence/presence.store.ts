@@ -1,4 +1,11 @@
-import type { ControlSchema, RobotStatus, Role, SessionStatus, StopClear } from '@wheelhouse/protocol'
+import type {
+  ControlSchema,
+  RobotStatus,
+  Role,
+  SessionStatus,
+  StopClear,
+  TelemetrySchema,
+} from '@wheelhouse/protocol'
 import { Pool } from 'pg'
 import { connectSql, disconnectSql, heartbeatsSql, linkStatesSql } from './presence-statements.ts'
 
@@ -20,6 +27,8 @@ export interface OpenSession {
   readonly latencyBudgetMs: number | null
   /** The commands that the robot accepts; null when none are declared. */
   readonly controlSchema: ControlSchema | null
+  /** The telemetry that the robot sends; null when none is declared. */
+  readonly telemetrySchema: TelemetrySchema | null
   /** Whether the gateway drops commands that the schema does not allow. */
   readonly strictControl: boolean
   /** Reason of the latched remote stop; null while no stop is latched. */
@@ -280,6 +289,7 @@ function openSession(row: {
   latency_limit_ms: number
   latency_budget_ms: number | null
   control_schema: ControlSchema | null
+  telemetry_schema: TelemetrySchema | null
   strict_control: boolean
   client_id: string
   stop_reason: string | null
@@ -300,6 +310,7 @@ function openSession(row: {
     latencyLimitMs: row.latency_limit_ms,
     latencyBudgetMs: row.latency_budget_ms,
     controlSchema: row.control_schema,
+    telemetrySchema: row.telemetry_schema,
     strictControl: row.strict_control,
     stopReason: row.stop_reason,
     stopByRole: row.stop_by_role,

@@ -1,4 +1,4 @@
-export { StoredControlSchema } from './control-schema-fields.ts'
+export { StoredControlSchema, StoredTelemetrySchema } from './declared-schema-fields.ts'
 export { createRobotServices, robotsEndpoints } from './facade.ts'
 export { linkChanged } from './link-changed.ts'
 export { ownedByClient } from './owned-by-client.ts'

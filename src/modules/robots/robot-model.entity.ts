@@ -25,6 +25,8 @@ export const RobotModel = defineEntity({
     notes: p.text().nullable(),
     /** The commands that robots of this model accept; null while none is declared. Lists omit it. */
     controlSchema: p.json<Record<string, unknown>>().nullable().lazy(),
+    /** The telemetry that robots of this model send; null while none is declared. Lists omit it. */
+    telemetrySchema: p.json<Record<string, unknown>>().nullable().lazy(),
   },
 })
 export type RobotModel = InferEntity<typeof RobotModel>

@@ -10,7 +10,7 @@ import {
 } from './robot-model.schema.ts'
 import type { RobotModels } from './robot-model.service.ts'
 
-/** Returns the public endpoints for the supported robot models, and the one with which admins declare commands. */
+/** Returns the public endpoints for the supported robot models, and the one with which admins declare their schemas. */
 export function robotModelEndpoints({ robotModels }: { readonly robotModels: RobotModels }): Endpoint[] {
   return [
     endpoint({
@@ -34,14 +34,14 @@ export function robotModelEndpoints({ robotModels }: { readonly robotModels: Rob
     endpoint({
       method: 'patch',
       path: '/api/admin/robot-models/{id}',
-      summary: 'Declares the commands that robots of a model accept',
+      summary: 'Declares the commands that robots of a model accept, and the telemetry that they send',
       access: { role: 'admin' },
       params: ModelParams,
       body: UpdateRobotModel,
       response: [200, RobotModelDetail],
       errors: { 404: { not_found: 'when no supported model has this id' } },
       run: async ({ caller, params, body }) =>
-        detail(await robotModels.setControlSchema(caller.userId, params.id, body.control_schema)),
+        detail(await robotModels.setSchemas(caller.userId, params.id, body)),
     }),
   ]
 }
@@ -60,4 +60,5 @@ const view = (model: RobotModel): z.infer<typeof RobotModelView> => ({
 const detail = (model: RobotModel): z.infer<typeof RobotModelDetail> => ({
   ...view(model),
   control_schema: model.controlSchema ?? null,
+  telemetry_schema: model.telemetrySchema ?? null,
 })

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { ControlSchemaInput, controlSchemaExamples, StoredControlSchema } from './control-schema-fields.ts'
+import {
+  ControlSchemaInput,
+  controlSchemaExamples,
+  StoredControlSchema,
+  StoredTelemetrySchema,
+  TelemetrySchemaInput,
+  telemetrySchemaExamples,
+} from './declared-schema-fields.ts'
 
 export const RobotCategory = z
   .enum(['arm', 'bimanual', 'mobile_manipulator', 'mobile_base', 'quadruped', 'humanoid'])
@@ -53,21 +60,33 @@ export const RobotModelView = z
   })
   .meta({ id: 'RobotModel', description: 'A supported robot model.' })
 
-/** One model with its control schema. */
+/** One model with its schemas. */
 export const RobotModelDetail = RobotModelView.extend({
   control_schema: StoredControlSchema.nullable().meta({
     description: 'The commands that robots of this model accept; null while none is declared.',
     examples: controlSchemaExamples,
   }),
-}).meta({ id: 'RobotModelDetail', description: 'A supported robot model with its control schema.' })
+  telemetry_schema: StoredTelemetrySchema.nullable().meta({
+    description: 'The telemetry that robots of this model send; null while none is declared.',
+    examples: telemetrySchemaExamples,
+  }),
+}).meta({ id: 'RobotModelDetail', description: 'A supported robot model with its schemas.' })
 
 /** Body of PATCH /api/admin/robot-models/{id}. */
-export const UpdateRobotModel = z.strictObject({
-  control_schema: ControlSchemaInput.nullable().meta({
-    description: 'The commands that robots of this model accept; null removes the declaration.',
-    examples: controlSchemaExamples,
-  }),
-})
+export const UpdateRobotModel = z
+  .strictObject({
+    control_schema: ControlSchemaInput.nullable().meta({
+      description: 'The commands that robots of this model accept; null removes the declaration.',
+      examples: controlSchemaExamples,
+    }),
+    telemetry_schema: TelemetrySchemaInput.nullable().meta({
+      description: 'The telemetry that robots of this model send; null removes the declaration.',
+      examples: telemetrySchemaExamples,
+    }),
+  })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, 'Name at least one field to change')
+export type UpdateRobotModel = z.infer<typeof UpdateRobotModel>
 
 /** Response of GET /api/robots. */
 export const RobotModelList = z.object({ models: z.array(RobotModelView) })

@@ -2,46 +2,50 @@ import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { RobotModel } from './robot-model.entity.ts'
+import type { UpdateRobotModel } from './robot-model.schema.ts'
 
 const LIST_LIMIT = 500
 
-/** Reads the supported robot models, and lets admins declare their control schemas. */
+/** Reads the supported robot models, and lets admins declare their schemas. */
 export function createRobotModels(deps: Pick<CoreServices, 'forkEntityManager' | 'transact' | 'now'>) {
   const { forkEntityManager, transact, now } = deps
 
   /** @throws 404 when no supported model has this id. */
   async function get(id: string): Promise<RobotModel> {
-    const model = await forkEntityManager().findOne(RobotModel, { id }, { populate: ['controlSchema'] })
+    const model = await forkEntityManager().findOne(
+      RobotModel,
+      { id },
+      { populate: ['controlSchema', 'telemetrySchema'] },
+    )
     if (!model) throw notFound('Robot model')
     return model
   }
 
   return {
     get,
-    /** Returns the models by name, without their control schemas. */
+    /** Returns the models by name, without their schemas. */
     list: () => forkEntityManager().find(RobotModel, {}, { orderBy: { name: 'asc' }, limit: LIST_LIMIT }),
 
-    /** Declares the commands of a model. Robots that are in a session follow with their next connection or change. */
-    async setControlSchema(
-      actorId: string,
-      id: string,
-      schema: Record<string, unknown> | null,
-    ): Promise<RobotModel> {
+    /**
+     * Declares the commands or the telemetry of a model. Robots that are in a session follow with their next connection
+     * or change.
+     */
+    async setSchemas(actorId: string, id: string, change: UpdateRobotModel): Promise<RobotModel> {
       await transact(async (tx) => {
         const changed = await tx.db
           .updateTable('robot_models')
-          .set({ control_schema: schema })
+          .set(change)
           .where('id', '=', id)
           .executeTakeFirst()
         if (changed.numUpdatedRows === 0n) throw notFound('Robot model')
-        const data = { declared: schema !== null }
-        await audit(tx, {
-          at: now(),
-          actorId,
-          action: 'robot_model.control_schema_set',
-          subject: ['robot_model', id],
-          data,
-        })
+        for (const [field, schema] of Object.entries(change))
+          await audit(tx, {
+            at: now(),
+            actorId,
+            action: `robot_model.${field}_set`,
+            subject: ['robot_model', id],
+            data: { declared: schema !== null },
+          })
       })
       return await get(id)
     },

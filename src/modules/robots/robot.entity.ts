@@ -58,6 +58,8 @@ export const Robot = defineEntity({
     latencyBudgetMs: p.integer().nullable(),
     /** Overrides the control schema of the robot's model; null for none. Lists omit it. */
     controlSchema: p.json<Record<string, unknown>>().nullable(),
+    /** Overrides the telemetry schema of the robot's model; null for none. Lists omit it. */
+    telemetrySchema: p.json<Record<string, unknown>>().nullable(),
     /** The gateway drops commands that the control schema does not allow. */
     strictControl: p.boolean().default(false),
     /** The users who may clear a remote stop that the owner or an admin requested. */

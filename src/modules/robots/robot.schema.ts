@@ -1,7 +1,14 @@
 import { exampleIds, idOf, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, queryInteger, timestamp } from '../../core/http/fields.ts'
-import { ControlSchemaInput, controlSchemaExamples, StoredControlSchema } from './control-schema-fields.ts'
+import {
+  ControlSchemaInput,
+  controlSchemaExamples,
+  StoredControlSchema,
+  StoredTelemetrySchema,
+  TelemetrySchemaInput,
+  telemetrySchemaExamples,
+} from './declared-schema-fields.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
 
 const examples = {
@@ -34,6 +41,10 @@ const examples = {
   controlSchema: {
     description: "Overrides the control schema of the robot's model; null for none.",
     examples: controlSchemaExamples,
+  },
+  telemetrySchema: {
+    description: "Overrides the telemetry schema of the robot's model; null for none.",
+    examples: telemetrySchemaExamples,
   },
   strictControl: {
     description:
@@ -81,6 +92,7 @@ const settings = {
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().min(50).max(10_000).nullable().meta(examples.latencyBudget),
   control_schema: ControlSchemaInput.nullable().meta(examples.controlSchema),
+  telemetry_schema: TelemetrySchemaInput.nullable().meta(examples.telemetrySchema),
   strict_control: z.boolean().meta(examples.strictControl),
   stop_clear: StopClear.meta(examples.stopClear),
   on_hold: z.boolean().meta(examples.onHold),
@@ -173,6 +185,7 @@ export const RobotDetail = RobotView.extend({
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().nullable().meta(examples.latencyBudget),
   control_schema: StoredControlSchema.nullable().meta(examples.controlSchema),
+  telemetry_schema: StoredTelemetrySchema.nullable().meta(examples.telemetrySchema),
   strict_control: z.boolean().meta(examples.strictControl),
   stop_clear: StopClear.meta(examples.stopClear),
   on_hold: z.boolean().meta(examples.onHold),

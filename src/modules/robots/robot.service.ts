@@ -8,13 +8,13 @@ import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { linkChanged } from './link-changed.ts'
 import { Robot } from './robot.entity.ts'
 import type { ListRobots, RegisterRobot, UpdateRobot } from './robot.schema.ts'
-import type { RobotDetailRow, RobotRow } from './robot.view.ts'
+import { isSchemaColumn, type RobotDetailRow, type RobotRow, type SchemaColumn } from './robot.view.ts'
 import { applyFilters, newestFirst } from './robot-filters.ts'
 
-type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], 'control_schema'>
+type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], SchemaColumn>
 
-/** The columns of a robot without its control schema, which may be large and which no list shows. */
-const listedColumns = columnsOf(Robot).filter((column): column is ListedColumn => column !== 'control_schema')
+/** The columns of a robot without its schemas, which may be large and which no list shows. */
+const listedColumns = columnsOf(Robot).filter((column): column is ListedColumn => !isSchemaColumn(column))
 
 const robotsWithPresence = (db: Db) =>
   db
@@ -46,7 +46,7 @@ export function createRobots(deps: {
   async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
     const row = await robotsWithPresence(db)
       .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.low_battery_threshold'])
-      .select('robots.control_schema')
+      .select(['robots.control_schema', 'robots.telemetry_schema'])
       .where('robots.id', '=', id)
       .where('robots.owner_id', '=', ownerId)
       .executeTakeFirst()

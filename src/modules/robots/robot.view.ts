@@ -5,13 +5,20 @@ import type { RobotDetail, RobotView } from './robot.schema.ts'
 
 const SECONDS_PER_HOUR = 3_600
 
-export type RobotRow = Omit<Selectable<Tables['robots']>, 'control_schema'> & {
+const schemaColumns = ['control_schema', 'telemetry_schema'] as const
+/** The columns of a robot that lists omit. */
+export type SchemaColumn = (typeof schemaColumns)[number]
+export const isSchemaColumn = (column: string): column is SchemaColumn =>
+  schemaColumns.some((schemaColumn) => schemaColumn === column)
+
+export type RobotRow = Omit<Selectable<Tables['robots']>, SchemaColumn> & {
   last_online: Date | null
   last_heartbeat: Date | null
 }
 /** A robot with the columns that lists omit. */
 export type RobotDetailRow = RobotRow & {
   control_schema: Record<string, unknown> | null
+  telemetry_schema: Record<string, unknown> | null
   battery: number | null
   battery_at: Date | null
   low_battery_threshold: number
@@ -40,6 +47,7 @@ export function createRobotViews(gatewayUrl: () => string) {
     latency_limit_ms: row.latency_limit_ms,
     latency_budget_ms: row.latency_budget_ms,
     control_schema: row.control_schema,
+    telemetry_schema: row.telemetry_schema,
     strict_control: row.strict_control,
     stop_clear: row.stop_clear,
     on_hold: row.on_hold,

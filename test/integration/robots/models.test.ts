@@ -1,8 +1,15 @@
-import { ControlSchema, compileControlSchema } from '@wheelhouse/protocol'
-import { demoLimits } from '@wheelhouse/sdk'
+import {
+  ControlSchema,
+  compileControlSchema,
+  compileTelemetrySchema,
+  kindsOf,
+  TelemetrySchema,
+} from '@wheelhouse/protocol'
+import { demoLimits, ObserverLink, RobotLink, SimulatedRobot, ticketsOf } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlMode, RobotCategory } from '../../../src/modules/robots/robot-model.schema.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 let world: World
@@ -20,7 +27,7 @@ test('GET /api/robots: lists every model by name without authentication', async 
   const response = await fetch(`${world.baseUrl}/api/robots`)
   const { models } = (await response.json()) as { models: { id: string; name: string }[] }
   const rows = await world.platform.core.db.selectFrom('robot_models').selectAll().orderBy('name').execute()
-  const known = rows.map(({ control_schema: _, ...model }) => model)
+  const known = rows.map(({ control_schema: _control, telemetry_schema: _telemetry, ...model }) => model)
   expect([response.status, models]).toEqual([200, known])
 })
 
@@ -44,6 +51,7 @@ describe('GET /api/robots/{id}', () => {
         ],
         notes: 'Gripper: the Franka Hand.',
         control_schema: null,
+        telemetry_schema: null,
       },
     })
   })
@@ -188,10 +196,136 @@ describe('the control schema', () => {
     }
   })
 
+  test('keeps the other one when only one is declared, and an empty change is refused', async () => {
+    const admin = await world.admin()
+    const path = '/api/admin/robot-models/xarm-6'
+    const control_schema = { type: 'object', properties: { lamp: { type: 'boolean' } } }
+    const telemetry_schema = {
+      type: 'object',
+      properties: { battery: { type: 'number', 'x-kind': 'battery' } },
+    }
+    expect((await admin.patch(path, { control_schema })).body).toMatchObject({ telemetry_schema: null })
+    const both = { control_schema, telemetry_schema }
+    expect((await admin.patch(path, { telemetry_schema })).body).toMatchObject(both)
+    const { entries } = (await admin.get('/api/admin/audit?limit=1')).body
+    expect(entries).toMatchObject([
+      { action: 'robot_model.telemetry_schema_set', subject_id: 'xarm-6', data: { declared: true } },
+    ])
+    for (const body of [{}, { notes: 'x' }]) expect((await admin.patch(path, body)).status).toBe(400)
+    expect((await get('xarm-6')).body).toMatchObject(both)
+  })
+
   test('of an unknown model is a 404', async () => {
     const reply = await (await world.admin()).patch('/api/admin/robot-models/no-such', {
       control_schema: null,
     })
     expect(reply.status).toBe(404)
+  })
+})
+
+describe('the telemetry schema', () => {
+  test('of the simulated robot allows what it sends, and names the kinds of it', async () => {
+    const schema = TelemetrySchema.parse((await get('diffdrive-demo')).body.telemetry_schema)
+    const kinds = [...kindsOf(schema)].map(({ kind }) => kind).sort()
+    expect(kinds).toEqual(['battery', 'obstacles', 'pose', 'velocity'])
+    const [owner, operator] = [await world.client(), await world.operator()]
+    const { id, token } = await world.robot(owner, { robot_type: 'diffdrive-demo' })
+    const robot = new SimulatedRobot({ url: `${world.gatewayUrl}/robots/${id}/control`, token })
+    await robot.start()
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: id })).body
+    const samples: unknown[] = []
+    const link = new ObserverLink({
+      getTicket: ticketsOf({ baseUrl: world.baseUrl, token: operator.token, sessionId, part: 'watch' }),
+      onTelemetry: (sample) => samples.push(sample),
+    })
+    await link.connect()
+    await waitFor(() => expect(samples.length).toBeGreaterThan(0))
+    const rules = compileTelemetrySchema(schema)
+    expect(rules.problemOf(samples[0])).toBeUndefined()
+    expect(rules.problemOf({ ...(samples[0] as object), pose: 'here' })).toContain('pose')
+    await link.close()
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await robot.close()
+  })
+
+  test('of a model applies to its robots without their own, and reaches robot and operator', async () => {
+    const [admin, owner, operator] = [await world.admin(), await world.client(), await world.operator()]
+    const declared = {
+      type: 'object',
+      properties: { battery: { type: 'number', minimum: 0, maximum: 1, 'x-kind': 'battery' } },
+    }
+    const own = { type: 'object', properties: { lamp: { type: 'boolean' } } }
+    await admin.patch('/api/admin/robot-models/kinova-gen3', { telemetry_schema: declared })
+    const { id, token } = await world.robot(owner, { robot_type: 'kinova-gen3' })
+    const problems: string[] = []
+    const sessions: unknown[] = []
+    const robot = new RobotLink({
+      url: `${world.gatewayUrl}/robots/${id}/control`,
+      token,
+      telemetrySchema: 'platform',
+      onInvalidTelemetry: (problem) => problems.push(problem),
+      onSession: (session) => sessions.push(session),
+    })
+    await robot.connect()
+    expect(robot.telemetry({ battery: 'full' }), 'without a session there is no schema').toBe(true)
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: id })).body
+    await waitFor(() => expect(sessions.at(-1)).toMatchObject({ telemetry_schema: declared }))
+    expect(robot.telemetry({ battery: 'full' })).toBe(false)
+    expect(problems).toEqual([expect.stringContaining('battery')])
+    expect(robot.telemetry({ battery: 0.5 })).toBe(true)
+    const detail = async () => (await operator.get(`/api/sessions/${sessionId}`)).body
+    expect(await detail()).toMatchObject({ telemetry_schema: declared, control_schema: null })
+
+    const changed = await owner.patch(`/api/client/robots/${id}`, { telemetry_schema: own })
+    expect(changed).toMatchObject({ status: 200, body: { telemetry_schema: own } })
+    expect(await detail()).toMatchObject({ telemetry_schema: own })
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
+    await waitFor(() => expect(sessions.at(-1)).toMatchObject({ status: 'PAUSED', telemetry_schema: own }))
+    expect(robot.telemetry({ battery: 'full' }), 'its own schema does not declare it').toBe(true)
+    expect(robot.telemetry({ lamp: 1 })).toBe(false)
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await robot.close()
+  })
+
+  test('of more than 24 KiB is declared, and not sent to the robot', async () => {
+    const [owner, operator] = [await world.client(), await world.operator()]
+    const description = '€'.repeat(500)
+    const fields = Array.from({ length: 20 }, (_, n) => [`f${n}`, { type: 'boolean', description }] as const)
+    const telemetry_schema = { type: 'object', properties: Object.fromEntries(fields) }
+    expect(Buffer.byteLength(JSON.stringify(telemetry_schema))).toBeGreaterThan(24 * 1024)
+    const robot = await world.robot(owner)
+    const reply = await owner.patch(`/api/client/robots/${robot.id}`, { telemetry_schema })
+    expect(reply).toMatchObject({ status: 200, body: { telemetry_schema } })
+    const sessions: object[] = []
+    const link = new RobotLink({
+      url: `${world.gatewayUrl}/robots/${robot.id}/control`,
+      token: robot.token,
+      onSession: (session) => session && sessions.push(session),
+    })
+    await link.connect()
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: robot.id })).body
+    await waitFor(() => expect(sessions).toHaveLength(1))
+    expect(sessions[0]).not.toHaveProperty('telemetry_schema')
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await link.close()
+  })
+
+  test.each([
+    [{ type: 'object', properties: { a: { type: 'string' } } }, 'telemetry_schema.properties.a'],
+    [
+      { type: 'object', properties: { a: { type: 'number', 'x-kind': 'scan' } } },
+      'telemetry_schema.properties.a',
+    ],
+    [{ type: 'array' }, 'telemetry_schema'],
+  ])('%j is refused with the path of the problem', async (telemetry_schema, path) => {
+    const [admin, owner] = [await world.admin(), await world.client()]
+    const robot = await world.robot(owner)
+    for (const reply of [
+      await admin.patch('/api/admin/robot-models/ur5e', { telemetry_schema }),
+      await owner.patch(`/api/client/robots/${robot.id}`, { telemetry_schema }),
+    ]) {
+      expect(reply.status).toBe(400)
+      expect(reply.body.error).toContain(path)
+    }
   })
 })

@@ -105,6 +105,7 @@ export function createSessionBook(parts: {
       clientId: 'owner',
       stopClear: 'owner' as const,
       controlSchema: null,
+      telemetrySchema: null,
       strictControl: false,
     }
     return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, latencyBudgetMs, ...stop, ...owner }

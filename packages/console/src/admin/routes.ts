@@ -8,6 +8,7 @@ import {
   IconListDetails,
   IconMail,
   IconMessageCirclePlus,
+  IconRobot,
 } from '../ui/icons.tsx'
 import { readAuditSearch } from './audit-search.ts'
 
@@ -31,6 +32,11 @@ export const adminRoutes = [
     getParentRoute: () => shellRoute,
     path: '/admin/robot-requests',
     component: lazyRouteComponent(() => import('./robot-requests.page.tsx'), 'RobotRequestsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/robot-models',
+    component: lazyRouteComponent(() => import('./robot-models.page.tsx'), 'RobotModelsPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
@@ -73,6 +79,13 @@ export const adminNavigation: readonly NavigationEntry[] = [
     label: 'Robot requests',
     description: 'Requests for new robot types.',
     icon: IconMessageCirclePlus,
+    role: 'admin',
+  },
+  {
+    to: '/admin/robot-models',
+    label: 'Robot models',
+    description: 'Commands and telemetry of each model.',
+    icon: IconRobot,
     role: 'admin',
   },
   {

@@ -1,5 +1,6 @@
-import { JsonInput, NumberInput, Radio, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { NumberInput, Radio, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { SchemaField } from './schema-field.tsx'
 
 /** The form values of a robot. */
 export interface RobotValues {
@@ -108,13 +109,12 @@ export const ControlSchemaFields = (props: {
   onChange: (change: { control_schema?: string; strict_control?: boolean }) => void
 }) => (
   <>
-    <JsonInput
+    <SchemaField
       label="Control schema"
       description="The commands that the robot accepts, as JSON Schema. Empty: those of its model."
       value={props.schema}
       error={props.error}
       onChange={(control_schema) => props.onChange({ control_schema })}
-      rows={6}
     />
     <Switch
       label="Strict control"

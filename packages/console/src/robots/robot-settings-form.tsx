@@ -15,6 +15,7 @@ import {
   type RobotValues,
   StopClearField,
 } from './robot-fields.tsx'
+import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-field.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
 interface Values extends RobotValues {
@@ -24,6 +25,8 @@ interface Values extends RobotValues {
   /** As JSON; empty for none. */
   readonly control_schema: string
   readonly strict_control: boolean
+  /** As JSON; empty for none. */
+  readonly telemetry_schema: string
   readonly stop_clear: RobotDetail['stop_clear']
   /** In percent. */
   readonly low_battery_threshold: number | string
@@ -38,6 +41,7 @@ const fields = [
   'latency_limit_ms',
   'latency_budget_ms',
   'control_schema',
+  'telemetry_schema',
   'low_battery_threshold',
   'log_event_level',
   'stop_clear',
@@ -53,7 +57,8 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     require_certification: robot.require_certification,
     latency_limit_ms: robot.latency_limit_ms,
     latency_budget_ms: robot.latency_budget_ms ?? '',
-    control_schema: robot.control_schema === null ? '' : JSON.stringify(robot.control_schema, null, 2),
+    control_schema: schemaText(robot.control_schema),
+    telemetry_schema: schemaText(robot.telemetry_schema),
     strict_control: robot.strict_control,
     stop_clear: robot.stop_clear,
     low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
@@ -71,7 +76,8 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (schemaProblem(values.control_schema) === undefined) save.mutate(values)
+    const schemas = [values.control_schema, values.telemetry_schema]
+    if (schemas.every((text) => schemaProblem(text) === undefined)) save.mutate(values)
   }
   return (
     <form onSubmit={submit} ref={form}>
@@ -90,8 +96,15 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
         <ControlSchemaFields
           schema={values.control_schema}
           isStrict={values.strict_control}
-          error={errors?.control_schema ?? schemaProblem(values.control_schema)}
+          error={errors?.control_schema}
           onChange={change}
+        />
+        <SchemaField
+          label="Telemetry schema"
+          description="The telemetry that the robot sends, as JSON Schema. Empty: that of its model."
+          value={values.telemetry_schema}
+          error={errors?.telemetry_schema}
+          onChange={(telemetry_schema) => change({ telemetry_schema })}
         />
         <StopClearField
           value={values.stop_clear}
@@ -114,18 +127,6 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   )
 }
 
-/** Returns what is wrong with the text of a control schema. The platform checks its content. */
-function schemaProblem(text: string): string | undefined {
-  if (text.trim() === '') return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? undefined : 'Enter a JSON object.'
-  } catch {
-    return 'This is not valid JSON.'
-  }
-}
-
 function useSave(id: string) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -144,7 +145,8 @@ function useSave(id: string) {
             latency_limit_ms,
             latency_budget_ms,
             low_battery_threshold,
-            control_schema: values.control_schema.trim() === '' ? null : JSON.parse(values.control_schema),
+            control_schema: parseSchema(values.control_schema),
+            telemetry_schema: parseSchema(values.telemetry_schema),
           },
         }),
       )

@@ -31,6 +31,7 @@ import { Migration0030SessionExports } from './0030-session-exports.ts'
 import { Migration0031SpeedEnvelope } from './0031-speed-envelope.ts'
 import { Migration0032ControlSchemas } from './0032-control-schemas.ts'
 import { Migration0033DemoControlSchema } from './0033-demo-control-schema.ts'
+import { Migration0034TelemetrySchemas } from './0034-telemetry-schemas.ts'
 import { Migration0035EventSubscriptions } from './0035-event-subscriptions.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
@@ -68,5 +69,6 @@ export const migrations = [
   { name: '0031_speed_envelope', class: Migration0031SpeedEnvelope },
   { name: '0032_control_schemas', class: Migration0032ControlSchemas },
   { name: '0033_demo_control_schema', class: Migration0033DemoControlSchema },
+  { name: '0034_telemetry_schemas', class: Migration0034TelemetrySchemas },
   { name: '0035_event_subscriptions', class: Migration0035EventSubscriptions },
 ]

@@ -138,9 +138,10 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
     .select(['robot_presence.connected as robot_connected', 'robots.stream_url', 'robots.stop_clear'])
     .leftJoin('robot_models', 'robot_models.robot_type', 'robots.robot_type')
-    .select(({ fn }) =>
+    .select(({ fn }) => [
       fn.coalesce('robots.control_schema', 'robot_models.control_schema').as('control_schema'),
-    )
+      fn.coalesce('robots.telemetry_schema', 'robot_models.telemetry_schema').as('telemetry_schema'),
+    ])
     .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
     .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
     .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])

@@ -1,7 +1,7 @@
 import { exampleIds, idOf, Role, SessionStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
-import { StoredControlSchema } from '../../robots/index.ts'
+import { StoredControlSchema, StoredTelemetrySchema } from '../../robots/index.ts'
 
 /** Response of POST /api/sessions. */
 export const CreatedSession = z
@@ -188,6 +188,10 @@ const details = {
     description:
       'The commands that the robot accepts: its own control schema or that of its model; null when none is declared.',
   }),
+  telemetry_schema: StoredTelemetrySchema.nullable().meta({
+    description:
+      'The telemetry that the robot sends: its own telemetry schema or that of its model; null when none is declared.',
+  }),
 }
 const operatorDetails = {
   ...details,
@@ -221,6 +225,7 @@ const detailsExample = {
     speed: { min_scale: 1, mean_scale: 1, limited_seconds: 0 },
   },
   control_schema: null,
+  telemetry_schema: null,
 }
 export const SessionDetail = z
   .union([

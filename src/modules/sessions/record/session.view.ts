@@ -46,6 +46,7 @@ export type SessionDetailRow = SessionRow & {
   robot_connected: boolean
   stream_url: string
   control_schema: Record<string, unknown> | null
+  telemetry_schema: Record<string, unknown> | null
   stop_clear: StopClear
   latency_buckets: number[] | null
   latency_max_ms: number | null
@@ -117,6 +118,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
     },
     latency: latencyView(row),
     control_schema: row.control_schema,
+    telemetry_schema: row.telemetry_schema,
   }
   if (!('operator_earnings_cents' in view)) return { ...view, ...details }
   return { ...view, ...details, earnings_pending_until: iso(row.earnings_held_until) }

@@ -1,0 +1,105 @@
+import { Select, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import { useModels } from '../operator/queries.ts'
+import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/schema-field.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { QueryView } from '../ui/states.tsx'
+import { AdminPage } from './admin-page.tsx'
+
+/** Declares the commands and the telemetry of the supported robot models. */
+export const RobotModelsPage = () => (
+  <AdminPage
+    title="Robot models"
+    description="The commands and the telemetry that robots of a model declare."
+  >
+    <Models />
+  </AdminPage>
+)
+
+function Models() {
+  const models = useModels()
+  const [id, setId] = useState<string | null>(null)
+  return (
+    <QueryView query={models}>
+      {({ models }) => (
+        <Stack maw={640}>
+          <Select
+            label="Model"
+            placeholder="Choose a model"
+            searchable
+            data={models.map((model) => ({
+              value: model.id,
+              label: `${model.name} by ${model.manufacturer}`,
+            }))}
+            value={id}
+            onChange={setId}
+          />
+          {id !== null && <Model key={id} id={id} />}
+        </Stack>
+      )}
+    </QueryView>
+  )
+}
+
+const modelKey = (id: string) => ['robot-models', id] as const
+
+function Model({ id }: { id: string }) {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: modelKey(id),
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/robots/{id}', { params: { path: { id } }, signal })),
+  })
+  return <QueryView query={query}>{(model) => <SchemaForm model={model} />}</QueryView>
+}
+
+/** Edits the schemas of a model. A refetch does not overwrite the typed texts. */
+function SchemaForm({ model }: { model: Schemas['RobotModelDetail'] }) {
+  const [control, setControl] = useState(schemaText(model.control_schema))
+  const [telemetry, setTelemetry] = useState(schemaText(model.telemetry_schema))
+  const save = useSave(model.id)
+  const change = (set: (text: string) => void) => (text: string) => {
+    if (save.isSuccess) save.reset() // hides "Saved"
+    set(text)
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (schemaProblem(control) !== undefined || schemaProblem(telemetry) !== undefined) return
+    save.mutate({ control_schema: parseSchema(control), telemetry_schema: parseSchema(telemetry) })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm" c="dimmed">
+          Applies to robots of the type {model.robot_type}. The owner of a robot may override both. Robots in
+          a session follow with their next connection.
+        </Text>
+        <SchemaField
+          label="Control schema"
+          description="The commands that robots of this model accept, as JSON Schema. Empty: none."
+          value={control}
+          onChange={change(setControl)}
+        />
+        <SchemaField
+          label="Telemetry schema"
+          description="The telemetry that robots of this model send, as JSON Schema. Empty: none."
+          value={telemetry}
+          onChange={change(setTelemetry)}
+        />
+        <FormFooter change={save} />
+      </Stack>
+    </form>
+  )
+}
+
+function useSave(id: string) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Pick<Schemas['RobotModelDetail'], 'control_schema' | 'telemetry_schema'>) =>
+      answerOf(rest.PATCH('/api/admin/robot-models/{id}', { params: { path: { id } }, body })),
+    onSuccess: (model) => queries.setQueryData(modelKey(id), model),
+  })
+}
