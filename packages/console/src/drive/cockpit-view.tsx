@@ -10,6 +10,7 @@ import { Panels } from '../session/panels.tsx'
 import { SessionActions } from '../session/session-actions.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
+import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { Section } from '../ui/section.tsx'
 import { Loading } from '../ui/states.tsx'
 import { VideoView } from '../video/video-view.tsx'
@@ -31,6 +32,7 @@ interface Props {
 /** Shows video, telemetry and controls of an open session to its operator. */
 export function CockpitView({ session, live, status }: Props) {
   const cockpit = useCockpit(session, live)
+  const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
   if (!cockpit) return <Loading />
   return (
     <Stack gap="md" className={styles.cockpit}>
@@ -51,7 +53,11 @@ export function CockpitView({ session, live, status }: Props) {
         }
         telemetry={
           <Paper withBorder p="md">
-            <TelemetryView subscribe={cockpit.operatorConnection.telemetry.subscribe} />
+            <TelemetryView
+              subscribe={cockpit.operatorConnection.telemetry.subscribe}
+              schema={telemetrySchema}
+              predict={cockpit.predict}
+            />
           </Paper>
         }
         chat={

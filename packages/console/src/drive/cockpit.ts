@@ -3,6 +3,7 @@ import type { RestClient } from '@wheelhouse/sdk'
 import type { SessionRoom } from '../live/session-room.ts'
 import type { StopControl } from '../session/stop.ts'
 import { ticketsFor } from '../session/tickets.ts'
+import type { Predict } from '../telemetry/telemetry-panel.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { type Axes, atRest } from './axes.ts'
 import { type CommandSender, createCommandSender } from './command-sender.ts'
@@ -10,7 +11,9 @@ import {
   type ControlInput,
   type ControlPlan,
   controlPlanOf,
+  type Deflections,
   type InputValue,
+  withSpeeds,
   withValues,
 } from './control-plan.ts'
 import { isAttended } from './focus.ts'
@@ -18,6 +21,7 @@ import { createGamepadInput, type GamepadInput } from './gamepad.ts'
 import { createKeyboard } from './keyboard.ts'
 import { createOperatorConnection, type OperatorConnection } from './operator-connection.ts'
 import { createOperatorStop } from './operator-stop.ts'
+import { createPrediction } from './prediction.ts'
 import { type DrivePreferences, loadPreferences } from './preferences.ts'
 import { releaseOnBlur } from './release-on-blur.ts'
 
@@ -29,6 +33,10 @@ export interface Cockpit {
   readonly plan: ControlPlan
   /** The values of these inputs that the operator has set. */
   readonly inputValues: Store<ReadonlyMap<ControlInput, InputValue>>
+  /** The deflections of the inputs of speeds. */
+  readonly deflections: Store<Deflections>
+  /** Predicts the pose of the robot from the commands of this page. */
+  readonly predict: Predict
   /** The state of the stop that was requested on this page. */
   readonly stopState: StopControl['state']
   readonly gamepad: GamepadInput
@@ -54,17 +62,28 @@ export function openCockpit({ rest, room, robotId, controlSchema }: CockpitOptio
   const axes = createStore(atRest)
   const plan = controlPlanOf(controlSchema)
   const inputValues = createStore<ReadonlyMap<ControlInput, InputValue>>(new Map())
+  const deflections = createStore<Deflections>(new Map())
   const requiredInputs = plan.inputs.filter(({ required }) => required)
   const operatorConnection = createOperatorConnection(ticketsFor(rest, room.sessionId, 'control'))
   // It outlives the page: a requested stop is retried until it is recorded.
   const operatorStop = createOperatorStop({ operatorConnection, room, rest })
+  const prediction = createPrediction({
+    driveCommandOf: plan.driveCommandOf,
+    speedScale: () => operatorConnection.limits.get().speed_scale,
+    delayMs: operatorConnection.latencyStats.commandDelayMs,
+  })
   const commandSender = createCommandSender({
-    send: operatorConnection.control,
-    commandOf: (to, limit, held) =>
-      withValues(plan.drive(to, limit), held ? plan.inputs : requiredInputs, inputValues.get()),
+    send: (command, urgent) => {
+      if (operatorConnection.control(command, urgent)) prediction.sent(command)
+    },
+    commandOf: (held, limit) => {
+      const driving = withSpeeds(plan.drive(held.axes, limit), plan.speeds, held.deflections, limit)
+      return withValues(driving, held.sendsValues ? plan.inputs : requiredInputs, inputValues.get())
+    },
     allowed: () => isAttended() && operatorConnection.canDrive(),
     limit: preferences.limit.get,
     onAxes: axes.set,
+    onDeflections: deflections.set,
   })
   const canStop = () =>
     operatorConnection.link.get().phase !== 'online' || operatorConnection.state.get()?.stop?.latched !== true
@@ -106,6 +125,8 @@ export function openCockpit({ rest, room, robotId, controlSchema }: CockpitOptio
     commandSender,
     plan,
     inputValues,
+    deflections,
+    predict: prediction.predict,
     gamepad,
     preferences,
     axes,

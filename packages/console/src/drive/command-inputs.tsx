@@ -3,12 +3,13 @@ import type { KeyboardEvent } from 'react'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import type { ControlInput, InputValue } from './control-plan.ts'
+import { SpeedInput } from './speed-input.tsx'
 
 /** Shows the inputs that the robot declares beyond driving. They are sent while the button is held. */
 export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
   const { plan, inputValues, commandSender } = cockpit
   const values = useStore(inputValues)
-  if (plan.inputs.length === 0 && plan.unavailable.length === 0) return null
+  if (plan.inputs.length === 0 && plan.speeds.length === 0) return null
   const set = (input: ControlInput, value: InputValue | undefined) =>
     inputValues.update((old) => {
       const next = new Map(old)
@@ -22,6 +23,9 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
   return (
     <Paper withBorder p="md" component="section" aria-label="Robot inputs">
       <Stack gap="sm">
+        {plan.speeds.map((input) => (
+          <SpeedInput key={input.path.join('.')} input={input} cockpit={cockpit} />
+        ))}
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           {plan.inputs.map((input) => (
             <Input
@@ -50,11 +54,18 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
             Hold to send
           </Button>
         )}
-        <Text size="sm" c="dimmed">
-          Hold the button, or Enter on it, until the robot has done it: the robot stops when you let go. Empty
-          inputs are not sent, and a list only when all of its values are set.
-          {plan.unavailable.length > 0 && ` Not available here: ${plan.unavailable.join(', ')}.`}
-        </Text>
+        {plan.inputs.length > 0 && (
+          <Text size="sm" c="dimmed">
+            Hold the button, or Enter on it, until the robot has done it: the robot stops when you let go.
+            Empty inputs are not sent, and a list only when all of its values are set.
+          </Text>
+        )}
+        {plan.speeds.length > 0 && (
+          <Text size="sm" c="dimmed">
+            Hold a slider, or an arrow key on it, to move: it returns to 0 when you let go. The speed limit
+            applies.
+          </Text>
+        )}
       </Stack>
     </Paper>
   )

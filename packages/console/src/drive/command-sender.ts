@@ -1,5 +1,5 @@
 import { type Axes, atRest, combined, isAtRest } from './axes.ts'
-import type { ControlData } from './control-plan.ts'
+import type { ControlData, ControlInput, Deflections } from './control-plan.ts'
 
 type InputSource = 'keyboard' | 'stick' | 'gamepad'
 
@@ -11,15 +11,28 @@ const MIN_GAP_MS = 4
 const CHANGES_PER_PERIOD = 4
 
 export interface CommandSenderOptions {
-  readonly send: (command: ControlData) => void
-  /** Returns the command for the sum of all inputs at this share of full speed. `held`: the operator holds the inputs of the robot. */
-  readonly commandOf: (axes: Axes, limit: number, held: boolean) => ControlData
+  /** Sends a command. `urgent`: it ends a motion, so no rate limit may delay it. */
+  readonly send: (command: ControlData, urgent: boolean) => void
+  /** Returns the command for these inputs at this share of full speed. */
+  readonly commandOf: (inputs: HeldInputs, limit: number) => ControlData
   /** Returns whether this page may drive the robot now. */
   readonly allowed: () => boolean
   /** Returns the allowed share of full speed, 0 to 1. */
   readonly limit: () => number
   /** Receives the sum of all inputs whenever it changes. */
   readonly onAxes?: (axes: Axes) => void
+  /** Receives the deflections of the inputs of speeds whenever they change. */
+  readonly onDeflections?: (deflections: Deflections) => void
+}
+
+/** The inputs that the operator holds at present. */
+interface HeldInputs {
+  /** The sum of stick, keys and gamepad. */
+  readonly axes: Axes
+  /** The inputs of speeds that are held, and with 0 those that were. */
+  readonly deflections: Deflections
+  /** Whether the inputs of the robot that keep their values are sent. */
+  readonly sendsValues: boolean
 }
 
 /** Converts inputs into control frames. */
@@ -28,6 +41,8 @@ export interface CommandSender {
   steer(source: InputSource, axes: Axes): void
   /** Sends the inputs of the robot, 50 times per second while they are held. */
   hold(held: boolean): void
+  /** Deflects the input of a speed, -1 to 1. Sends it at once, then 50 times per second until it returns to 0. */
+  deflect(input: ControlInput, deflection: number): void
   /** Sends one zero command, then ignores each input until it has been at rest. */
   release(): void
 }
@@ -38,9 +53,11 @@ export function createCommandSender({
   allowed,
   limit,
   onAxes,
+  onDeflections,
 }: CommandSenderOptions): CommandSender {
   const inputs = new Map<InputSource, Axes>()
-  const awaitingRest = new Set<InputSource>()
+  const awaitingRest = new Set<InputSource | ControlInput>()
+  let deflections: Deflections = new Map()
   let timer: ReturnType<typeof setTimeout> | undefined
   let isMoving = false
   let isHeld = false
@@ -57,15 +74,23 @@ export function createCommandSender({
   }
 
   function sendChange(): void {
-    if (!isAtRest(currentAxes) || isHeld) {
+    if (!isAtRest(currentAxes) || isHeld || isDeflected()) {
       isMoving = true
       if (consumeBurstSlot()) dueMs = performance.now()
       sendDue()
     } else if (isMoving) {
       isMoving = false
       clearTimeout(timer)
-      send(commandOf(atRest, 0, false))
+      send(commandOf({ axes: atRest, deflections, sendsValues: false }, 0), true)
+      if (deflections.size > 0) setDeflections([])
     }
+  }
+
+  const isDeflected = () => [...deflections.values()].some((deflection) => deflection !== 0)
+
+  function setDeflections(next: Iterable<readonly [ControlInput, number]>): void {
+    deflections = new Map(next)
+    onDeflections?.(deflections)
   }
 
   function consumeBurstSlot(): boolean {
@@ -80,7 +105,7 @@ export function createCommandSender({
     const nowMs = performance.now()
     if (nowMs >= dueMs) {
       if (!allowed()) return release()
-      send(commandOf(currentAxes, limit(), isHeld))
+      send(commandOf({ axes: currentAxes, deflections, sendsValues: isHeld }, limit()), false)
       dueMs = Math.max(dueMs + PERIOD_MS, nowMs + MIN_GAP_MS)
     }
     timer = setTimeout(sendDue, dueMs - nowMs)
@@ -89,10 +114,11 @@ export function createCommandSender({
   function release(): void {
     for (const [source, axes] of inputs) if (!isAtRest(axes)) awaitingRest.add(source)
     inputs.clear()
-    const wasHeld = isHeld
+    for (const [input, deflection] of deflections) if (deflection !== 0) awaitingRest.add(input)
+    if (isDeflected()) setDeflections([...deflections].map(([input]) => [input, 0]))
     isHeld = false
     applyInputs()
-    if (wasHeld && isMoving) sendChange() // the axes were at rest
+    if (isMoving) sendChange() // the axes were at rest
   }
 
   return {
@@ -100,6 +126,17 @@ export function createCommandSender({
     hold(held) {
       if (held === isHeld || (held && !allowed())) return
       isHeld = held
+      sendChange()
+    },
+    deflect(input, deflection) {
+      if (deflection === 0) awaitingRest.delete(input)
+      else if (awaitingRest.has(input)) return
+      else if (!allowed()) {
+        awaitingRest.add(input)
+        return
+      }
+      if ((deflections.get(input) ?? 0) === deflection) return
+      setDeflections([...deflections, [input, deflection]])
       sendChange()
     },
     steer(source, axes) {

@@ -1,4 +1,5 @@
 import type { ControlField, ControlSchema } from '@wheelhouse/protocol'
+import type { DriveCommand } from '@wheelhouse/sdk'
 import { type Axes, commandOf, FULL_ANGULAR_RADPS, FULL_LINEAR_MPS } from './axes.ts'
 
 /** The `data` of a control frame. */
@@ -21,12 +22,18 @@ export interface ControlPlan {
   readonly drives: boolean
   /** The speeds at a speed limit of 100 %. */
   readonly fullSpeed: { readonly linearMps: number; readonly angularRadps: number }
+  /** The values that keep what the operator sets, and are sent while a button is held. */
   readonly inputs: readonly ControlInput[]
-  /** The speeds for which the cockpit has no input: an input that keeps its value would keep the robot moving. */
-  readonly unavailable: readonly string[]
+  /** The speeds beyond driving. Their inputs return to 0, because one that kept its value would keep the robot moving. */
+  readonly speeds: readonly ControlInput[]
   /** @param limit the allowed share of full speed, 0 to 1 */
   drive(axes: Axes, limit: number): ControlData
+  /** Returns the speeds of a command for a differential drive; 0 for those that it does not contain. */
+  driveCommandOf(data: ControlData): DriveCommand
 }
+
+/** The deflections of the inputs of speeds, -1 to 1. */
+export type Deflections = ReadonlyMap<ControlInput, number>
 
 /** The names of the speeds that stick, keys and gamepad set, the first that the schema declares. */
 const FORWARD = ['linear_mps', 'linear', 'linear.x']
@@ -37,8 +44,12 @@ const differentialDrive: ControlPlan = {
   drives: true,
   fullSpeed: { linearMps: FULL_LINEAR_MPS, angularRadps: FULL_ANGULAR_RADPS },
   inputs: [],
-  unavailable: [],
+  speeds: [],
   drive: (axes, limit) => ({ ...commandOf(axes, limit) }),
+  driveCommandOf: ({ linear_mps, angular_radps }) => ({
+    linearMps: numberOf(linear_mps),
+    angularRadps: numberOf(angular_radps),
+  }),
 }
 
 export function controlPlanOf(schema: ControlSchema | null): ControlPlan {
@@ -58,14 +69,35 @@ export function controlPlanOf(schema: ControlSchema | null): ControlPlan {
       angularRadps: left ? scaled(left, 1, FULL_ANGULAR_RADPS) : 0,
     },
     inputs: others.filter((input) => !isSpeed(input)),
-    unavailable: others.filter(isSpeed).map(({ label }) => label),
+    speeds: others.filter(isSpeed),
     drive(axes, limit) {
       const data = {}
       if (forward) setAt(data, forward.path, scaled(forward, axes.forward * limit, FULL_LINEAR_MPS))
       if (left) setAt(data, left.path, scaled(left, axes.left * limit, FULL_ANGULAR_RADPS))
       return data
     },
+    driveCommandOf: (data) => ({
+      linearMps: forward ? numberOf(valueAt(data, forward.path)) : 0,
+      angularRadps: left ? numberOf(valueAt(data, left.path)) : 0,
+    }),
   }
+}
+
+/** Returns a command with the speeds of these deflections. All speeds of an array are part of it, most of them 0. */
+export function withSpeeds(
+  data: ControlData,
+  speeds: readonly ControlInput[],
+  deflections: Deflections,
+  limit: number,
+): ControlData {
+  const command = structuredClone(data) as Record<string, unknown>
+  for (const input of speeds) {
+    const isUsed = speeds.some(
+      (other) => deflections.has(other) && (other === input || isSameArray(other.path, input.path)),
+    )
+    if (isUsed) setAt(command, input.path, speedOf(input, (deflections.get(input) ?? 0) * limit))
+  }
+  return command
 }
 
 /** Returns a command with these values. An array is part of it only when all of its values are set. */
@@ -84,6 +116,18 @@ export function withValues(
   return command
 }
 
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0)
+
+function valueAt(data: unknown, path: ControlInput['path']): unknown {
+  let value = data
+  for (const name of path)
+    value =
+      typeof value === 'object' && value !== null
+        ? (value as Record<string | number, unknown>)[name]
+        : undefined
+  return value
+}
+
 const isNumber = ({ type }: ControlField) => type === 'number' || type === 'integer'
 
 const isSameArray = (a: ControlInput['path'], b: ControlInput['path']) =>
@@ -94,8 +138,12 @@ const isSameArray = (a: ControlInput['path'], b: ControlInput['path']) =>
 /** Returns the value of a number for a deflection of -1 to 1. */
 function scaled({ field }: ControlInput, deflection: number, full: number): number {
   const [maximum, minimum] = isNumber(field) && 'maximum' in field ? [field.maximum, field.minimum] : []
-  return deflection >= 0 ? deflection * (maximum ?? full) : deflection * -(minimum ?? -full)
+  const value = deflection >= 0 ? deflection * (maximum ?? full) : deflection * -(minimum ?? -full)
+  return field.type === 'integer' ? Math.round(value) : value
 }
+
+/** Returns the value of a speed, which has bounds, for a deflection of -1 to 1. */
+export const speedOf = (input: ControlInput, deflection: number): number => scaled(input, deflection, 0)
 
 function* inputsOf(
   { properties, required = [] }: Pick<ControlSchema, 'properties' | 'required'>,

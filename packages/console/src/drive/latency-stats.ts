@@ -8,6 +8,9 @@ export interface LatencySample {
   readonly p95Ms: number | undefined
 }
 
+/** Round trips of which the middle one is the delay of commands. */
+const DELAY_SAMPLES = 15
+
 interface LatencyReading {
   /** From sending a command to the acknowledgement of the robot. */
   readonly command: LatencySample
@@ -24,6 +27,8 @@ export interface LatencyStats {
   acknowledged(roundTripMs: number | null): void
   latency(latency: DriveLatency): void
   dropped(reason: DropReason): void
+  /** Returns the usual round trip of recent commands, or of both links without acknowledgements; undefined while unknown. */
+  commandDelayMs(): number | undefined
   read(): LatencyReading
 }
 
@@ -40,6 +45,13 @@ export function createLatencyStats(): LatencyStats {
     dropped(reason) {
       dropped += 1
       lastDrop = reason
+    },
+    commandDelayMs() {
+      const links = [operator.medianMs(1), robot.medianMs(1)]
+      const linksMs = links.every((ms) => ms !== undefined)
+        ? links.reduce((sum, ms) => sum + ms, 0)
+        : undefined
+      return command.medianMs(DELAY_SAMPLES) ?? linksMs
     },
     read: () => ({
       command: command.read(),
@@ -60,6 +72,14 @@ function createSampleRing() {
       if (ms === null) return
       lastMs = ms
       values[at++ % SAMPLES] = ms
+    },
+    /** Returns the median of the newest values. */
+    medianMs(count: number): number | undefined {
+      const newest = Array.from(
+        { length: Math.min(count, at) },
+        (_, age) => values[(at - 1 - age) % SAMPLES] ?? 0,
+      )
+      return newest.sort((a, b) => a - b)[newest.length >> 1]
     },
     read(): LatencySample {
       const sorted = values.toSorted((a, b) => a - b)

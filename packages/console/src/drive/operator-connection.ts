@@ -1,5 +1,5 @@
 import { type DriveBattery, type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
-import { type GetTicket, type LinkEnd, OperatorLink } from '@wheelhouse/sdk'
+import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
@@ -22,13 +22,16 @@ export interface OperatorConnection {
   readonly state: Store<DriveState | null>
   /** The speed that the latency allows. */
   readonly limits: Store<SpeedLimits>
+  /** The load of the connection, and the limit of the command rate because of it. */
+  readonly congestion: Store<Congestion>
   /** Returns the last reported charge of the robot. */
   battery(): DriveBattery | undefined
   readonly telemetry: TelemetryFeed
   readonly latencyStats: LatencyStats
   /** Returns whether the robot would accept a command, as far as this page knows. */
   canDrive(): boolean
-  control(command: ControlData): void
+  /** Sends a command. `urgent`: at once, also on a congested connection. Returns whether it is on its way. */
+  control(command: ControlData, urgent: boolean): boolean
   /** Requests a stop over the gateway; see `SessionLink.stop`. */
   stop(reason: string): Promise<void>
   /** Drops a stop that the gateway has not recorded, after it was cleared over another route. */
@@ -42,6 +45,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
   const view = createStore<LinkView>({ phase: 'connecting' })
   const state = createStore<DriveState | null>(null)
   const limits = createStore<SpeedLimits>(FULL_SPEED)
+  const congestion = createStore<Congestion>(NO_CONGESTION)
   const telemetry = createTelemetryFeed()
   const latencyStats = createLatencyStats()
   let battery: DriveBattery | undefined
@@ -54,6 +58,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       ...telemetry.handlers,
       onState: (next) => state.set(next),
       onLimits: (next) => limits.set(next),
+      onCongestion: (next) => isCurrent() && congestion.set(next),
       onBattery: (next) => {
         battery = next
       },
@@ -75,6 +80,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     })
     link = newLink
     limits.set(newLink.limits)
+    congestion.set(newLink.congestion)
     view.set({ phase: 'connecting' })
     // `onClosed` reports failures.
     newLink.connect().catch(() => undefined)
@@ -91,6 +97,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     link: view,
     state,
     limits,
+    congestion,
     telemetry,
     latencyStats,
     battery: () => battery,
@@ -99,7 +106,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       const ready = drive?.status === 'ACTIVE' && drive.robot_connected && drive.stop?.latched !== true
       return ready && view.get().phase === 'online' && link?.stopPending === false
     },
-    control: (command) => void link?.control(command),
+    control: (command, urgent) => link !== undefined && link.control(command, { urgent }) !== null,
     stop: (reason) => link?.stop(reason) ?? Promise.reject(new Error('not connected to the gateway')),
     forgetStop() {
       if (!link?.stopPending) return

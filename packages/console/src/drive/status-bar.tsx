@@ -1,5 +1,6 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { dropTexts, reasonText, type SessionStatus, speedLimitText } from '@wheelhouse/protocol'
+import type { CongestionCause } from '@wheelhouse/sdk'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
@@ -10,6 +11,12 @@ import type { LatencySample } from './latency-stats.ts'
 import type { LinkView } from './operator-connection.ts'
 
 const REFRESH_MS = 500
+
+const congestionTexts: Record<CongestionCause, string> = {
+  unsent_bytes: 'commands wait to be sent',
+  latency: 'answers take longer than usual',
+  unanswered: 'no answer',
+}
 
 const links: Record<LinkView['phase'], { label: string; color: string }> = {
   connecting: { label: 'Connecting', color: 'gray.7' },
@@ -27,6 +34,7 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
   const { label, color } = links[link.phase]
   const stop = online ? state.stop : null
   const limitText = speedLimitText(useStore(operatorConnection.limits))
+  const { cause, maxRateHz } = useStore(operatorConnection.congestion)
   return (
     <section className={styles.status} aria-label="Status">
       <Group gap="xs" role="status">
@@ -45,6 +53,12 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
         {online && limitText && (
           <Badge color="orange.9" variant="filled">
             {limitText}
+          </Badge>
+        )}
+        {online && cause && (
+          <Badge color="orange.9" variant="filled">
+            Connection congested: {congestionTexts[cause]}
+            {maxRateHz !== null && `, ${maxRateHz} commands a second`}
           </Badge>
         )}
       </Group>

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import type { LiveSession } from '../live/hooks.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
+import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import { VideoView } from '../video/video-view.tsx'
@@ -30,6 +31,7 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   const { operator, client } = useSessionRoles(session)
   const observerConnection = useObserverConnection(session.id, true)
   const observerState = useObserverState(observerConnection)
+  const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
   const stop = useStop(live.room, observerConnection)
   const recordedStopText = useStopText(session)
   const inForce =
@@ -55,7 +57,9 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
         telemetry={
           showsCamera && (
             <Paper withBorder p="md">
-              {observerConnection && <TelemetryView subscribe={observerConnection.subscribe} />}
+              {observerConnection && (
+                <TelemetryView subscribe={observerConnection.subscribe} schema={telemetrySchema} />
+              )}
             </Paper>
           )
         }

@@ -1,25 +1,8 @@
-import { z } from 'zod'
-
-const Pose = z.looseObject({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() })
-const WithPose = z.looseObject({ pose: Pose })
-
-export interface Pose {
-  readonly xM: number
-  readonly yM: number
-  /** Counter-clockwise from the x axis. */
-  readonly headingRad: number
-}
-
-/** Returns the pose in a sample, undefined without one. */
-export function poseOf(data: unknown): Pose | undefined {
-  const read = WithPose.safeParse(data)
-  if (!read.success) return undefined
-  const { x_m: xM, y_m: yM, heading_rad: headingRad } = read.data.pose
-  return { xM, yM, headingRad }
-}
+/** The name and the value of a reading, such as `Velocity, linear` and `0.50 m/s`. */
+export type Reading = readonly [name: string, value: string]
 
 /** More values are not readable. */
-const MAX_READINGS = 40
+export const MAX_READINGS = 40
 const MAX_DEPTH = 3
 const MAX_TEXT = 60
 const UNITS: readonly [ending: string, unit: string][] = [
@@ -34,14 +17,15 @@ const UNITS: readonly [ending: string, unit: string][] = [
   ['_c', '°C'],
 ]
 
-/** Returns the values of a sample with labels and units, such as `Velocity, linear`: `0.50 m/s`. */
-export function readingsOf(data: unknown): [name: string, value: string][] {
-  const readings: [string, string][] = []
+/** Returns the values of a sample with labels and units, which it takes from the names of the fields. */
+export function readingsOf(data: unknown): Reading[] {
+  const readings: Reading[] = []
   collectReadings(data, [], readings)
   return readings
 }
 
-function collectReadings(value: unknown, path: readonly string[], readings: [string, string][]): void {
+/** Adds the values below a path to the readings, up to `MAX_READINGS`. */
+export function collectReadings(value: unknown, path: readonly string[], readings: Reading[]): void {
   if (readings.length >= MAX_READINGS) return
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && path.length < MAX_DEPTH) {
     for (const [key, inner] of Object.entries(value)) collectReadings(inner, [...path, key], readings)
@@ -50,11 +34,19 @@ function collectReadings(value: unknown, path: readonly string[], readings: [str
   const key = path.at(-1) ?? 'value'
   const [ending, unit] = UNITS.find(([end]) => key.endsWith(end)) ?? ['', '']
   const names = [...path.slice(0, -1), key.slice(0, key.length - ending.length) || 'value']
-  const name = names.join(', ').replaceAll('_', ' ')
   const isShare = key === 'battery' && typeof value === 'number' && value >= 0 && value <= 1
-  const text = isShare ? `${Math.round(value * 100)} %` : `${formatValue(value)} ${unit}`.trim()
-  readings.push([name.charAt(0).toUpperCase() + name.slice(1), text])
+  const text = isShare ? `${Math.round(value * 100)} %` : withUnit(value, unit)
+  readings.push([labelOf(names), text])
 }
+
+/** Returns a label from the names of fields, such as `Velocity, linear`. */
+export function labelOf(names: readonly string[]): string {
+  const name = names.join(', ').replaceAll('_', ' ')
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Returns a value as text, with its unit. */
+export const withUnit = (value: unknown, unit = ''): string => `${formatValue(value)} ${unit}`.trim()
 
 function formatValue(value: unknown): string {
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(2)

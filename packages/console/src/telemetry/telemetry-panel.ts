@@ -1,5 +1,9 @@
+import type { PosePrediction, ReportedPose } from '@wheelhouse/sdk'
 import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
-import { poseOf, readingsOf } from './readings.ts'
+import { formatGhost } from './kind-texts.ts'
+import { drawProximity, relativeTo } from './proximity-view.ts'
+import type { Reading } from './readings.ts'
+import type { SampleReader } from './sample-reader.ts'
 import { TrailMap } from './trail-map.ts'
 
 /** Limits text updates, because layout is expensive. */
@@ -9,59 +13,91 @@ const AGE_INTERVAL_MS = 250
 const STALE_MS = 2_000
 const PREVIEW_BYTES = 16
 
-export interface TelemetryPanelElements {
-  readonly canvas: HTMLCanvasElement
+interface TelemetryPanelElements {
+  /** The map of pose and trail. */
+  readonly map: HTMLCanvasElement
+  /** The picture of what is around the robot. */
+  readonly proximity: HTMLCanvasElement
   /** A `<dl>`. */
   readonly values: HTMLElement
   readonly age: HTMLElement
 }
 
+/** Predicts where the robot will be; null while it does not drive. The report is null without a pose in the telemetry. */
+export type Predict = (reported: ReportedPose | null, nowMs: number) => PosePrediction | null
+
+export interface TelemetryPanelOptions {
+  readonly subscribe: SubscribeTelemetry
+  readonly reader: SampleReader
+  readonly elements: TelemetryPanelElements
+  readonly predict?: Predict | undefined
+}
+
 /** Draws samples on animation frames, outside of React. @returns a function that stops drawing */
-export function runTelemetryPanel(
-  subscribe: SubscribeTelemetry,
-  elements: TelemetryPanelElements,
-): () => void {
-  const map = new TrailMap(elements.canvas)
+export function runTelemetryPanel({
+  subscribe,
+  reader,
+  elements,
+  predict,
+}: TelemetryPanelOptions): () => void {
+  const map = new TrailMap(elements.map)
   const show = createValueList(elements.values)
   let newest: TelemetrySample | undefined
   let drawn: TelemetrySample | undefined
+  let around = reader.sightings(undefined)
+  let predicted: PosePrediction | null = null
+  let reported: ReportedPose | null = null
   let textMs = 0
   let ageMs = 0
   let written: TelemetrySample | undefined
+  let wrotePrediction = false
 
   const unsubscribe = subscribe((sample) => {
     newest = sample
-    const pose = poseOf(sample.data)
+    const pose = reader.pose(sample.data)
+    reported = pose ? { ...pose, atMs: sample.atMs } : null
     if (pose) map.addPose(pose)
   })
 
-  function draw(nowMs: number): void {
+  function draw(frameMs: number): void {
     frame = requestAnimationFrame(draw)
-    if (!newest) return
-    if (newest !== drawn) {
-      drawn = newest
-      map.draw()
+    const nowMs = performance.now()
+    const before = predicted
+    predicted = predict?.(reported, nowMs) ?? null
+    if (newest !== drawn || predicted || before) drawPictures()
+    const changed = newest !== written || predicted !== null || wrotePrediction
+    if (changed && frameMs - textMs >= TEXT_INTERVAL_MS) {
+      textMs = frameMs
+      describe()
     }
-    if (newest !== written && nowMs - textMs >= TEXT_INTERVAL_MS) {
-      written = newest
-      textMs = nowMs
-      describe(newest)
-    }
-    if (nowMs - ageMs >= AGE_INTERVAL_MS) {
-      ageMs = nowMs
-      writeAge(elements.age, performance.now() - newest.atMs)
+    if (newest && frameMs - ageMs >= AGE_INTERVAL_MS) {
+      ageMs = frameMs
+      writeAge(elements.age, nowMs - newest.atMs)
     }
   }
 
-  function describe(sample: TelemetrySample): void {
-    const pose = poseOf(sample.data)
-    elements.canvas.hidden = pose === undefined
-    if (pose) {
-      const degrees = Math.round((pose.headingRad * 180) / Math.PI)
-      const at = `${pose.xM.toFixed(1)} m, ${pose.yM.toFixed(1)} m`
-      elements.canvas.setAttribute('aria-label', `Map: the robot is at ${at}, heading ${degrees} degrees`)
+  function drawPictures(): void {
+    if (drawn !== newest) around = reader.sightings(newest?.data) // a scan is long, and a prediction draws every frame
+    drawn = newest
+    // Without a pose the prediction has no map, and is drawn relative to the robot.
+    const hasContent = around.scan.length > 0 || around.obstacles.length > 0 || (predicted && !reported)
+    elements.map.hidden = reported === null
+    elements.proximity.hidden = !hasContent
+    if (reported) map.draw(predicted)
+    if (hasContent) drawProximity(elements.proximity, around, predicted, reported)
+  }
+
+  function describe(): void {
+    written = newest
+    wrotePrediction = predicted !== null
+    if (reported) {
+      const degrees = Math.round((reported.headingRad * 180) / Math.PI)
+      const at = `${reported.xM.toFixed(1)} m, ${reported.yM.toFixed(1)} m`
+      elements.map.setAttribute('aria-label', `Map: the robot is at ${at}, heading ${degrees} degrees`)
     }
-    show(sample.bytes ? bytesReadings(sample.bytes) : readingsOf(sample.data))
+    const readings = newest?.bytes ? bytesReadings(newest.bytes) : reader.readings(newest?.data)
+    const ghost = predicted && relativeTo(reported, predicted).ghost
+    show(ghost ? [...readings, ['Predicted', formatGhost(ghost)]] : readings)
   }
 
   let frame = requestAnimationFrame(draw)
@@ -79,7 +115,7 @@ function writeAge(element: HTMLElement, ageMs: number): void {
   element.toggleAttribute('data-stale', stale)
 }
 
-function bytesReadings(bytes: Uint8Array): [string, string][] {
+function bytesReadings(bytes: Uint8Array): Reading[] {
   const first = [...bytes.subarray(0, PREVIEW_BYTES)].map((byte) => byte.toString(16).padStart(2, '0'))
   const more = bytes.length > PREVIEW_BYTES ? ' …' : ''
   return [
@@ -89,7 +125,7 @@ function bytesReadings(bytes: Uint8Array): [string, string][] {
 }
 
 /** Writes names and values into a `<dl>` and changes only the affected elements. */
-function createValueList(list: HTMLElement): (readings: readonly [string, string][]) => void {
+function createValueList(list: HTMLElement): (readings: readonly Reading[]) => void {
   const rows = new Map<string, { row: HTMLElement; value: HTMLElement }>()
   return (readings) => {
     for (const [name, text] of readings) {

@@ -1,26 +1,51 @@
+import type { TelemetrySchema } from '@wheelhouse/protocol'
 import { useEffect, useRef } from 'react'
 import type { SubscribeTelemetry } from './feed.ts'
+import { createSampleReader } from './sample-reader.ts'
 import styles from './telemetry.module.css'
-import { runTelemetryPanel } from './telemetry-panel.ts'
+import { type Predict, runTelemetryPanel } from './telemetry-panel.ts'
+
+interface Props {
+  /** From `createTelemetryFeed()`; stable between renders. */
+  readonly subscribe: SubscribeTelemetry
+  /** The telemetry that the robot declares, stable between renders; null for none. */
+  readonly schema: TelemetrySchema | null
+  /** Stable between renders. */
+  readonly predict?: Predict
+}
 
 /**
- * Shows telemetry: a map with pose and trail, all values, and the age of the newest sample. `subscribe` comes from
- * `createTelemetryFeed()` and must be stable between renders.
+ * Shows telemetry: a map with pose and trail, the proximity of the robot, all values, and the age of the newest
+ * sample.
  */
-export function TelemetryView({ subscribe }: { subscribe: SubscribeTelemetry }) {
-  const canvas = useRef<HTMLCanvasElement>(null)
+export function TelemetryView({ subscribe, schema, predict }: Props) {
+  const map = useRef<HTMLCanvasElement>(null)
+  const proximity = useRef<HTMLCanvasElement>(null)
   const values = useRef<HTMLDListElement>(null)
   const age = useRef<HTMLSpanElement>(null)
   useEffect(() => {
-    if (!canvas.current || !values.current || !age.current) return
-    return runTelemetryPanel(subscribe, { canvas: canvas.current, values: values.current, age: age.current })
-  }, [subscribe])
+    if (!map.current || !proximity.current || !values.current || !age.current) return
+    const elements = {
+      map: map.current,
+      proximity: proximity.current,
+      values: values.current,
+      age: age.current,
+    }
+    return runTelemetryPanel({ subscribe, reader: createSampleReader(schema), elements, predict })
+  }, [subscribe, schema, predict])
   return (
     <section className={styles.panel} aria-label="Telemetry">
       <p className={styles.age}>
         Telemetry: <span ref={age}>no data yet</span>
       </p>
-      <canvas ref={canvas} className={styles.map} role="img" aria-label="Map: no position yet" hidden />
+      <canvas ref={map} className={styles.map} role="img" aria-label="Map: no position yet" hidden />
+      <canvas
+        ref={proximity}
+        className={styles.map}
+        role="img"
+        aria-label="Obstacles around the robot, its heading up"
+        hidden
+      />
       <dl ref={values} className={styles.values} />
     </section>
   )

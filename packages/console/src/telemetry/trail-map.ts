@@ -1,19 +1,13 @@
-import type { Pose } from './readings.ts'
+import type { Pose, PosePrediction } from '@wheelhouse/sdk'
+import { drawPrediction, drawRobot, fitCanvas, type Point } from './drawing.ts'
 
 const MAX_TRAIL = 1_500
 /** The minimum distance between two points of the trail. */
 const STEP_M = 0.03
 const MIN_SPAN_M = 4
 const MARGIN_M = 0.7
-const ROBOT_PX = 9
-const TAU = 2 * Math.PI
 
-interface Point {
-  readonly xM: number
-  readonly yM: number
-}
-
-/** Draws pose and trail of the robot from above: x to the right, y up, one metre per square. */
+/** Draws pose, trail and predicted path of the robot from above: x to the right, y up, one metre per square. */
 export class TrailMap {
   readonly #canvas: HTMLCanvasElement
   #trail: Point[] = []
@@ -36,11 +30,11 @@ export class TrailMap {
     this.#high = { xM: Math.max(this.#high.xM, pose.xM), yM: Math.max(this.#high.yM, pose.yM) }
   }
 
-  draw(): void {
-    const context = this.#canvas.getContext('2d')
+  draw(prediction: PosePrediction | null): void {
     const pose = this.#pose
-    if (!context || !pose) return
-    const { width, height, colour } = this.#fit(context)
+    const area = pose && fitCanvas(this.#canvas)
+    if (!area) return
+    const { context, width, height } = area
     const spanX = Math.max(MIN_SPAN_M, this.#high.xM - this.#low.xM + 2 * MARGIN_M)
     const spanY = Math.max(MIN_SPAN_M, this.#high.yM - this.#low.yM + 2 * MARGIN_M)
     const scale = Math.min(width / spanX, height / spanY)
@@ -49,8 +43,6 @@ export class TrailMap {
       width / 2 + (xM - middle.xM) * scale,
       height / 2 - (yM - middle.yM) * scale,
     ]
-    context.clearRect(0, 0, width, height)
-    context.strokeStyle = context.fillStyle = colour
     drawGrid(context, { width, height, scale, origin: toPixels({ xM: 0, yM: 0 }) })
     context.beginPath()
     for (const point of this.#trail) context.lineTo(...toPixels(point))
@@ -60,17 +52,7 @@ export class TrailMap {
     context.stroke()
     context.globalAlpha = 1
     drawRobot(context, toPixels(pose), pose.headingRad)
-  }
-
-  /** Sizes the canvas to device pixels and returns the size and the text colour. */
-  #fit(context: CanvasRenderingContext2D) {
-    const { clientWidth: width, clientHeight: height } = this.#canvas
-    const ratio = devicePixelRatio
-    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)]
-    if (this.#canvas.width !== wide) this.#canvas.width = wide
-    if (this.#canvas.height !== high) this.#canvas.height = high
-    context.setTransform(ratio, 0, 0, ratio, 0, 0)
-    return { width, height, colour: getComputedStyle(this.#canvas).color }
+    if (prediction) drawPrediction(context, prediction, toPixels, (pose) => pose.headingRad)
   }
 }
 
@@ -95,21 +77,5 @@ function drawGrid(context: CanvasRenderingContext2D, { width, height, scale, ori
   }
   context.globalAlpha = 0.15
   context.lineWidth = 1
-  context.stroke()
-}
-
-function drawRobot(
-  context: CanvasRenderingContext2D,
-  [x, y]: readonly [number, number],
-  headingRad: number,
-): void {
-  context.beginPath()
-  context.arc(x, y, ROBOT_PX, 0, TAU)
-  context.lineWidth = 2
-  context.stroke()
-  context.beginPath()
-  context.moveTo(x, y)
-  context.lineTo(x + Math.cos(headingRad) * ROBOT_PX * 1.8, y - Math.sin(headingRad) * ROBOT_PX * 1.8)
-  context.lineWidth = 3
   context.stroke()
 }

@@ -1,0 +1,152 @@
+import { kindsOf, type TelemetryField, type TelemetryKind, type TelemetrySchema } from '@wheelhouse/protocol'
+import type { Pose, Sighting } from '@wheelhouse/sdk'
+import { z } from 'zod'
+import { formatBearing, formatPose } from './kind-texts.ts'
+import { collectReadings, labelOf, MAX_READINGS, type Reading, readingsOf, withUnit } from './readings.ts'
+
+/** The obstacles and the returns of the lidar, seen from the robot. */
+export interface Sightings {
+  readonly obstacles: readonly Sighting[]
+  readonly scan: readonly Sighting[]
+}
+
+/** Reads samples of one robot. The platform does not check them, so every value may be missing or of another type. */
+export interface SampleReader {
+  pose(data: unknown): Pose | undefined
+  sightings(data: unknown): Sightings
+  /** Returns the values with labels and units, up to 40. */
+  readings(data: unknown): readonly Reading[]
+}
+
+const PoseValue = z
+  .object({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() })
+  .transform(({ x_m, y_m, heading_rad }): Pose => ({ xM: x_m, yM: y_m, headingRad: heading_rad }))
+const VelocityValue = z.object({
+  linear_mps: z.number().optional(),
+  angular_radps: z.number().optional(),
+})
+const Obstacle = z
+  .object({ distance_m: z.number(), bearing_rad: z.number() })
+  .transform(({ distance_m, bearing_rad }): Sighting => ({ distanceM: distance_m, bearingRad: bearing_rad }))
+const Obstacles = z.union([z.array(Obstacle), Obstacle.transform((obstacle) => [obstacle])])
+const Scan = z.object({
+  angle_min_rad: z.number(),
+  angle_increment_rad: z.number(),
+  range_max_m: z.number().optional(),
+  ranges_m: z.array(z.number()),
+})
+
+/** Without a schema a sample has a pose if it has the field `pose` of the simulated robot. */
+const undeclaredPose = ['pose']
+
+/** Creates a reader. @param schema the telemetry that the robot declares; null for none */
+export function createSampleReader(schema: TelemetrySchema | null): SampleReader {
+  const fields = schema ? [...kindsOf(schema)] : []
+  const pathsOf = (kind: TelemetryKind) =>
+    fields.filter((field) => field.kind === kind).map(({ path }) => path)
+  const [posePath] = schema ? pathsOf('pose') : [undeclaredPose]
+  const [obstaclePaths, scanPaths] = [pathsOf('obstacles'), pathsOf('scan')]
+  return {
+    pose: (data) => posePath && PoseValue.safeParse(valueAt(data, posePath)).data,
+    sightings: (data) => ({
+      obstacles: obstaclePaths.flatMap((path) => Obstacles.safeParse(valueAt(data, path)).data ?? []),
+      scan: scanPaths.flatMap((path) => returnsOf(valueAt(data, path))),
+    }),
+    readings: (data) => (schema ? declaredReadings(data, schema) : readingsOf(data)),
+  }
+}
+
+function valueAt(data: unknown, path: readonly string[]): unknown {
+  let value = data
+  for (const name of path) value = isRecord(value) ? value[name] : undefined
+  return value
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the rays of a scan that hit something. */
+function returnsOf(value: unknown): Sighting[] {
+  const { data } = Scan.safeParse(value)
+  if (!data) return []
+  const { angle_min_rad, angle_increment_rad, range_max_m = Number.POSITIVE_INFINITY, ranges_m } = data
+  return ranges_m.flatMap((distanceM, index) =>
+    distanceM > 0 && distanceM <= range_max_m
+      ? [{ distanceM, bearingRad: angle_min_rad + index * angle_increment_rad }]
+      : [],
+  )
+}
+
+/** Returns the readings of the declared fields in the order of the schema, then those of the others. */
+function declaredReadings(data: unknown, schema: Pick<TelemetrySchema, 'properties'>): Reading[] {
+  const readings: Reading[] = []
+  if (!isRecord(data)) return readingsOf(data)
+  addObject(data, schema, [], readings)
+  return readings.slice(0, MAX_READINGS)
+}
+
+function addObject(
+  data: Record<string, unknown>,
+  { properties }: Pick<TelemetrySchema, 'properties'>,
+  above: readonly string[],
+  readings: Reading[],
+): void {
+  for (const [name, field] of Object.entries(properties))
+    if (data[name] !== undefined) addField(data[name], field, [...above, name], readings)
+  for (const [name, value] of Object.entries(data))
+    if (!Object.hasOwn(properties, name)) collectReadings(value, [...above, name], readings)
+}
+
+function addField(value: unknown, field: TelemetryField, path: readonly string[], readings: Reading[]): void {
+  const label = field.title ?? labelOf(path)
+  const kind = 'x-kind' in field ? field['x-kind'] : undefined
+  const text = kind && textOf(kind, value)
+  if (text !== undefined) readings.push([label, text])
+  else if (field.type === 'object' && isRecord(value)) addObject(value, field, path, readings)
+  else if (field.type === 'array' && field.items.type !== 'object' && Array.isArray(value))
+    addItems(value, field.items['x-unit'], label, readings)
+  else readings.push([label, withUnit(value, 'x-unit' in field ? field['x-unit'] : '')])
+}
+
+/** Adds one reading for each number of an array, such as the joints of an arm. */
+function addItems(
+  values: readonly unknown[],
+  unit: string | undefined,
+  label: string,
+  readings: Reading[],
+): void {
+  for (const [index, value] of values.slice(0, MAX_READINGS).entries())
+    readings.push([`${label} ${index + 1}`, withUnit(value, unit)])
+}
+
+/** Returns the value of a kind as one text; undefined for a kind with a reading for each part, and for other values. */
+function textOf(kind: TelemetryKind, value: unknown): string | undefined {
+  if (kind === 'pose') {
+    const { data } = PoseValue.safeParse(value)
+    return data && formatPose(data)
+  }
+  if (kind === 'velocity') {
+    const { data } = VelocityValue.safeParse(value)
+    const parts = [data?.linear_mps, data?.angular_radps].map(
+      (speed, index) => speed !== undefined && withUnit(speed.toFixed(2), index === 0 ? 'm/s' : 'rad/s'),
+    )
+    return data && parts.filter(Boolean).join(', ')
+  }
+  if (kind === 'battery') return typeof value === 'number' ? `${Math.round(value * 100)} %` : undefined
+  if (kind === 'obstacles') return nearestText(Obstacles.safeParse(value).data)
+  if (kind === 'scan') return Scan.safeParse(value).success ? scanText(value) : undefined
+  return undefined
+}
+
+function nearestText(sightings: readonly Sighting[] | undefined): string | undefined {
+  if (sightings === undefined) return undefined
+  const [first, ...others] = sightings
+  if (first === undefined) return 'none'
+  const nearest = others.reduce((a, b) => (b.distanceM < a.distanceM ? b : a), first)
+  return `${nearest.distanceM.toFixed(2)} m, ${formatBearing(nearest.bearingRad)}`
+}
+
+function scanText(value: unknown): string {
+  const returns = returnsOf(value)
+  return returns.length === 0 ? 'no returns' : `${returns.length} returns, nearest ${nearestText(returns)}`
+}
