@@ -9,6 +9,7 @@ import type { Tickets } from '../src/modules/sessions/index.ts'
 import { createConnectLimit } from './connections/connect-limit.ts'
 import { createConnectionAdmission } from './connections/connection-admission.ts'
 import { drainConnections } from './connections/drain.ts'
+import { createHeartbeatAnswers } from './connections/heartbeat-answers.ts'
 import { createHeartbeats } from './connections/heartbeats.ts'
 import { createReconciler } from './connections/reconciler.ts'
 import type { RobotConnection } from './connections/robot-connection.ts'
@@ -64,6 +65,7 @@ type GatewayCounter =
   | 'logLines'
   | 'logLinesDropped'
   | 'heartbeats'
+  | 'heartbeatsCoalesced'
   | 'heartbeatsWritten'
   | 'lastFlushMs'
   | ControlCounter
@@ -135,6 +137,7 @@ export async function startGateway(
     startedAtMs,
     onMismatch: (connections) => sync.requestLookup(connections.map((connection) => connection.robotId)),
   })
+  const heartbeatAnswers = createHeartbeatAnswers({ startedAtMs })
   const wheel = createTimerWheel<RobotConnection>({
     timeoutMs: settings.heartbeatTimeoutMs,
     tickMs: WHEEL_TICK_MS,
@@ -159,12 +162,12 @@ export async function startGateway(
   })
   const frames = createRobotFrames({
     enqueueHeartbeat: heartbeats.enqueue,
+    answerHeartbeat: heartbeatAnswers.answer,
     acceptEpisode: episodes.accept,
     acceptLogLine: logs.accept,
     controlRelay,
     battery,
     stallClock,
-    startedAtMs,
   })
   const robots = createRobotConnections({
     presence,
@@ -259,6 +262,7 @@ export async function startGateway(
   const timers = [
     guard.every('timer:wheel', WHEEL_TICK_MS, findSilentRobots),
     guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
+    guard.every('timer:heartbeat-answers', heartbeatAnswers.roundMs, () => heartbeatAnswers.round(clockMs())),
     guard.every('timer:logs', logs.tickMs, logs.tick),
     // Separate timers, so that a failure or a slow database affects only one of them.
     guard.every('timer:repeat-stops', MAINTENANCE_MS, controlService.repeatStops),
@@ -295,7 +299,8 @@ export async function startGateway(
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
       const ticketsRefused = revokedTickets + participants.refused
       const { counts } = controlService
-      return { ...frames.counts, ...counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
+      const heartbeatCounts = { ...heartbeatAnswers.counts, heartbeatsWritten, lastFlushMs }
+      return { ...frames.counts, ...counts, ...logs.counts, ...heartbeatCounts, ticketsRefused }
     },
     stalledMs: () => 0, // the caller runs in the same thread
     async drain() {

@@ -3,6 +3,7 @@ import { SessionMember } from '../control/session-member.ts'
 
 /** Frames buffered for a connection that waits for its admission; of more than that, the newest. */
 const MAX_EARLY_FRAMES = 32
+const WINDOW_MS = 1_000
 
 /** One connection of a robot, with all of its state that does not belong to a session. */
 export class RobotConnection extends SessionMember implements RobotMember {
@@ -14,6 +15,8 @@ export class RobotConnection extends SessionMember implements RobotMember {
   heartbeatUnsaved = false
   #epoch = 0
   #lastHeartbeatMs = 0
+  #heartbeatWindowMs = 0
+  #heartbeatsInWindow = 0
   #battery = -1
   #batteryMs = 0
   /** Frames that arrived before the admission; undefined after it. */
@@ -41,6 +44,15 @@ export class RobotConnection extends SessionMember implements RobotMember {
 
   recordHeartbeat(nowMs: number): void {
     this.#lastHeartbeatMs = nowMs
+  }
+
+  /** Counts a heartbeat; returns how many there were in the present second. */
+  countHeartbeat(nowMs: number): number {
+    if (nowMs - this.#heartbeatWindowMs >= WINDOW_MS) {
+      this.#heartbeatWindowMs = nowMs
+      this.#heartbeatsInWindow = 0
+    }
+    return ++this.#heartbeatsInWindow
   }
 
   /** Charge as last reported, 0 to 1; -1 before the first report. */

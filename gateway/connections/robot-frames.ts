@@ -12,33 +12,33 @@ import type { ControlRelay } from '../control/control-relay.ts'
 import { type BatteryFeed, chargeOf } from '../persistence/battery-feed.ts'
 import { type LogLine, logLineOf } from '../persistence/robot-logs.ts'
 import { parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
+import { type Heartbeat, readPlainHeartbeat } from './plain-heartbeat.ts'
 import type { RobotConnection } from './robot-connection.ts'
 import type { StallClock } from './stall-clock.ts'
 
 /** Reads the frames of robots. Every frame is a sign of life; a heartbeat is also queued for the database. */
 export function createRobotFrames(deps: {
   enqueueHeartbeat: (connection: RobotConnection) => void
+  answerHeartbeat: (connection: RobotConnection, seq: number | null, nowMs: number) => void
   acceptEpisode: (connection: RobotConnection, episode: Episode, nowMs: number) => void
   acceptLogLine: (connection: RobotConnection, line: LogLine, nowMs: number) => void
   controlRelay: ControlRelay
   battery: BatteryFeed
   stallClock: StallClock
-  startedAtMs: number
 }) {
-  const { enqueueHeartbeat, acceptEpisode, acceptLogLine, controlRelay, battery, stallClock, startedAtMs } =
-    deps
+  const { enqueueHeartbeat, answerHeartbeat, acceptEpisode, acceptLogLine, controlRelay } = deps
+  const { battery, stallClock } = deps
   const counts = { frames: 0, heartbeats: 0 }
 
   /** Accepts every heartbeat, whatever its fields contain: it proves that the robot works. */
   function heartbeat(connection: RobotConnection, value: object, nowMs: number): void {
-    const { seq, battery: charge } = value as { seq?: unknown; battery?: unknown }
+    const { seq, battery: charge } = value as Heartbeat
     counts.heartbeats++
     connection.recordHeartbeat(nowMs)
     connection.recordWellFormed()
     if (charge !== undefined) battery.report(connection, chargeOf(charge), nowMs)
     enqueueHeartbeat(connection)
-    const echoed = isSequence(seq) ? String(seq) : 'null'
-    connection.sendIfFlowing(`{"type":"heartbeat_ack","seq":${echoed},"t":${startedAtMs + nowMs}}`, nowMs)
+    answerHeartbeat(connection, isSequence(seq) ? seq : null, nowMs)
   }
 
   /** Accepts a log line. One without a message is answered with an error, and does not count as malformed. */
@@ -66,6 +66,8 @@ export function createRobotFrames(deps: {
 
     /** Reads one text frame of an admitted connection. */
     read(connection: RobotConnection, text: string, nowMs: number): void {
+      const plain = readPlainHeartbeat(text)
+      if (plain) return heartbeat(connection, plain, nowMs)
       const value = parseFrame(text)
       // Telemetry that is nested too deep must not close a robot; the depth is known before the type.
       if (value === TOO_DEEP) return void connection.sendIfFlowing(errorFrame(TOO_DEEP), nowMs)
@@ -115,6 +117,6 @@ function isAck(value: object): value is { seq: number } {
   return 'seq' in value && isSequence(value.seq)
 }
 
-function isSequence(seq: unknown): boolean {
+function isSequence(seq: unknown): seq is number {
   return Number.isSafeInteger(seq) && (seq as number) >= 0
 }

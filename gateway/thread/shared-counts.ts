@@ -6,6 +6,7 @@ const IS_COUNT: Readonly<Record<keyof Gateway['counts'], true>> = {
   logLines: true,
   logLinesDropped: true,
   heartbeats: true,
+  heartbeatsCoalesced: true,
   heartbeatsWritten: true,
   lastFlushMs: true,
   passed: true,

@@ -77,6 +77,7 @@ export const Welcome = z.looseObject({
 })
 export type Welcome = z.infer<typeof Welcome>
 
+/** The answer to a heartbeat and to all earlier ones. */
 export const HeartbeatAck = z.looseObject({
   type: z.literal('heartbeat_ack'),
   seq: sequence.nullable(),

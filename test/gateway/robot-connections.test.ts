@@ -81,6 +81,33 @@ describe('heartbeats', () => {
     expect(await link.next('heartbeat_ack')).toMatchObject({ seq: 7 })
   })
 
+  test('beyond 50 a second are answered together, with the number and the time of the newest one', async () => {
+    const { owner, robot, link } = await connectedRobot()
+    const { link: other } = await connectedRobot()
+    const coalesced = async () => {
+      const page = await (await fetch(`${world.baseUrl}/metrics`)).text()
+      return Number(/^wheelhouse_heartbeats_coalesced_total (\d+)$/m.exec(page)?.[1])
+    }
+    const before = await coalesced()
+    for (let seq = 0; seq < 500; seq++) link.send({ type: 'heartbeat', seq })
+    await roundTrip(other)
+    const answers: { seq: number; t: number }[] = []
+    do answers.push(await link.next('heartbeat_ack'))
+    while (answers.at(-1)?.seq !== 499)
+    const seqs = answers.map(({ seq }) => seq)
+    expect(seqs.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, seq) => seq))
+    expect(seqs).toEqual(seqs.toSorted((first, second) => first - second))
+    expect(answers.length).toBeLessThan(500)
+    expect((await coalesced()) - before).toBe(500 - answers.length)
+    expect(link.socket.readyState).toBe(WebSocket.OPEN)
+    // None is lost: the newest one is persisted.
+    await waitFor(async () => {
+      const { body } = await owner.get(`/api/client/robots/${robot.id}`)
+      expect(Date.parse(body.last_heartbeat)).toBe(answers.at(-1)?.t)
+    })
+    await roundTrip(link)
+  })
+
   test('that are sent before the welcome are acknowledged after it', async () => {
     const robot = await world.robot(await world.client())
     const link = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)

@@ -10,7 +10,8 @@ export function measureGateway(
     readonly limitedSessions: number
     readonly counts: Readonly<
       Record<
-        | ('frames' | 'logLines' | 'logLinesDropped' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs')
+        | ('frames' | 'logLines' | 'logLinesDropped')
+        | ('heartbeats' | 'heartbeatsCoalesced' | 'heartbeatsWritten' | 'lastFlushMs')
         | ('passed' | 'dropped' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'),
         number
       >
@@ -55,6 +56,11 @@ export function measureGateway(
     counter(name, help, () => gateway.counts[count as keyof typeof controlCounters])
   }
   counter('wheelhouse_heartbeats_total', 'Heartbeats received', () => gateway.counts.heartbeats)
+  counter(
+    'wheelhouse_heartbeats_coalesced_total',
+    'Heartbeats answered together with a newer one of the same robot, because there were too many',
+    () => gateway.counts.heartbeatsCoalesced,
+  )
   counter(
     'wheelhouse_heartbeats_written_total',
     'Heartbeats written, at most one per second and robot',

@@ -233,6 +233,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   ...runByThemselves(
     'wheel',
     'heartbeats',
+    'heartbeat-answers',
     'repeat-stops',
     'silence',
     'session-writer',

@@ -41,8 +41,8 @@ export function createBeating() {
   let write = (_robot: RobotSocket) => {}
 
   const callbacks: RobotCallbacks = {
-    acked(robot) {
-      acked++
+    acked(robot, beats) {
+      acked += beats
       if (mode === 'steady') record(roundTrip, performance.now() - robot.sentAtMs)
       else if (mode === 'flood' && robot.outstanding === 0) write(robot)
     },

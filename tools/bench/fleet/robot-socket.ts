@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { connectRaw } from './raw-socket.ts'
-import { ackTimeMs, type FrameKind, kindOf, upgradeRequest, walkFrames } from './wire.ts'
+import { ackSeq, ackTimeMs, type FrameKind, kindOf, upgradeRequest, walkFrames } from './wire.ts'
 
 export interface RobotIdentity {
   readonly id: string
@@ -19,7 +19,8 @@ export interface Destination {
 
 /** Callbacks shared by all robots. */
 export interface RobotCallbacks {
-  acked(robot: RobotSocket, ackedMs: number): void
+  /** `beats` is the number of heartbeats that the frame acknowledges: a gateway may answer several at once. */
+  acked(robot: RobotSocket, beats: number): void
   ponged(robot: RobotSocket): void
 }
 
@@ -112,9 +113,11 @@ export class RobotSocket {
     if (kind === 'ack') {
       const ackedMs = ackTimeMs(data, end)
       this.lastAckedMs = ackedMs
-      this.outstanding--
+      const left = ackSeq(data, start)
+      const beats = Math.max(1, this.outstanding - left)
+      this.outstanding = left
       this.ackedTimesMs?.push(ackedMs)
-      this.callbacks.acked(this, ackedMs)
+      this.callbacks.acked(this, beats)
     } else if (kind === 'pong') {
       this.outstanding = 0
       this.callbacks.ponged(this)

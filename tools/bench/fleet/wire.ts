@@ -28,12 +28,13 @@ export function maskedFrame(opcode: number, payload: Uint8Array): Buffer {
 }
 
 /** Heartbeats are built once, because computation of the generator takes processor time from the measured server. */
-export const heartbeatFrame = maskedFrame(OPCODE_TEXT, Buffer.from('{"type":"heartbeat","seq":1}'))
+const heartbeat = (seq: number) => maskedFrame(OPCODE_TEXT, Buffer.from(`{"type":"heartbeat","seq":${seq}}`))
+export const heartbeatFrame = heartbeat(0)
 export const pingFrame = maskedFrame(OPCODE_PING, Buffer.alloc(0))
 
-/** Returns several heartbeats as one piece, for one write. */
+/** Returns several heartbeats as one piece, for one write. The `seq` of each is the number of those after it. */
 export const heartbeatsFrame = (count: number): Buffer =>
-  Buffer.concat(Array.from({ length: count }, () => heartbeatFrame))
+  Buffer.concat(Array.from({ length: count }, (_, index) => heartbeat(count - 1 - index)))
 
 /** Returns the request that opens a WebSocket, with a credential if there is one. */
 export function upgradeRequest(path: string, token?: string): string {
@@ -92,6 +93,18 @@ export function kindOf(opcode: number, data: Buffer, start: number): FrameKind {
   if (opcode !== OPCODE_TEXT) return 'other'
   const frameType = data[start + TYPE_OFFSET]
   return frameType === H ? 'ack' : frameType === W ? 'welcome' : 'other'
+}
+
+/** `{"type":"heartbeat_ack","seq":` precedes the number of an acknowledgement. */
+const SEQ_OFFSET = 30
+const ZERO = '0'.charCodeAt(0)
+
+/** Parses the `seq` of an acknowledgement: how many heartbeats of its write are not acknowledged yet. */
+export function ackSeq(data: Buffer, start: number): number {
+  let value = 0
+  for (let at = start + SEQ_OFFSET; (data[at] as number) >= ZERO; at++)
+    value = value * 10 + (data[at] as number) - ZERO
+  return value
 }
 
 const TIME_DIGITS = 13

@@ -59,6 +59,7 @@ export async function measureHeartbeats(lab: Lab, plan: Plan): Promise<Section> 
       `${figure(plan.robots)} robots; each sends ${BEATS_PER_WRITE} beats in one write, and again when all are answered; ` +
         `${plan.floodSeconds} s after ${plan.warmUpMs / 1_000} s of warming up. The bare server answers one ping for each ${BEATS_PER_WRITE} beats.`,
       'Beats of one robot are coalesced: ws and Wheelhouse write each robot once a second, the UNNEST row counts rows.',
+      'Wheelhouse answers several beats with one acknowledgement while it is overloaded; ws answers each.',
       "CPU is that of the server's process (UNNEST: of the writing client), without PostgreSQL and the generator.",
       ...wheelhouse.complaints,
       `Longest pause of the load generator while it flooded Wheelhouse: ${figure(wheelhouse.pauseMs)} ms.`,
