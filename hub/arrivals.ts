@@ -1,12 +1,12 @@
 import { createBatchLoader } from '../src/core/database/batch-loader.ts'
 
-const INTERVAL_MS = 10
+const INTERVAL_MS = 25
 const MAX_RELEASED = 1_000
 
 /**
- * Creates a function that settles at once for a lone arrival, and together for all arrivals of the next ten
- * milliseconds. Work that starts together loads together: thousands of clients that return at once cause a hundred
- * queries of each kind a second, however many they are.
+ * Creates a function that settles at once for a lone arrival, and together for all arrivals of the next 25 milliseconds.
+ * Work that starts together loads together: thousands of clients that return at once cause forty queries of each kind a
+ * second, however many they are.
  */
 export function createArrivals(): () => Promise<unknown> {
   const release = createBatchLoader(async (arrivals: readonly true[]) => arrivals, {

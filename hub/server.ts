@@ -25,6 +25,7 @@ import { type AuthFailure, limitHandshakes } from './handshakes.ts'
 import { watchPermissionChanges } from './permission-changes.ts'
 import { guardSlowClients } from './slow-clients.ts'
 import { trackUserPresence } from './user-presence-tracker.ts'
+import { batchWrites } from './write-batches.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** The longest delay of a timer, about 24 days. A token that lives longer is checked again at the next connect. */
@@ -83,6 +84,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
     ),
     cors: { origin: [...allowedOrigins], credentials: true },
   })
+  batchWrites(io, guard)
   const handshakes = limitHandshakes(io, {
     perMinute: deps.handshakesPerMinute,
     trustedProxies: deps.trustedProxies,

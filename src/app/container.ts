@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createTransactor } from '../core/events/transactor.ts'
+import { createStatementRunner, createTransactor } from '../core/events/transactor.ts'
 import { createIdempotency } from '../core/http/idempotency.ts'
 import { createRateLimits } from '../core/http/rate-limits.ts'
 import { cronQueue } from '../core/jobs/cron-queue.ts'
@@ -185,6 +185,11 @@ function createCore(
     validateEvents: config.validateOutput,
     beforeCommit: idempotency.markEffect,
   })
+  const runStatement = createStatementRunner({
+    ...deps,
+    beforeCommit: idempotency.markEffect,
+    hasEffectBeforeCommit: idempotency.marksEffects,
+  })
   return {
     ...deps,
     processId: randomUUID(),
@@ -196,6 +201,7 @@ function createCore(
     idempotency,
     forkEntityManager,
     transact,
+    runStatement,
     jobs,
   }
 }

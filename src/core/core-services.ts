@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Db } from './database/tables.ts'
 import type { Bus } from './events/bus.ts'
-import type { Transact } from './events/transactor.ts'
+import type { RunStatement, Transact } from './events/transactor.ts'
 import type { Idempotency } from './http/idempotency.ts'
 import type { RateLimits } from './http/rate-limits.ts'
 import type { Jobs } from './jobs/jobs.ts'
@@ -22,6 +22,7 @@ export interface CoreServices {
   /** Creates an entity manager with a separate identity map, for one request or job. */
   readonly forkEntityManager: () => EntityManager
   readonly transact: Transact
+  readonly runStatement: RunStatement
   /** Background work. A transaction creates jobs with `tx.enqueue`. */
   readonly jobs: Jobs
   readonly bus: Bus

@@ -43,6 +43,12 @@ export interface JobWriter {
 
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
+/**
+ * Runs work of one statement that appends its domain event itself (`appendEventSql`). A result of undefined means that
+ * there is no event.
+ */
+export type RunStatement = <T>(work: (db: Db) => Promise<T | undefined>) => Promise<T | undefined>
+
 /** Deadlock and serialization failures: PostgreSQL has rolled back, so the same work may run again. */
 const RETRYABLE = new Set(['40P01', '40001'])
 const MAX_ATTEMPTS = 4
@@ -84,27 +90,59 @@ export function createTransactor(deps: {
   beforeCommit?: (trx: Transaction<Tables>) => Promise<void>
 }): Transact {
   const { db, bus, jobs, beforeCommit } = deps
-  return async (work) => {
-    for (let attempt = 1; ; attempt++) {
+  return async (work) =>
+    await retried(async () => {
       const effects = new Effects()
-      try {
-        const result = await db.transaction().execute(async (trx) => {
-          const { tx, flush } = openTx(trx, effects, deps)
-          const output = await work(tx)
-          await flush()
-          if (effects.events.length > 0)
-            await insertOutboxEvents(trx, { events: JSON.stringify(effects.events) })
-          if (effects.jobs.length > 0) await jobs.insert(trx, effects.jobs)
-          await beforeCommit?.(trx)
-          return output
-        })
-        effects.publish(bus)
-        if (effects.jobs.length > 0) jobs.announce(effects.jobs)
-        return result
-      } catch (cause) {
-        const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-        if (!RETRYABLE.has(code) || attempt === MAX_ATTEMPTS) throw cause
-      }
+      const result = await db.transaction().execute(async (trx) => {
+        const { tx, flush } = openTx(trx, effects, deps)
+        const output = await work(tx)
+        await flush()
+        if (effects.events.length > 0)
+          await insertOutboxEvents(trx, { events: JSON.stringify(effects.events) })
+        if (effects.jobs.length > 0) await jobs.insert(trx, effects.jobs)
+        await beforeCommit?.(trx)
+        return output
+      })
+      effects.publish(bus)
+      if (effects.jobs.length > 0) jobs.announce(effects.jobs)
+      return result
+    })
+}
+
+/**
+ * Creates the function that runs a single statement. It is its own transaction, which saves three round trips, except
+ * when something must be written before the commit.
+ */
+export function createStatementRunner(deps: {
+  db: Db
+  bus: Bus
+  beforeCommit: (trx: Transaction<Tables>) => Promise<void>
+  /** Returns whether `beforeCommit` has an effect now. */
+  hasEffectBeforeCommit: () => boolean
+}): RunStatement {
+  const { db, bus, beforeCommit, hasEffectBeforeCommit } = deps
+  const inTransaction = async <T>(work: (db: Db) => Promise<T>): Promise<T> =>
+    await db.transaction().execute(async (trx) => {
+      const output = await work(trx)
+      await beforeCommit(trx)
+      return output
+    })
+  return async (work) =>
+    await retried(async () => {
+      const result = await (hasEffectBeforeCommit() ? inTransaction(work) : work(db))
+      if (result !== undefined) bus.publish('outbox.wake', {})
+      return result
+    })
+}
+
+/** Runs an attempt again after a deadlock or a serialization failure. */
+async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let number = 1; ; number++) {
+    try {
+      return await attempt()
+    } catch (cause) {
+      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+      if (!RETRYABLE.has(code) || number === MAX_ATTEMPTS) throw cause
     }
   }
 }

@@ -146,6 +146,9 @@ export function createIdempotency(parts: Deps) {
     intercept: interceptor,
     once,
 
+    /** Returns whether the running code belongs to a request with a key, so that its effects are marked. */
+    marksEffects: (): boolean => current.getStore()?.finished === false,
+
     /**
      * Records, at the end of every transaction, that the request of this key has had an effect. After a crash, a
      * repeated request is then not executed again.

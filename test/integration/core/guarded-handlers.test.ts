@@ -288,6 +288,8 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.socket.terminate()
   },
   'engine:connection': async () => (await fixture.client.hub()).close(),
+  'engine:flush': async () => (await fixture.client.hub()).close(),
+  'engine:drain': async () => (await fixture.client.hub()).close(),
   'timer:refused-handshake': async () => {
     await expect(fixture.client.hub({ token: 'nonsense' })).rejects.toThrow()
     await waitFor(() => expect(failing).toBeUndefined())

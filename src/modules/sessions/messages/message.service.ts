@@ -4,10 +4,11 @@ import { sql } from 'kysely'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db, Tables } from '../../../core/database/tables.ts'
 import { AppError, notFound, uniqueViolation } from '../../../core/errors/errors.ts'
-import type { Transact } from '../../../core/events/transactor.ts'
+import { appendEventSql } from '../../../core/events/outbox-sql.ts'
+import type { RunStatement } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { messageView } from '../record/session.view.ts'
-import { recordLogEntry } from '../record/session-event-log.ts'
+import { logEvent } from '../record/session-event-log.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 
 const CHAT_MESSAGE = 'chat.message' satisfies SessionEventType
@@ -36,12 +37,29 @@ interface NewMessage {
   readonly at: Date
 }
 
+/** Returns the event of a message without its number and the role of its sender, which the statement determines. */
+function eventOf({ id, sessionId, senderId, senderName, body, at }: NewMessage) {
+  const message = messageView({
+    id,
+    session_id: sessionId,
+    seq: 0,
+    sender_id: senderId,
+    sender_name: senderName,
+    sender_role: 'client',
+    body,
+    created_at: at,
+  })
+  return logEvent({ sessionId, seq: 0, type: CHAT_MESSAGE, at, data: { ...message } })
+}
+
+const appendEvent = appendEventSql('session.event', 'publishable.event', 'publishable')
+
 /**
- * Increments the session's log number, which locks its row, and inserts the message and its log entry: log and chat have
- * one order. It is one statement, because every message pays for it. Inserts nothing unless the sender is a participant
- * or an admin.
+ * Increments the session's log number, which locks its row, and inserts the message, its log entry and its domain event:
+ * log and chat have one order. It is one statement, because every message pays for it. Inserts nothing unless the sender
+ * is a participant or an admin.
  */
-const insertNext = compiled<NewMessage>()((db, param) =>
+const insertNext = compiled<NewMessage & { readonly event: string }>()((db, param) =>
   db
     .with('next_entry', (cte) =>
       cte
@@ -86,6 +104,15 @@ const insertNext = compiled<NewMessage>()((db, param) =>
             .select([sql<unknown>`jsonb_build_object('message_id', id)`.as('data'), 'created_at']),
         ),
     )
+    .with('publishable', (cte) =>
+      cte.selectFrom('sent').select(
+        sql<unknown>`${param('event')}::jsonb || jsonb_build_object('seq', seq, 'data',
+          (${param('event')}::jsonb -> 'data') || jsonb_build_object('seq', seq, 'sender_role', sender_role))`.as(
+          'event',
+        ),
+      ),
+    )
+    .with('recorded', () => sql<Record<never, never>>`(${sql.raw(appendEvent)})`)
     .selectFrom('sent')
     .select(messageColumns),
 )
@@ -93,11 +120,11 @@ const insertNext = compiled<NewMessage>()((db, param) =>
 /** Sends and lists the chat messages of sessions. Messages share the numbering of the session's log. */
 export function createMessages(deps: {
   db: Db
-  transact: Transact
+  runStatement: RunStatement
   now: () => Date
   queries: SessionQueries
 }) {
-  const { db, transact, now, queries } = deps
+  const { db, runStatement, now, queries } = deps
 
   async function findByClientMessageId(
     sessionId: string,
@@ -127,23 +154,21 @@ export function createMessages(deps: {
     body: string,
     clientMessageId: string | undefined,
   ) {
-    return await transact(async (tx) => {
-      const at = now()
-      const [row] = await insertNext(tx.db, {
-        id: randomUUID(),
-        sessionId,
-        senderId: caller.userId,
-        senderName: caller.displayName,
-        isAdmin: caller.roles.includes('admin'),
-        body,
-        clientMessageId: clientMessageId ?? null,
-        at,
-      })
-      if (!row) throw notFound('Session')
-      const message = messageView(row)
-      recordLogEntry(tx, { sessionId, seq: row.seq, type: CHAT_MESSAGE, at, data: { ...message } })
-      return message
-    })
+    const at = now()
+    const draft: NewMessage = {
+      id: randomUUID(),
+      sessionId,
+      senderId: caller.userId,
+      senderName: caller.displayName,
+      isAdmin: caller.roles.includes('admin'),
+      body,
+      clientMessageId: clientMessageId ?? null,
+      at,
+    }
+    const event = JSON.stringify(eventOf(draft))
+    const row = await runStatement(async (trx) => (await insertNext(trx, { ...draft, event }))[0])
+    if (!row) throw notFound('Session')
+    return messageView(row)
   }
 
   return {

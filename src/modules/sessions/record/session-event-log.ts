@@ -1,5 +1,6 @@
 import type { SessionEventType } from '@wheelhouse/protocol'
 import { compiled } from '../../../core/database/compiled.ts'
+import type { EventPayload } from '../../../core/events/catalog.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 
 export interface LogEntry {
@@ -31,13 +32,16 @@ const insertEntry = compiled<Pick<LogEntry, 'sessionId' | 'seq' | 'type' | 'data
 export async function appendToLog(tx: Tx, entry: LogEntry): Promise<void> {
   const { sessionId, seq, type, at, data, publicPayload = data } = entry
   await insertEntry(tx.db, { sessionId, seq, type, data, at })
-  recordLogEntry(tx, { sessionId, seq, type, at, data: publicPayload })
+  tx.record('session.event', logEvent({ sessionId, seq, type, at, data: publicPayload }))
 }
 
-/** Appends an entry with its published payload to the outbox. The caller has inserted the entry in this transaction. */
-export function recordLogEntry(
-  tx: Tx,
-  { sessionId, seq, type, at, data }: Omit<LogEntry, 'publicPayload'>,
-): void {
-  tx.record('session.event', { session_id: sessionId, seq, type, data, at: at.toISOString() })
+/** Returns the domain event of an entry with its published payload. */
+export function logEvent({
+  sessionId,
+  seq,
+  type,
+  at,
+  data,
+}: Omit<LogEntry, 'publicPayload'>): EventPayload<'session.event'> {
+  return { session_id: sessionId, seq, type, data, at: at.toISOString() }
 }
