@@ -12,6 +12,7 @@ export const hubNames = {
   ws: 'ws, one write per connection',
   socketIo: 'Socket.IO',
   socketIoAgain: 'Socket.IO, repeated',
+  socketIoOnUws: 'Socket.IO on uWebSockets.js',
   wheelhouse: 'Wheelhouse hub',
 } as const
 
@@ -56,16 +57,16 @@ export async function startSocketIoNodes(
   lab: Lab,
   redisUrl: string,
   count: number,
-  options: { nodeFlags?: readonly string[]; again?: boolean } = {},
+  options: { nodeFlags?: readonly string[]; again?: boolean; engine?: 'uws' } = {},
 ): Promise<SocketIoNodes> {
-  const { nodeFlags = [], again = false } = options
-  const env = { REDIS_URL: redisUrl }
+  const { nodeFlags = [], again = false, engine } = options
+  const env = { REDIS_URL: redisUrl, ...(engine && { ENGINE: engine }) }
   const start = () => startPeer(lab, 'tools/bench/servers/hub-socketio.ts', { env, nodeFlags })
   const nodes = await Promise.all(Array.from({ length: count }, start))
   const peers = nodes.map(({ child }) => callerOf<SocketIoPeer>(child.process))
   const [first] = peers as [Call<SocketIoPeer>]
   return {
-    name: again ? hubNames.socketIoAgain : hubNames.socketIo,
+    name: engine ? hubNames.socketIoOnUws : again ? hubNames.socketIoAgain : hubNames.socketIo,
     nodes,
     peers,
     subscription: ({ sessionId }, node) => ({

@@ -46,6 +46,7 @@ export async function fanOutRows(
       const servers = [
         ...(nodes === plan.processes[0] ? [() => startWsBroadcast(lab)] : []),
         () => startSocketIoNodes(lab, redisUrl, nodes),
+        ...(nodes === 1 ? [() => startSocketIoNodes(lab, redisUrl, nodes, { engine: 'uws' as const })] : []),
         () => startWheelhouseHubs(lab, redisUrl, nodes),
         () => startSocketIoNodes(lab, redisUrl, nodes, { again: true }),
       ]
@@ -136,14 +137,28 @@ function judgedRow(shape: Shape, measured: readonly Measured[]): Row[] {
     measured.filter(({ name }) => names.includes(name)).flatMap(({ runs }) => runs)
   const bare = runsOf(hubNames.socketIo, hubNames.socketIoAgain)
   const ours = runsOf(hubNames.wheelhouse)
-  const ratio = median(ours.map(perSecond)) / median(bare.map(perSecond))
-  const cpuRatio = median(ours.map(cpuEach)) / median(bare.map(cpuEach))
+  const onUws = runsOf(hubNames.socketIoOnUws)
+  const compared = (runs: readonly Run[]) => {
+    const ratio = median(runs.map(perSecond)) / median(bare.map(perSecond))
+    const cpuRatio = median(runs.map(cpuEach)) / median(bare.map(cpuEach))
+    return { ratio, measured: `${figure(ratio)}; CPU of a delivery × ${figure(cpuRatio)}` }
+  }
+  const { ratio, measured: measuredRatio } = compared(ours)
   return [
     {
       what: `— Wheelhouse / Socket.IO, ${named(shape)}`,
-      measured: `${figure(ratio)}; CPU of a delivery × ${figure(cpuRatio)}`,
+      measured: measuredRatio,
       goal: `≥ ${LEAST_RATIO}`,
       met: ratio >= LEAST_RATIO,
     },
+    // Compared for the decision on the engine of the hub; Wheelhouse does not use it.
+    ...(onUws.length === 0
+      ? []
+      : [
+          {
+            what: `— ${hubNames.socketIoOnUws} / Socket.IO, ${named(shape)}`,
+            measured: compared(onUws).measured,
+          },
+        ]),
   ]
 }

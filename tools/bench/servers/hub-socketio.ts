@@ -1,3 +1,4 @@
+import { App, us_socket_local_port, type WebSocketBehavior } from 'uWebSockets.js'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -7,15 +8,19 @@ import { Server } from 'socket.io'
 import { eventOf, type SessionEventRecord } from '../hub/packets.ts'
 import { offer, sendReady } from '../rpc.ts'
 
-// The peer: Socket.IO with the adapter of Wheelhouse's hub, and rooms; without users, log and database.
+// The peer: Socket.IO with the adapter of Wheelhouse's hub, and rooms; without users, log and database. With ENGINE=uws
+// it is attached to uWebSockets.js, which publishes to rooms by itself.
 
 /** Events emitted at once, as many as Wheelhouse reads from the outbox at a time. */
 const BATCH = 500
 const BACKLOG = 4_096
+/** As the limit of the hub for a client that does not read. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024
 
 const redis = process.env.REDIS_URL
+const usesUws = process.env.ENGINE === 'uws'
 const http = createServer()
-const io = new Server(http, { serveClient: false })
+const io = usesUws ? new Server({ serveClient: false }) : new Server(http, { serveClient: false })
 if (redis) {
   io.adapter(createShardedAdapter(new Redis(redis), new Redis(redis), { subscriptionMode: 'static' }))
 }
@@ -60,7 +65,28 @@ const handlers = {
 }
 export type SocketIoPeer = typeof handlers
 
+/** Attaches Socket.IO so that a client beyond the limit is closed, and does not silently lose events. */
+function attachToUws(): void {
+  const app = App()
+  const withLimit = Object.create(app, {
+    ws: {
+      value: (path: string, behavior: WebSocketBehavior<unknown>) =>
+        app.ws(path, { ...behavior, closeOnBackpressureLimit: true }),
+    },
+    any: { value: app.any.bind(app) },
+    publish: { value: app.publish.bind(app) },
+  })
+  io.attachApp(withLimit, { maxBackpressure: MAX_UNREAD_BYTES } as object)
+  app.listen('127.0.0.1', 0, (listenSocket) => {
+    if (!listenSocket) throw new Error('cannot listen')
+    sendReady(us_socket_local_port(listenSocket))
+  })
+}
+
 offer(handlers)
-http.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG }, () => {
-  sendReady((http.address() as AddressInfo).port)
-})
+if (usesUws) attachToUws()
+else {
+  http.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG }, () => {
+    sendReady((http.address() as AddressInfo).port)
+  })
+}
