@@ -1,3 +1,4 @@
+import { Socket as NetSocket } from 'node:net'
 import { sql } from 'kysely'
 import { io, type Socket } from 'socket.io-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,10 +8,11 @@ import { openSessionFixture, performAction, type SessionFixture } from '../suppo
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// The statements of a message and of returning clients. Limits of time belong to the benchmark.
+// The statements of a message and of returning clients, and the writes of a burst. Limits of time belong to the benchmark.
 
 const MESSAGES = 20
 const CLIENTS = 200
+const BURST = 200
 /** The hub releases returning clients once in this time. */
 const RELEASE_MS = 25
 
@@ -74,6 +76,52 @@ test('a message costs two statements of the api, two of the outbox relay, and fi
   })
   for (const table of ['outbound_events', 'user_events', 'event_streams'])
     expect(await rowsWritten(table), `${table}: no user reads a stream`).toBe(0)
+  hub.close()
+})
+
+/** Counts the writes of the hub's sockets, until it is disposed. */
+function countHubWrites() {
+  const port = Number(new URL(world.hubUrl).port)
+  const { _write, _writev } = NetSocket.prototype
+  let count = 0
+  NetSocket.prototype._write = function (...input) {
+    if (this.localPort === port) count++
+    return _write.apply(this, input)
+  }
+  NetSocket.prototype._writev = function (...input) {
+    if (this.localPort === port) count++
+    return _writev?.apply(this, input)
+  }
+  return {
+    get count() {
+      return count
+    },
+    [Symbol.dispose]() {
+      Object.assign(NetSocket.prototype, { _write, _writev })
+    },
+  }
+}
+
+test('a burst of events reaches a client with few writes', async () => {
+  const hub = await fixture.owner.hub()
+  await hub.send('session:watch', { session_id: fixture.id })
+  await world.drained()
+  using writes = countHubWrites()
+  const events = Array.from({ length: BURST }, (_, index) => ({
+    name: 'session.event',
+    payload: JSON.stringify({
+      session_id: fixture.id,
+      seq: 1_000 + index,
+      type: 'test',
+      data: {},
+      at: new Date().toISOString(),
+    }),
+  }))
+  await world.platform.core.db.insertInto('outbox').values(events).execute()
+  await hub.saw('session:event', { seq: 999 + BURST })
+  const seqs = hub.of('session:event').map(({ seq }) => seq)
+  expect(seqs).toEqual(Array.from({ length: BURST }, (_, index) => 1_000 + index))
+  expect(writes.count).toBeLessThan(BURST / 4)
   hub.close()
 })
 
