@@ -56,12 +56,14 @@ describe.concurrent('several gateways', () => {
   })
 
   test('concurrent identical episodes of many robots, in any order: no deadlock, each counted once', async () => {
-    await using world = await createWorld()
+    // A connection for each: requests that wait for one are refused after five seconds.
+    await using world = await createWorld({ env: { DATABASE_POOL_SIZE: '30' } })
     const {
       datasets: { episodeStore },
     } = world.platform
     const owner = await world.client()
-    const robots = await Promise.all(times(8).map(() => world.robot(owner)))
+    const robots: Awaited<ReturnType<typeof world.robot>>[] = []
+    for (const _ of times(8)) robots.push(await world.robot(owner))
     const all: ReportedEpisode[] = robots.flatMap(({ id }) =>
       times(20).map((n) => ({
         robotId: id,
