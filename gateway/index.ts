@@ -6,6 +6,8 @@ import type { Guard } from '../src/core/process/guard.ts'
 import type { Presence } from '../src/modules/presence/index.ts'
 import type { RobotTokens } from '../src/modules/robots/index.ts'
 import type { Tickets } from '../src/modules/sessions/index.ts'
+import type { CreateChannelHost } from './channel/channel-host.ts'
+import { createGatewayChannels, type DataChannelSettings } from './channel/gateway-channels.ts'
 import { createConnectLimit } from './connections/connect-limit.ts'
 import { createConnectionAdmission } from './connections/connection-admission.ts'
 import { drainConnections } from './connections/drain.ts'
@@ -53,6 +55,8 @@ export interface GatewayDeps
   readonly settings: RobotSettings & {
     readonly operatorGraceMs: number
     readonly robotConnectsPerMinute: number
+    /** Null to use WebSockets only. */
+    readonly dataChannel: DataChannelSettings | null
   }
   readonly allowedOrigins: readonly string[]
   /** Renders the response to GET /metrics. */
@@ -91,18 +95,24 @@ export interface Gateway {
 /**
  * Starts the gateway: it connects robots with their operators and observers, and records their presence.
  * @param listen opens the port; tests of control without sockets replace it
+ * @param createChannelHost creates the data channels; the same tests replace it
  */
 export async function startGateway(
   deps: GatewayDeps,
   host: string,
   port: number,
   listen: ListenForConnections = listenForConnections,
+  createChannelHost?: CreateChannelHost,
 ): Promise<Gateway> {
   const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = deps
   const startedAtMs = Date.now() - 1 // clock readings are above 0, because 0 means "never"
   const clockMs = () => Date.now() - startedAtMs
 
   const stallClock = new StallClock(WHEEL_TICK_MS, clockMs())
+  const { offers: channelOffers, close: closeChannels } = createGatewayChannels(
+    { settings: settings.dataChannel, host, webSocketPort: () => server.port, guard, log, clockMs },
+    createChannelHost,
+  )
   const battery = createBatteryFeed({ startedAtMs })
   const controlService = createControlSessionService({
     controlPersistence: deps.controlPersistence,
@@ -115,6 +125,7 @@ export async function startGateway(
     settings,
     battery,
     stallClock,
+    channelOffers,
     clockMs,
     requestLookup: (robotIds) => sync.requestLookup(robotIds),
     pollChanges: () => sync.poll(),
@@ -166,12 +177,17 @@ export async function startGateway(
     acceptEpisode: episodes.accept,
     acceptLogLine: logs.accept,
     controlRelay,
+    guard,
+    clockMs,
+    channelOffers,
+    onRoundTrip: controlService.robotMeasured,
     battery,
     stallClock,
   })
   const robots = createRobotConnections({
     presence,
     frames,
+    channelOffers,
     sessionRegistry,
     wheel,
     requestLookup: sync.requestLookup,
@@ -203,11 +219,7 @@ export async function startGateway(
     {
       connectionAdmission,
       robots: { ...robots, drained: controlRelay.robotDrained, pong: controlService.robotAnswered },
-      participants: {
-        ...participants,
-        drained: controlService.participantDrained,
-        pong: controlService.participantAnswered,
-      },
+      participants: { ...participants, ...controlService.participantEvents },
       guard,
       metricsPage: deps.metricsPage,
       isReady: () => databaseOk && !draining,
@@ -330,6 +342,7 @@ export async function startGateway(
       for (const stop of stopListening) stop()
       controlService.haltAll('gateway_draining') // in case the drain did not finish
       server.close()
+      closeChannels()
     },
   }
 }

@@ -104,4 +104,5 @@ const settingsOf = (config: GatewayConfig): GatewaySettings => ({
   deadmanMs: config.deadmanMs,
   operatorGraceMs: config.operatorGraceMs,
   robotConnectsPerMinute: config.robotConnectsPerMinute,
+  dataChannel: config.dataChannel,
 })

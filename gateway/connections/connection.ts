@@ -1,5 +1,6 @@
 import type { WebSocket } from 'uWebSockets.js'
 import { type CloseReason, closeCodes, MAX_FRAME_BYTES } from '@wheelhouse/protocol'
+import type { DataChannel } from '../channel/data-channel.ts'
 
 /** Most bytes that may wait for a peer. Beyond it, droppable frames are dropped, and others close the connection. */
 export const MAX_BUFFERED_BYTES = 256 * 1024
@@ -31,6 +32,8 @@ export class GatewayConnection {
   #framesInWindow = 0
   /** Malformed frames in a row. */
   #malformedFrames = 0
+  #channel: DataChannel | null = null
+  #lastOfferMs = Number.NEGATIVE_INFINITY
 
   constructor(nowMs: number) {
     this.#lastSignMs = nowMs
@@ -58,9 +61,31 @@ export class GatewayConnection {
     this.#socket = socket
   }
 
-  /** Notes that the socket is closed: uWebSockets throws on any further use of it. */
+  /** Notes that the socket is closed: uWebSockets throws on any further use of it. Its data channel ends with it. */
   detach(): void {
     this.#socket = undefined
+    this.setChannel(null)
+  }
+
+  /** The data channel; null without one. It may not be open yet. */
+  get channel(): DataChannel | null {
+    return this.#channel
+  }
+
+  /** Replaces the data channel and closes the earlier one. */
+  setChannel(channel: DataChannel | null): void {
+    const before = this.#channel
+    this.#channel = channel
+    before?.close()
+  }
+
+  /** When the peer last offered a data channel. */
+  get lastOfferMs(): number {
+    return this.#lastOfferMs
+  }
+
+  recordOffer(nowMs: number): void {
+    this.#lastOfferMs = nowMs
   }
 
   /** Sends a frame that must arrive. Closes a peer that is too slow for it, which then reconnects. */
@@ -76,6 +101,12 @@ export class GatewayConnection {
     if (this.#blockedSinceMs !== 0) return false
     this.send(frame, nowMs)
     return true
+  }
+
+  /** Sends a frame that may be lost, over the data channel as long as that delivers. */
+  sendFast(frame: string, nowMs: number): boolean {
+    if (this.#channel?.trusted && this.#channel.send(frame)) return true
+    return this.sendIfFlowing(frame, nowMs)
   }
 
   /** Pings the peer's library, unless the ping would wait behind unread frames. Returns whether it was sent. */
@@ -121,11 +152,13 @@ export class GatewayConnection {
   }
 
   close(reason: CloseReason): void {
+    this.setChannel(null) // at once: the socket may wait for a handshake
     this.#socket?.end(closeCodes[reason].code, closeCodes[reason].reason)
   }
 
   /** Breaks the connection without a close frame: the peer counts as dead. */
   terminate(): void {
+    this.setChannel(null)
     this.#socket?.close()
   }
 }

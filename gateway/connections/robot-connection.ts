@@ -1,3 +1,4 @@
+import { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { RobotMember } from '../control/control-session.ts'
 import { SessionMember } from '../control/session-member.ts'
 
@@ -9,6 +10,8 @@ const WINDOW_MS = 1_000
 export class RobotConnection extends SessionMember implements RobotMember {
   readonly robotId: string
   readonly tokenVersion: number
+  /** Sends control, stops and changes of the session. */
+  readonly ordered = new OrderedFrames(this)
   /** In which part of each second the heartbeat is written; -1 before the first one. Set by `createHeartbeats` only. */
   slice = -1
   /** Whether the newest heartbeat waits for the database. Set by `createHeartbeats` only. */

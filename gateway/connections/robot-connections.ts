@@ -1,5 +1,6 @@
 import type { Log } from '../../src/core/log.ts'
 import type { ConnectResult, Presence } from '../../src/modules/presence/index.ts'
+import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import { latchedStop, robotSession } from '../control/session-frames.ts'
 import type { RobotConnection } from './robot-connection.ts'
@@ -19,6 +20,7 @@ export interface RobotSettings {
 export function createRobotConnections(deps: {
   presence: Presence
   frames: RobotFrames
+  channelOffers: ChannelOffers
   sessionRegistry: ControlSessionRegistry
   wheel: TimerWheel<RobotConnection>
   /** Schedules a lookup of these robots. */
@@ -32,6 +34,7 @@ export function createRobotConnections(deps: {
   isHandingOver: () => boolean
 }) {
   const { presence, frames, sessionRegistry, wheel, requestLookup, settings, log } = deps
+  const { channelOffers } = deps
   const { startedAtMs, clockMs, isDraining, isHandingOver } = deps
   /** The admitted connection of each robot. */
   const current = new Map<string, RobotConnection>()
@@ -104,6 +107,7 @@ export function createRobotConnections(deps: {
       ...(controlSession?.speed.enabled && { limits: controlSession.speed.limits }),
     }
     connection.send(JSON.stringify(frame), nowMs)
+    channelOffers.announce(connection)
     for (const text of connection.takeEarlyFrames())
       if (connection.open) frames.read(connection, text, clockMs())
   }

@@ -8,6 +8,9 @@ import {
 } from '@wheelhouse/protocol'
 import { readableIssues } from '../../src/core/errors/errors.ts'
 import { parseOptions } from '../../src/core/http/validation-messages.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
+import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
+import { readProbe } from '../channel/probes.ts'
 import type { ControlRelay } from '../control/control-relay.ts'
 import { type BatteryFeed, chargeOf } from '../persistence/battery-feed.ts'
 import { type LogLine, logLineOf } from '../persistence/robot-logs.ts'
@@ -23,11 +26,17 @@ export function createRobotFrames(deps: {
   acceptEpisode: (connection: RobotConnection, episode: Episode, nowMs: number) => void
   acceptLogLine: (connection: RobotConnection, line: LogLine, nowMs: number) => void
   controlRelay: ControlRelay
+  channelOffers: ChannelOffers
+  guard: Guard
+  clockMs: () => number
+  /** Called with a round trip over the data channel, in milliseconds. */
+  onRoundTrip: (connection: RobotConnection, roundTripMs: number) => void
   battery: BatteryFeed
   stallClock: StallClock
 }) {
   const { enqueueHeartbeat, answerHeartbeat, acceptEpisode, acceptLogLine, controlRelay } = deps
   const { battery, stallClock } = deps
+  const { channelOffers, onRoundTrip, guard, clockMs } = deps
   const counts = { frames: 0, heartbeats: 0 }
 
   /** Accepts every heartbeat, whatever its fields contain: it proves that the robot works. */
@@ -58,6 +67,29 @@ export function createRobotFrames(deps: {
     const frame = parsed.data
     if (frame.type === 'stopped') connection.controlSession?.stops.confirm()
     else if (frame.type === 'episode') acceptEpisode(connection, frame, nowMs)
+    else if (frame.type === 'channel_offer') channelOffers.offer(connection, frame.sdp, channelReader)
+  }
+
+  /** Reads one message of the data channel: acknowledgements and probes. Ignores others. */
+  function readChannel(connection: RobotConnection, data: string | Uint8Array): void {
+    const nowMs = clockMs()
+    if (!acceptFrame(connection, data.length, nowMs) || typeof data !== 'string') return
+    const value = parseFrame(data)
+    if (typeof value === 'string') return connection.malformed(value, nowMs)
+    const roundTripMs = readProbe(connection, value)
+    if (typeof roundTripMs === 'number') onRoundTrip(connection, roundTripMs)
+    else if (value.type === 'ack' && isAck(value)) controlRelay.ack(connection, value.seq)
+  }
+
+  const channelReader: ChannelReader<RobotConnection> = {
+    answered: (connection) => connection.ordered.beginNumbering(),
+    message: guard.handler('robot:channel', readChannel, (connection) => connection.close('internalError')),
+  }
+
+  /** Returns false for a frame that must not be read, after answering the peer. */
+  function acceptFrame(connection: RobotConnection, bytes: number, nowMs: number): boolean {
+    counts.frames++
+    return connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))
   }
 
   return {
@@ -95,11 +127,7 @@ export function createRobotFrames(deps: {
       controlRelay.telemetry(connection, data)
     },
 
-    /** Returns false for a frame that must not be read, after answering the peer. */
-    acceptFrame(connection: RobotConnection, bytes: number, nowMs: number): boolean {
-      counts.frames++
-      return connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))
-    },
+    acceptFrame,
   }
 }
 export type RobotFrames = ReturnType<typeof createRobotFrames>

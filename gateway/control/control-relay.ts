@@ -25,7 +25,7 @@ export function createControlRelay(deps: {
   ): void {
     counts.dropped++
     controlSession.latencyRecorder.dropped()
-    operator.sendIfFlowing(`{"type":"dropped","seq":${seq},"why":"${why}"}`, clockMs())
+    operator.sendFast(`{"type":"dropped","seq":${seq},"why":"${why}"}`, clockMs())
     if (why !== 'latency') return
     if (controlSession.stops.haltIfMoving('latency', clockMs())) controlSession.broadcastState(clockMs())
   }
@@ -113,7 +113,7 @@ export function createControlRelay(deps: {
       const ageMs = ageOf(controlSession, stamp.t, nowMs)
       if (!stream.deadmanScheduled) stream.startDeadman(scheduleDeadmanCheck(deadmanMs, controlSession))
       const limited = limit(controlSession, frame, ageMs, nowMs)
-      if (robot.sendIfFlowing(limited, clockMs())) onControlSent(controlSession, ageMs)
+      if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, ageMs)
       else bufferControl(controlSession, stamp, limited, nowMs - ageMs)
     },
 
@@ -129,13 +129,14 @@ export function createControlRelay(deps: {
         if (operator) drop(controlSession, operator, buffered.seq, 'expired')
         return
       }
-      robot.send(slowDown(buffered.frame, controlSession), clockMs())
-      onControlSent(controlSession, nowMs - buffered.createdAtMs)
+      const ageMs = nowMs - buffered.createdAtMs
+      robot.ordered.sendControl(limit(controlSession, buffered.frame, ageMs, nowMs), clockMs())
+      onControlSent(controlSession, ageMs)
     },
 
     /** Relays the robot's acknowledgement of a control frame. */
     ack(robot: RobotMember, seq: number): void {
-      robot.controlSession?.operator?.sendIfFlowing(`{"type":"ack","seq":${seq}}`, clockMs())
+      robot.controlSession?.operator?.sendFast(`{"type":"ack","seq":${seq}}`, clockMs())
     },
 
     /** Relays telemetry to all participants. A participant that does not read gets the newest frame later. */

@@ -5,6 +5,7 @@ import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import { type RevocationSources, watchRevocations } from '../../src/modules/identity/index.ts'
 import type { ControlPersistence, SessionMembership, TicketStore } from '../../src/modules/sessions/index.ts'
+import type { ChannelOffers } from '../channel/channel-offers.ts'
 import { createRevocations } from '../connections/revocations.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
 import type { StallClock } from '../connections/stall-clock.ts'
@@ -39,6 +40,7 @@ export function createControlSessionService(deps: {
   clockMs: () => number
   battery: BatteryFeed
   stallClock: StallClock
+  channelOffers: ChannelOffers
   /** Schedules a lookup of these robots. */
   requestLookup: (robotIds: Iterable<string>) => void
   /** Looks up the robots that changed lately. Throws if the database is unavailable. */
@@ -80,6 +82,17 @@ export function createControlSessionService(deps: {
   const frames = createParticipantFrames({
     controlRelay,
     onStopFrame,
+    channelOffers: deps.channelOffers,
+    channelReader: {
+      answered: (connection) => connection.beginUnordered(),
+      message: guard.handler(
+        'operator:channel',
+        (connection: ParticipantConnection, frame: string | Uint8Array) =>
+          frames.readChannel(connection, frame),
+        (connection) => connection.close('internalError'),
+      ),
+    },
+    onRoundTrip: (connection, roundTripMs) => operatorMeasured(connection, roundTripMs),
     stallClock: deps.stallClock,
     deadmanMs: settings.deadmanMs,
     clockMs,
@@ -92,6 +105,7 @@ export function createControlSessionService(deps: {
     revocations,
     pollChanges,
     controlPersistence,
+    channelOffers: deps.channelOffers,
     log,
     clockMs,
     verdictOf: deps.ticketStore.verdictOf,
@@ -99,10 +113,18 @@ export function createControlSessionService(deps: {
   })
   let measureSlot = 0
 
+  /** Pings both sides. The pong of a peer is its sign of life; while a data channel delivers, its probes measure the round trip. */
   const pingsOf = ({ robot, operator }: ControlSession) => ({
-    robot: () => robot?.ping() ?? false,
-    operator: () => operator?.ping() ?? false,
+    robot: () => robot?.ping() === true && robot.channel?.trusted !== true,
+    operator: () => operator?.ping() === true && operator.channel?.trusted !== true,
   })
+
+  function operatorMeasured(connection: ParticipantConnection, roundTripMs: number): void {
+    const { controlSession } = connection
+    if (controlSession?.operator !== connection) return
+    controlSession.latencyRecorder.operatorMeasured(roundTripMs, preciseMs())
+    updateSpeed(controlSession)
+  }
 
   /** Limits the speed by the newest round trips. Control frames report their own delays. */
   function updateSpeed(controlSession: ControlSession): void {
@@ -163,17 +185,26 @@ export function createControlSessionService(deps: {
       connection.controlSession.latencyRecorder.robotAnswered(preciseMs())
       updateSpeed(connection.controlSession)
     },
-    participantAnswered(connection: ParticipantConnection): void {
-      connection.recordSign(clockMs())
-      if (connection.controlSession?.operator !== connection) return
-      connection.controlSession.latencyRecorder.operatorAnswered(preciseMs())
-      updateSpeed(connection.controlSession)
+    /** Notes a round trip to a robot over its data channel. */
+    robotMeasured({ controlSession }: RobotConnection, roundTripMs: number): void {
+      if (!controlSession) return
+      controlSession.latencyRecorder.robotMeasured(roundTripMs, preciseMs())
+      updateSpeed(controlSession)
     },
+    /** Handles the events of participants' sockets. */
+    participantEvents: {
+      pong(connection: ParticipantConnection): void {
+        connection.recordSign(clockMs())
+        if (connection.controlSession?.operator !== connection) return
+        connection.controlSession.latencyRecorder.operatorAnswered(preciseMs())
+        updateSpeed(connection.controlSession)
+      },
 
-    /** Counts as a sign of life: a slow participant gets no pings, but a dead one does not read either. */
-    participantDrained(connection: ParticipantConnection): void {
-      connection.recordSign(clockMs())
-      controlRelay.participantDrained(connection)
+      /** Counts as a sign of life: a slow participant gets no pings, but a dead one does not read either. */
+      drained(connection: ParticipantConnection): void {
+        connection.recordSign(clockMs())
+        controlRelay.participantDrained(connection)
+      },
     },
 
     /** Subscribes to stops of other processes and to revocations; returns a function that unsubscribes. */

@@ -1,5 +1,6 @@
 import type { CloseReason, ControlRules, DropReason, SessionStatus } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
+import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
 import { controlRulesOf } from './control-rules.ts'
 import { ControlStream } from './control-stream.ts'
@@ -8,7 +9,7 @@ import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.
 import { sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
 import { SpeedEnvelope } from './speed-envelope.ts'
-import { announceLimits, sendLimits } from './speed-limits.ts'
+import { announceLimits, sendLimitsToRobot } from './speed-limits.ts'
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
@@ -21,6 +22,7 @@ interface Member extends GatewayConnection {
 
 /** A robot's connection, as its session sees it. */
 export interface RobotMember extends Member {
+  readonly ordered: OrderedFrames
   /** Charge as last reported, 0 to 1, and when; -1 while unknown. */
   readonly battery: number
   readonly batteryMs: number
@@ -197,7 +199,7 @@ export class ControlSession implements Gate {
   /** Ends the session: the only way out of the open states. Clears the latched stop; the robot stays halted. */
   complete(nowMs: number): void {
     this.#session = { ...this.#session, status: 'COMPLETED' }
-    this.#robot?.send(sessionFrame(this.#session), nowMs)
+    this.#robot?.ordered.sendSession(sessionFrame(this.#session), nowMs)
     if (this.stopLatched) this.stops.unlatch(nowMs)
     this.stops.halt('session_over', nowMs)
     this.broadcastState(nowMs)
@@ -226,8 +228,8 @@ export class ControlSession implements Gate {
     this.speed.setBudget(session.latencyBudgetMs)
     if (this.#robot && before !== status) {
       this.#lastSentStatus = status
-      this.#robot.send(sessionFrame(session), nowMs)
-      if (!announceLimits(this, nowMs)) sendLimits(this, this.#robot, nowMs)
+      this.#robot.ordered.sendSession(sessionFrame(session), nowMs)
+      if (!announceLimits(this, nowMs)) sendLimitsToRobot(this, nowMs)
     } else announceLimits(this, nowMs)
     // Also after a stop was cleared: only the operator, by resuming, allows the robot to move again.
     const motionForbidden = status === 'PAUSED' && !this.stopLatched

@@ -18,6 +18,12 @@ class RoundTrip {
     this.sentMs = 0
   }
 
+  /** Notes a round trip that was measured elsewhere, instead of the running measurement. */
+  measured(roundTripMs: number): void {
+    this.lastMs = roundTripMs
+    this.sentMs = 0
+  }
+
   /** Returns the last round trip, or the running one if that takes longer already; undefined before the first. */
   current(nowMs: number): number | undefined {
     if (this.lastMs === undefined || this.sentMs === 0) return this.lastMs
@@ -69,6 +75,17 @@ export function createLatencyRecorder() {
     operatorAnswered(nowMs: number): void {
       operator.end(nowMs)
       fastestOperatorMs = Math.min(fastestOperatorMs, operator.lastMs ?? fastestOperatorMs)
+      measurePath(nowMs)
+    },
+    /** Notes a round trip to the operator over the data channel. */
+    operatorMeasured(roundTripMs: number, nowMs: number): void {
+      operator.measured(roundTripMs)
+      fastestOperatorMs = Math.min(fastestOperatorMs, roundTripMs)
+      measurePath(nowMs)
+    },
+    /** Notes a round trip to the robot over the data channel. */
+    robotMeasured(roundTripMs: number, nowMs: number): void {
+      robot.measured(roundTripMs)
       measurePath(nowMs)
     },
     robotAnswered(nowMs: number): void {

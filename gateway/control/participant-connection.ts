@@ -10,6 +10,11 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
   /** When the admission is tried again; 0 while no retry is due. */
   #retryAtMs = 0
   #bufferedTelemetry: string | ArrayBuffer | null = null
+  /** The highest number of a control frame, and of a stop request, that arrived over any transport; -1 before the first one. */
+  #newestControl = -1
+  #newestStop = -1
+  /** Whether the connection has had a data channel, so that frames may arrive twice or be overtaken. */
+  #unordered = false
   #earlyStop: { readonly reason: string | undefined } | null = null
 
   constructor(ticketClaims: TicketClaims, nowMs: number) {
@@ -42,6 +47,26 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
 
   isRetryDue(nowMs: number): boolean {
     return this.#retryAtMs > 0 && nowMs >= this.#retryAtMs
+  }
+
+  /** Notes that frames may arrive over two transports from now on. */
+  beginUnordered(): void {
+    this.#unordered = true
+  }
+
+  /** Returns false for a control frame to ignore: it is a copy, or a newer one has overtaken it on the other transport. */
+  isNewControl(seq: number): boolean {
+    const newer = seq > this.#newestControl
+    if (newer) this.#newestControl = seq
+    return newer || !this.#unordered
+  }
+
+  /** Returns false for the second copy of a stop request. Requests without a number always count. */
+  isNewStop(number: number | undefined): boolean {
+    if (number === undefined) return true
+    const newer = number > this.#newestStop
+    if (newer) this.#newestStop = number
+    return newer
   }
 
   /** Buffers the newest telemetry for a participant that does not read. */

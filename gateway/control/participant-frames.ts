@@ -9,6 +9,8 @@ import {
 } from '@wheelhouse/protocol'
 import { readableIssues } from '../../src/core/errors/errors.ts'
 import { parseOptions } from '../../src/core/http/validation-messages.ts'
+import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
+import { readProbe } from '../channel/probes.ts'
 import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
 import type { StallClock } from '../connections/stall-clock.ts'
 import type { ControlRelay } from './control-relay.ts'
@@ -20,11 +22,16 @@ export function createParticipantFrames(deps: {
   controlRelay: ControlRelay
   /** Called for a stop of an admitted participant. */
   onStopFrame: (connection: ParticipantConnection, reason: string | undefined) => void
+  channelOffers: ChannelOffers
+  channelReader: ChannelReader<ParticipantConnection>
+  /** Called with a round trip over the data channel, in milliseconds. */
+  onRoundTrip: (connection: ParticipantConnection, roundTripMs: number) => void
   stallClock: StallClock
   deadmanMs: number
   clockMs: () => number
 }) {
-  const { controlRelay, onStopFrame, stallClock, deadmanMs, clockMs } = deps
+  const { controlRelay, onStopFrame, channelOffers, channelReader, onRoundTrip } = deps
+  const { stallClock, deadmanMs, clockMs } = deps
 
   const malformed = (connection: ParticipantConnection, message: string) =>
     connection.malformed(message, clockMs())
@@ -42,7 +49,7 @@ export function createParticipantFrames(deps: {
     if (frame.length > MAX_FRAME_BYTES)
       return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
     connection.recordWellFormed()
-    controlRelay.control(connection, { seq, t, ttlMs }, frame)
+    if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs }, frame)
   }
 
   /** Relays a binary frame byte for byte: its payload is between the operator and the robot. */
@@ -56,11 +63,9 @@ export function createParticipantFrames(deps: {
       return malformed(connection, 'A binary frame of an operator has kind 1 and a finite time.')
     }
     connection.recordWellFormed()
-    controlRelay.control(
-      connection,
-      { seq: view.getUint32(4), t, ttlMs: view.getUint16(2) || deadmanMs },
-      data,
-    )
+    const seq = view.getUint32(4)
+    const ttlMs = view.getUint16(2) || deadmanMs
+    if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs }, data)
   }
 
   function text(connection: ParticipantConnection, value: TextFrame): void {
@@ -80,8 +85,12 @@ export function createParticipantFrames(deps: {
     connection.recordWellFormed()
     if (frame.type === 'ping') {
       connection.sendIfFlowing(`{"type":"pong","t":${frame.t},"server_t":${Date.now()}}`, clockMs())
-    } else if (connection.controlSession) onStopFrame(connection, frame.reason)
-    else connection.noteEarlyStop(frame.reason)
+    } else if (frame.type === 'channel_offer') {
+      channelOffers.offer(connection, frame.sdp, channelReader)
+    } else if (connection.isNewStop(frame.n)) {
+      if (connection.controlSession) onStopFrame(connection, frame.reason)
+      else connection.noteEarlyStop(frame.reason)
+    }
   }
 
   return {
@@ -96,6 +105,21 @@ export function createParticipantFrames(deps: {
       const value = parseFrame(frame)
       if (typeof value === 'string') return malformed(connection, value)
       text(connection, value)
+    },
+
+    /** Reads one message of the data channel: control, stops and probes. Ignores others. */
+    readChannel(connection: ParticipantConnection, data: string | Uint8Array): void {
+      const nowMs = clockMs()
+      if (!connection.acceptFrame(data.length, nowMs, stallClock.backlogMs(nowMs))) return
+      connection.channel?.probe()
+      if (typeof data !== 'string') return binary(connection, Uint8Array.from(data).buffer)
+      const plain = readPlainControl(data)
+      if (plain) return control(connection, plain, undefined)
+      const value = parseFrame(data)
+      if (typeof value === 'string') return malformed(connection, value)
+      const roundTripMs = readProbe(connection, value)
+      if (typeof roundTripMs === 'number') onRoundTrip(connection, roundTripMs)
+      else if (value.type === 'control' || value.type === 'stop') text(connection, value)
     },
   }
 }

@@ -2,6 +2,7 @@ import type { CloseReason } from '@wheelhouse/protocol'
 import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
 import type { ControlPersistence, TicketStore, TicketVerdict } from '../../src/modules/sessions/index.ts'
+import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { Revocations } from '../connections/revocations.ts'
 import type { BatteryFeed } from '../persistence/battery-feed.ts'
 import type { ControlSession } from './control-session.ts'
@@ -40,13 +41,14 @@ export function createParticipants(deps: {
   /** Looks up the robots that changed lately. Throws if the database is unavailable. */
   pollChanges: () => Promise<void>
   controlPersistence: Pick<ControlPersistence, 'recordJoin'>
+  channelOffers: ChannelOffers
   log: Log
   clockMs: () => number
   /** How long a participant may give no sign of life; a pong of its library is one. */
   silenceLimitMs: number
 }) {
   const { sessionRegistry, frames, battery, requestStop, verdictOf, revocations, pollChanges } = deps
-  const { controlPersistence, log, clockMs, silenceLimitMs } = deps
+  const { controlPersistence, channelOffers, log, clockMs, silenceLimitMs } = deps
   const connections = new Set<ParticipantConnection>()
   let count = 0
   let refused = 0
@@ -148,6 +150,7 @@ export function createParticipants(deps: {
     connection.send(controlSession.stateFrame(), nowMs)
     sendLimits(controlSession, connection, nowMs)
     battery.sendTo(connection, nowMs)
+    if (connection.isOperator) channelOffers.announce(connection)
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { DriveStop, Role, StopReason } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import { clearableBy } from '../../src/modules/sessions/index.ts'
-import type { GatewayConnection } from '../connections/connection.ts'
+import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { ControlStream } from './control-stream.ts'
 import { type PendingStop, PendingStops } from './pending-stops.ts'
 import { STOP_CLEARED_FRAME, stopFrame } from './session-frames.ts'
@@ -21,7 +21,7 @@ export interface RecordedStop {
 /** The session whose robot is stopped. */
 interface StoppedSession {
   readonly session: OpenSession
-  readonly robot: GatewayConnection | null
+  readonly robot: { readonly ordered: OrderedFrames } | null
   readonly stream: ControlStream
   setRecordedStop(stop: RecordedStop): void
   stateFrame(): string
@@ -70,7 +70,7 @@ export class SessionStops {
   /** Halts the robot until the next control frame. */
   halt(reason: StopReason, nowMs: number): void {
     // Sent first: if sending fails, the robot still counts as moving, and the deadman timer tries again.
-    this.#owner.robot?.send(stopFrame(reason, false), nowMs)
+    this.#owner.robot?.ordered.sendStop(stopFrame(reason, false), nowMs)
     this.#owner.stream.clearMotion()
     this.#latch.halt(reason)
   }
@@ -92,7 +92,7 @@ export class SessionStops {
   /** Clears the latched stop. The robot stays halted. */
   unlatch(nowMs: number): void {
     this.#latch.clear()
-    this.#owner.robot?.send(STOP_CLEARED_FRAME, nowMs)
+    this.#owner.robot?.ordered.sendStopCleared(STOP_CLEARED_FRAME, nowMs)
   }
 
   /**
@@ -171,7 +171,7 @@ export class SessionStops {
   /** Sends the latched stop again if the robot has not confirmed it in time. Call it periodically. */
   repeat(nowMs: number): void {
     const stop = this.#latch.takeRepetition(nowMs)
-    if (stop) this.#owner.robot?.sendIfFlowing(stopFrame(stop.reason, true), nowMs)
+    if (stop) this.#owner.robot?.ordered.repeatStop(stopFrame(stop.reason, true), nowMs)
   }
 
   /** Ends the repetition: the robot has confirmed its halt, or is disconnected. */
@@ -181,6 +181,7 @@ export class SessionStops {
 
   #latchStop(reason: string, recorded: boolean, nowMs: number): void {
     this.#owner.stream.clearMotion()
-    if (this.#latch.latch(reason, recorded, nowMs)) this.#owner.robot?.send(stopFrame(reason, true), nowMs)
+    if (this.#latch.latch(reason, recorded, nowMs))
+      this.#owner.robot?.ordered.sendStop(stopFrame(reason, true), nowMs)
   }
 }

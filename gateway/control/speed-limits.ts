@@ -1,3 +1,4 @@
+import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
 import { limitsFrame } from './session-frames.ts'
 import type { SpeedEnvelope } from './speed-envelope.ts'
@@ -5,7 +6,7 @@ import type { SpeedEnvelope } from './speed-envelope.ts'
 /** The parts of a control session that the allowed speed concerns. */
 interface LimitedSession {
   readonly speed: SpeedEnvelope
-  readonly robot: GatewayConnection | null
+  readonly robot: { readonly ordered: OrderedFrames } | null
   participants(): Iterable<GatewayConnection>
 }
 
@@ -14,12 +15,17 @@ export function sendLimits({ speed }: LimitedSession, connection: GatewayConnect
   if (speed.enabled) connection.send(limitsFrame(speed.limits), nowMs)
 }
 
+/** Sends the robot the allowed speed of its session, if it has a latency budget. */
+export function sendLimitsToRobot({ speed, robot }: LimitedSession, nowMs: number): void {
+  if (speed.enabled) robot?.ordered.sendLimits(limitsFrame(speed.limits), nowMs)
+}
+
 /** Sends the robot and the participants the allowed speed if it has changed. Returns whether it has. */
 export function announceLimits(controlSession: LimitedSession, nowMs: number): boolean {
   const limits = controlSession.speed.takeChange()
   if (limits === null) return false
   const frame = limitsFrame(limits)
-  controlSession.robot?.send(frame, nowMs)
+  controlSession.robot?.ordered.sendLimits(frame, nowMs)
   for (const participant of controlSession.participants()) participant.send(frame, nowMs)
   return true
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused } from './data-channel.ts'
 import { RobotLogLevel } from './robot-log.ts'
 import { LimitsFrame, SpeedScale } from './speed-limits.ts'
 import { Role, SessionStatus, StopClear } from './status.ts'
@@ -49,13 +50,18 @@ export type DriveControl = z.infer<typeof DriveControl>
 export const RequestStop = z.looseObject({
   type: z.literal('stop'),
   reason: z.string().max(MAX_STOP_REASON).optional(),
+  /**
+   * Number of the request on this connection. The copies of one request, over the WebSocket and over the data channel, have the same
+   * number, and the gateway handles the first one to arrive.
+   */
+  n: sequence.optional(),
 })
 export const Ping = z.looseObject({ type: z.literal('ping'), t: clockMs })
 
 /** Frames that an operator sends. The gateway ignores unknown types. */
-export const OperatorFrame = z.discriminatedUnion('type', [DriveControl, RequestStop, Ping])
+export const OperatorFrame = z.discriminatedUnion('type', [DriveControl, RequestStop, Ping, ChannelOffer])
 export type OperatorFrame = z.infer<typeof OperatorFrame>
-export const operatorFrameTypes: ReadonlySet<string> = new Set(['control', 'stop', 'ping'])
+export const operatorFrameTypes: ReadonlySet<string> = new Set(['control', 'stop', 'ping', 'channel_offer'])
 
 /** Frames that an observer sends. */
 export const ObserverFrame = z.discriminatedUnion('type', [RequestStop, Ping])
@@ -138,6 +144,9 @@ export const ToDriverFrame = z.discriminatedUnion('type', [
   DriveLog,
   DriveBattery,
   Pong,
+  ChannelAvailable,
+  ChannelAnswer,
+  ChannelRefused,
   DriveError,
 ])
 export type ToDriverFrame = z.infer<typeof ToDriverFrame>

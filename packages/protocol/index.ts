@@ -1,6 +1,8 @@
 export * from './binary-frames.ts'
+export * from './channel-health.ts'
 export * from './close-codes.ts'
 export * from './control-schema.ts'
+export * from './data-channel.ts'
 export { JSON_SCHEMA_DIALECT, MAX_SCHEMA_CHARS } from './declared-fields.ts'
 export * from './driving-frames.ts'
 export {

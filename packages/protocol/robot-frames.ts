@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused, Order } from './data-channel.ts'
 import { Episode, EpisodeAck } from './episodes.ts'
 import { LOG_MESSAGE_MAX, RobotLogLevel } from './robot-log.ts'
 import { LimitsFrame, SpeedLimits, SpeedScale } from './speed-limits.ts'
@@ -39,6 +40,7 @@ export const RobotFrame = z.discriminatedUnion('type', [
   Stopped,
   Episode,
   RobotLog,
+  ChannelOffer,
 ])
 export type RobotFrame = z.infer<typeof RobotFrame>
 export const robotFrameTypes: ReadonlySet<string> = new Set([
@@ -48,6 +50,7 @@ export const robotFrameTypes: ReadonlySet<string> = new Set([
   'stopped',
   'episode',
   'log',
+  'channel_offer',
 ])
 
 /** The open session of a robot, as the gateway sends it to the robot. */
@@ -84,7 +87,10 @@ export const HeartbeatAck = z.looseObject({
   /** The gateway's clock. */
   t: unixMs,
 })
-export const SessionChanged = RobotSession.extend({ type: z.literal('session') }).loose()
+export const SessionChanged = RobotSession.extend({
+  type: z.literal('session'),
+  order: Order.optional(),
+}).loose()
 export type SessionChanged = z.infer<typeof SessionChanged>
 export const Control = z.looseObject({
   type: z.literal('control'),
@@ -94,12 +100,20 @@ export const Control = z.looseObject({
   ttl_ms: z.number(),
   /** The speed scale that operator and gateway have applied to the speeds in `data`; 1 without it. */
   speed_scale: SpeedScale.optional(),
+  order: Order.optional(),
+  /** The order of the newest `session` frame. The robot ignores a command that arrives before that frame. */
+  after: Order.optional(),
   data: z.unknown(),
 })
 export type Control = z.infer<typeof Control>
-export const Stop = z.looseObject({ type: z.literal('stop'), reason: z.string(), latched: z.boolean() })
+export const Stop = z.looseObject({
+  type: z.literal('stop'),
+  reason: z.string(),
+  latched: z.boolean(),
+  order: Order.optional(),
+})
 export type Stop = z.infer<typeof Stop>
-export const StopCleared = z.looseObject({ type: z.literal('stop_cleared') })
+export const StopCleared = z.looseObject({ type: z.literal('stop_cleared'), order: Order.optional() })
 export const ErrorFrame = z.looseObject({
   type: z.literal('error'),
   message: z.string(),
@@ -120,6 +134,9 @@ export const ToRobotFrame = z.discriminatedUnion('type', [
   Stop,
   StopCleared,
   EpisodeAck,
+  ChannelAvailable,
+  ChannelAnswer,
+  ChannelRefused,
   ErrorFrame,
 ])
 export type ToRobotFrame = z.infer<typeof ToRobotFrame>

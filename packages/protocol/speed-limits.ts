@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ControlRules } from './control-schema.ts'
+import { Order } from './data-channel.ts'
 
 /** The lowest speed scale. The robot creeps, so that its operator can still move it out of the way. */
 export const MIN_SPEED_SCALE = 0.05
@@ -19,7 +20,11 @@ export type SpeedLimits = z.infer<typeof SpeedLimits>
 export const FULL_SPEED: SpeedLimits = { speed_scale: 1, reason: null }
 
 /** The gateway sends it to the robot and the participants when the allowed speed changes. */
-export const LimitsFrame = SpeedLimits.extend({ type: z.literal('limits') }).loose()
+export const LimitsFrame = SpeedLimits.extend({
+  type: z.literal('limits'),
+  order: Order.optional(),
+  after: Order.optional(),
+}).loose()
 export type LimitsFrame = z.infer<typeof LimitsFrame>
 
 /** The speeds of a command without a control schema. Each is a number, `{x, y, z}`, or an array of up to three numbers. */

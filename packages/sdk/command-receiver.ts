@@ -6,6 +6,7 @@ import {
   ControlSchema,
   compileControlSchema,
   decodeBinaryHeader,
+  decodeOrderedFrame,
   FULL_SPEED,
   limitSpeed,
   type RobotSession,
@@ -15,6 +16,7 @@ import {
 } from '@wheelhouse/protocol'
 import { DeclaredRules } from './declared-rules.ts'
 import { FrameAge } from './frame-age.ts'
+import { FrameSequence } from './frame-sequence.ts'
 import type { RobotLinkOptions, StopInForce } from './robot-link-options.ts'
 import { safeCallback } from './safe-callback.ts'
 import { Watchdog } from './watchdog.ts'
@@ -45,6 +47,7 @@ const DEFAULT_LATE_ALLOWANCE_MS = 100
 export class CommandReceiver {
   readonly #options: CommandReceiverOptions
   readonly #age = new FrameAge()
+  readonly #sequence = new FrameSequence()
   readonly #watchdog = new Watchdog(() => this.#stopNow({ reason: 'watchdog', latched: false }))
   readonly #rules: DeclaredRules<ControlSchema, ControlRules>
   #deadmanMs = 0
@@ -83,6 +86,7 @@ export class CommandReceiver {
     this.#deadmanMs = deadman_ms
     this.#watchdog.limit(deadman_ms + (this.#options.watchdogMarginMs ?? DEFAULT_WATCHDOG_MARGIN_MS))
     this.#age.forget()
+    this.#sequence.reset()
     this.#changeSession(session)
     this.#changeLimits(limits ?? FULL_SPEED)
     if (stop) this.#stopNow(stop)
@@ -93,11 +97,17 @@ export class CommandReceiver {
 
   /** Handles a frame after the welcome. */
   frame(frame: ToRobotFrame): void {
-    if (frame.type === 'session') this.#changeSession(frame)
-    else if (frame.type === 'stop') this.#stopNow(frame)
-    else if (frame.type === 'stop_cleared') this.#clearStop()
-    else if (frame.type === 'limits') this.#changeLimits(frame)
-    else if (frame.type === 'control') this.#control(frame)
+    if (frame.type === 'session') {
+      this.#sequence.session(frame.order)
+      this.#changeSession(frame)
+    } else if (frame.type === 'limits') {
+      if (this.#sequence.acceptLimits(frame.order, frame.after)) this.#changeLimits(frame)
+    } else if (frame.type === 'control') {
+      if (this.#sequence.accept(frame.order, frame.after)) this.#control(frame)
+    } else if (frame.type === 'stop') {
+      const { order, latched } = frame
+      if (latched ? this.#sequence.acceptLatch(order) : this.#sequence.accept(order)) this.#stopNow(frame)
+    } else if (frame.type === 'stop_cleared' && this.#sequence.acceptLatch(frame.order)) this.#clearStop()
   }
 
   #control(frame: Control): void {
@@ -117,6 +127,12 @@ export class CommandReceiver {
 
   /** Handles a binary frame after the welcome. @throws Error for a malformed frame */
   binary(frame: Uint8Array): void {
+    const ordered = decodeOrderedFrame(frame)
+    if (ordered === undefined) this.#binaryControl(frame)
+    else if (this.#sequence.accept(ordered.order, ordered.after)) this.#binaryControl(ordered.frame)
+  }
+
+  #binaryControl(frame: Uint8Array): void {
     const header = decodeBinaryHeader(frame)
     if (header === undefined || !Number.isFinite(header.t)) throw new Error('malformed binary frame')
     // Newer gateways may send kinds that this robot does not know.

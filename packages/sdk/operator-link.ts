@@ -114,7 +114,7 @@ export class OperatorLink extends SessionLink {
 
   #onPong(): void {
     const nowMs = performance.now()
-    if (this.latency) this.#monitor.pong(this.latency.roundTripMs, nowMs)
+    if (this.latency && this.transport === 'websocket') this.#monitor.pong(this.latency.roundTripMs, nowMs)
     this.#monitor.update(this.load, nowMs)
   }
 
@@ -148,7 +148,7 @@ export class OperatorLink extends SessionLink {
 
   #send(encode: Encode): number | null {
     const seq = this.#seq + 1
-    if (!this.lifecycle.transmit('droppable', () => encode(seq))) return null
+    if (!this.transmitControl(() => encode(seq))) return null
     this.#seq = seq
     this.#roundTrips.sent(seq, performance.now())
     return seq

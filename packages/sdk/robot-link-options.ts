@@ -12,6 +12,7 @@ import type { BackoffOptions } from './backoff.ts'
 import type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 import type { DeclaredSchema } from './declared-rules.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
+import type { PeerConnectionConstructor } from './peer-connection.ts'
 
 /** State that `onConnection` reports. */
 export type RobotConnectionState = ConnectionState
@@ -57,6 +58,11 @@ export interface RobotLinkOptions {
   readonly telemetrySchema?: DeclaredSchema<TelemetrySchema>
   /** Default: the WebSocket of `ws`. */
   readonly WebSocket?: WebSocketConstructor
+  /**
+   * The constructor of WebRTC connections, for the data channel; null to use the WebSocket only. Default: that of the optional package
+   * `node-datachannel`.
+   */
+  readonly PeerConnection?: PeerConnectionConstructor | null
 
   /** Called once for every connection, when the gateway has admitted this robot. */
   readonly onWelcome?: (welcome: Welcome) => void

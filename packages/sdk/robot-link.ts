@@ -11,10 +11,12 @@ import {
   type ToRobotFrame,
   type Welcome,
 } from '@wheelhouse/protocol'
+import { loadPeerConnection } from '#webrtc'
 import { robotWebSocket } from '#websocket'
 import { Backoff } from './backoff.ts'
 import { CommandReceiver } from './command-receiver.ts'
 import { ConnectionLifecycle, type LinkEnd, type LinkFailure } from './connection-lifecycle.ts'
+import { ControlChannel } from './control-channel.ts'
 import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
 import { checkBinarySize, frameText } from './frames.ts'
 import { linkClockMs } from './link-clock.ts'
@@ -38,6 +40,7 @@ export class RobotLink {
   readonly #telemetryCheck: TelemetryCheck
   readonly #episodes: EpisodeOutbox
   readonly #lifecycle: ConnectionLifecycle<Welcome, ToRobotFrame>
+  readonly #channel: ControlChannel
   #heartbeatTimer: NodeJS.Timeout | undefined
   #heartbeatSeq = 0
   #telemetrySeq = 0
@@ -62,11 +65,17 @@ export class RobotLink {
       nowMs: () => performance.now(),
     })
     this.#lifecycle = this.#createLifecycle(Socket)
+    this.#channel = this.#createChannel()
   }
 
   /** State of the link. */
   get state(): RobotLinkState {
     return this.#lifecycle.phase
+  }
+
+  /** The transport over which the gateway can be reached fastest at present: the data channel while it delivers. */
+  get transport(): 'websocket' | 'data_channel' {
+    return this.#channel.trusted ? 'data_channel' : 'websocket'
   }
 
   /** Number that the platform assigned to the newest connection; null before the first welcome. */
@@ -128,6 +137,8 @@ export class RobotLink {
 
   /** Acknowledges a control frame, for latency measurement. Returns false if the link dropped the frame. */
   ack(seq: number): boolean {
+    if (this.#lifecycle.isOnline && this.#channel.send(frameText({ type: 'ack', seq })) === 'trusted')
+      return true
     return this.#send({ type: 'ack', seq }, 'droppable')
   }
 
@@ -168,11 +179,34 @@ export class RobotLink {
       onBinary: (frame) => this.#commands.binary(frame),
       onOffline: () => {
         clearInterval(this.#heartbeatTimer)
+        this.#channel.close()
         this.#commands.linkLost()
       },
       onFinished: (error) => this.#episodes.close(error),
       verdict: (failure) => this.#verdict(failure),
     })
+  }
+
+  #createChannel(): ControlChannel {
+    const { PeerConnection } = this.#options
+    return new ControlChannel({
+      load: async () =>
+        PeerConnection === undefined ? await loadPeerConnection() : (PeerConnection ?? undefined),
+      sendOffer: (sdp) => this.#send({ type: 'channel_offer', sdp }, 'vital'),
+      onText: (text) => this.#onChannelText(text),
+      onBinary: (frame) => {
+        if (this.#lifecycle.isOnline) this.#commands.binary(frame)
+      },
+      onError: (cause) => this.#lifecycle.report(cause),
+    })
+  }
+
+  /** Handles a frame of the data channel: only control frames, stops and the allowed speed arrive there. */
+  #onChannelText(text: string): void {
+    if (!this.#lifecycle.isOnline) return
+    const frame = readFrame(text)
+    if (frame?.type === 'control' || frame?.type === 'stop' || frame?.type === 'limits')
+      this.#commands.frame(frame)
   }
 
   #verdict(failure: LinkFailure): number | LinkEnd {
@@ -192,6 +226,9 @@ export class RobotLink {
     // Ignores all other frames before the welcome and after close().
     else if (!this.#lifecycle.isOnline) return
     else if (frame.type === 'episode_ack') this.#episodes.acknowledged(frame.episode_id)
+    else if (frame.type === 'channel_available') this.#channel.available()
+    else if (frame.type === 'channel_answer') this.#channel.answer(frame.sdp)
+    else if (frame.type === 'channel_refused') this.#channel.refused(frame)
     else if (frame.type === 'error') {
       this.#lifecycle.report(new Error(`gateway: ${frame.message}`))
       this.#episodes.refused(frame)

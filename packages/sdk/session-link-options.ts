@@ -11,6 +11,7 @@ import type { BackoffOptions } from './backoff.ts'
 import type { Congestion } from './congestion.ts'
 import type { ConnectionLifecycleCallbacks } from './connection-lifecycle.ts'
 import type { StandardWebSocketConstructor } from './link-socket.ts'
+import type { PeerConnectionConstructor } from './peer-connection.ts'
 import type { GetTicket } from './tickets.ts'
 
 /** Common options of the links of operators and observers. */
@@ -29,6 +30,11 @@ export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
   readonly maxBufferedBytes?: number
   /** Default: the WebSocket of `ws`; in browsers, their own. */
   readonly WebSocket?: StandardWebSocketConstructor
+  /**
+   * The constructor of WebRTC connections, for the data channel of an operator; null to use the WebSocket only. Default: that of
+   * browsers, and in Node that of the optional package `node-datachannel`.
+   */
+  readonly PeerConnection?: PeerConnectionConstructor | null
 
   /** Called with the first state and after every change. */
   readonly onState?: (state: DriveState) => void

@@ -9,9 +9,11 @@ import {
   type SpeedLimits,
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
+import { loadPeerConnection } from '#webrtc'
 import { defaultWebSocket } from '#websocket'
 import type { LinkLoad } from './congestion.ts'
 import { ConnectionLifecycle, type LinkPhase } from './connection-lifecycle.ts'
+import { ControlChannel } from './control-channel.ts'
 import { frameText } from './frames.ts'
 import { LatencyMeter, type LinkLatency } from './link-latency.ts'
 import type { WebSocketLike } from './link-socket.ts'
@@ -37,6 +39,8 @@ export class SessionLink {
   readonly #stopRequest = new StopRequest((reason) => this.#sendStop(reason))
   /** @internal For subclasses. */
   protected readonly lifecycle: ConnectionLifecycle<DriveState, ToDriverFrame>
+  readonly #channel: ControlChannel
+  #stopNumber = 0
   #state: DriveState | null = null
   #battery: DriveBattery | null = null
   #limits: SpeedLimits = FULL_SPEED
@@ -63,6 +67,20 @@ export class SessionLink {
       onFinished: (error) => this.#stopRequest.end(error),
       verdict: (failure) => this.#policy.verdict(failure),
     })
+    const { PeerConnection } = options
+    this.#channel = new ControlChannel({
+      load: async () =>
+        PeerConnection === undefined ? await loadPeerConnection() : (PeerConnection ?? undefined),
+      sendOffer: (sdp) => this.lifecycle.transmit('vital', () => frameText({ type: 'channel_offer', sdp })),
+      onText: (text) => this.#onChannelText(text),
+      onBinary: () => {}, // the gateway sends none
+      onError: (cause) => this.lifecycle.report(cause),
+    })
+  }
+
+  /** The transport of control frames at present: the data channel while it delivers. Stops use both. */
+  get transport(): 'websocket' | 'data_channel' {
+    return this.#channel.trusted ? 'data_channel' : 'websocket'
   }
 
   /** State of the link. */
@@ -90,8 +108,9 @@ export class SessionLink {
     return this.#meter.latency
   }
 
-  /** @internal What the link knows about the load of its connection. */
+  /** @internal What the link knows about the load of the transport of its commands. A data channel holds nothing back. */
   protected get load(): LinkLoad {
+    if (this.#channel.trusted) return { unsentBytes: 0, unansweredPingMs: 0 }
     return { unsentBytes: this.lifecycle.bufferedBytes, unansweredPingMs: this.#meter.unansweredMs }
   }
 
@@ -131,6 +150,24 @@ export class SessionLink {
     return this.#stopRequest.request(reason?.slice(0, MAX_STOP_REASON))
   }
 
+  /**
+   * @internal Sends a control frame over the data channel while it delivers, else over both transports. Errors of `encode` go to
+   * `onError`. Returns false if neither transport took the frame.
+   */
+  protected transmitControl(encode: () => string | Uint8Array<ArrayBuffer>): boolean {
+    if (!this.lifecycle.isOnline) return false
+    let frame: string | Uint8Array<ArrayBuffer>
+    try {
+      frame = encode()
+    } catch (cause) {
+      this.lifecycle.report(cause)
+      return false
+    }
+    const sent = this.#channel.send(frame)
+    if (sent === 'trusted') return true
+    return this.lifecycle.transmit('droppable', () => frame) || sent === 'unconfirmed'
+  }
+
   /** @internal Handles any frame after the first state. */
   protected handle(frame: ToDriverFrame): void {
     if (frame.type === 'telemetry') this.lifecycle.runCallback(() => this.#options.onTelemetry?.(frame.data))
@@ -144,7 +181,10 @@ export class SessionLink {
     } else if (frame.type === 'pong') {
       this.#meter.pong(frame.t, frame.server_t)
       this.#stopRequest.pong(frame.t)
-    } else if (frame.type === 'error') this.lifecycle.report(new Error(`gateway: ${frame.message}`))
+    } else if (frame.type === 'channel_available') this.#channel.available()
+    else if (frame.type === 'channel_answer') this.#channel.answer(frame.sdp)
+    else if (frame.type === 'channel_refused') this.#channel.refused(frame)
+    else if (frame.type === 'error') this.lifecycle.report(new Error(`gateway: ${frame.message}`))
   }
 
   /** @internal Handles the end of a connection. */
@@ -196,6 +236,13 @@ export class SessionLink {
     this.lifecycle.runCallback(() => this.#options.onState?.(state))
   }
 
+  /** Handles a frame of the data channel: only those that may be lost or overtaken arrive there. */
+  #onChannelText(text: string): void {
+    if (!this.lifecycle.isOnline) return
+    const frame = readSessionFrame(text)
+    if (frame?.type === 'ack' || frame?.type === 'dropped') this.handle(frame)
+  }
+
   #onBinary(frame: Uint8Array): void {
     const header = decodeBinaryHeader(frame)
     if (header === undefined) throw new Error('malformed binary frame')
@@ -207,6 +254,7 @@ export class SessionLink {
 
   #onOffline(): void {
     clearInterval(this.#pingTimer)
+    this.#channel.close()
     this.#meter.forget()
     this.#stopRequest.offline()
     this.disconnected()
@@ -224,6 +272,11 @@ export class SessionLink {
 
   #sendStop(reason: string | undefined): number | null {
     const stop = { type: 'stop', ...(reason === undefined ? {} : { reason }) }
-    return this.lifecycle.transmit('vital', () => frameText(stop)) ? this.#ping('vital') : null
+    this.#stopNumber++
+    const copy = frameText({ ...stop, n: this.#stopNumber })
+    const twice = this.#channel.send(copy) !== 'unsent'
+    return this.lifecycle.transmit('vital', () => (twice ? copy : frameText(stop)))
+      ? this.#ping('vital')
+      : null
   }
 }

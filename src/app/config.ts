@@ -81,6 +81,10 @@ const Env = z.object({
   WORKER_PORT: port.optional(),
   /** Whether the gateway runs in a separate thread. */
   GATEWAY_THREAD: flag.default(true),
+  /** UDP port of the data channels, or `off`. By default the number of GATEWAY_PORT. */
+  GATEWAY_UDP_PORT: z.union([z.literal('off'), port]).optional(),
+  /** The IP address at which clients reach the UDP port, if this machine does not have it. */
+  GATEWAY_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
   HOST: z.string().optional(),
   /** Allows the built-in identity provider and the demo where other machines can connect. */
   ALLOW_INSECURE_DEV: flag.default(false),
@@ -242,6 +246,11 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     hubPort: env.HUB_PORT,
     gatewayPort: env.GATEWAY_PORT,
     gatewayThread: env.GATEWAY_THREAD,
+    /** Null to use WebSockets only. */
+    dataChannel:
+      env.GATEWAY_UDP_PORT === 'off'
+        ? null
+        : { port: env.GATEWAY_UDP_PORT || undefined, publicAddress: env.GATEWAY_UDP_ADDRESS },
     workerPort: env.WORKER_PORT,
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */

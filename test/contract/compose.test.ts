@@ -130,6 +130,17 @@ describe('docker-compose.yml', () => {
     expect(isLoopback('localhost.example')).toBe(false)
   })
 
+  test('publishes the UDP port of each gateway with the number that the gateway announces', () => {
+    const udpPorts = ['gateway-1', 'gateway-2'].map((name) => {
+      const { dataChannel } = loadConfig(environmentOf(name, production))
+      const published = services[name]!.ports.map((port) => filledIn(port, {}))
+      expect(published).toEqual([`127.0.0.1:${dataChannel!.port}:${dataChannel!.port}/udp`])
+      expect(dataChannel!.publicAddress).toBe('127.0.0.1')
+      return dataChannel!.port
+    })
+    expect(new Set(udpPorts).size).toBe(2)
+  })
+
   test('publishes no port to other machines by default', () => {
     const ports = Object.values(services).flatMap((service) => service.ports)
     expect(ports.length).toBeGreaterThan(5)

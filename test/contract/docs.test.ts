@@ -6,6 +6,7 @@ import {
   closeCodes,
   DropReason,
   encodeBinaryFrame,
+  encodeOrderedFrame,
   NotificationType,
   OperatorFrame,
   PlatformEvent,
@@ -292,12 +293,22 @@ describe('docs/protocol.md', () => {
     expect(documentedCodes).toEqual(known.map((code) => [code, shouldReconnect(code)]))
   })
 
-  test('shows a valid binary frame', () => {
-    const example = robots.split('### Binary frames')[1]!.split('```')[1]!
+  /** Returns the bytes at the beginning of each line. */
+  const bytesOf = (example: string) => {
     const bytes = example
       .split('\n')
       .map((line) => /^ *((?:[0-9a-f]{2} )*[0-9a-f]{2})(?: {2}|$)/.exec(line)?.[1] ?? '')
-    const frame = Buffer.from(bytes.join('').replaceAll(' ', ''), 'hex')
+    return Buffer.from(bytes.join('').replaceAll(' ', ''), 'hex')
+  }
+
+  test('shows a valid header of a numbered frame', () => {
+    const order = section(page, 'Data channel').split('### Order at the robot')[1]!
+    const header = bytesOf(order.split('```')[3]!)
+    expect(header).toEqual(Buffer.from(encodeOrderedFrame({ order: 42, after: 5 }, new Uint8Array())))
+  })
+
+  test('shows a valid binary frame', () => {
+    const frame = bytesOf(robots.split('### Binary frames')[1]!.split('```')[1]!)
     const payload = new DataView(new ArrayBuffer(8))
     payload.setFloat32(0, 0.5)
     payload.setFloat32(4, -0.25)

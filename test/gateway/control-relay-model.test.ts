@@ -5,6 +5,7 @@ import {
   createControlFixture,
   DEADMAN_MS,
   type TestParticipant,
+  type Via,
 } from '../support/gateway/control-fixture.ts'
 import { explore } from '../support/runner/explore.ts'
 
@@ -17,7 +18,9 @@ const mostly = <T>(...choices: [weight: number, arbitrary: fc.Arbitrary<T>][]): 
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 const kind = <T extends string>(name: T) => fc.constant(name)
 
+const via = mostly<Via>([3, fc.constant('websocket')], [2, fc.constantFrom('channel', 'both')])
 const control = fc.record({
+  via,
   do: kind('control'),
   /** From the newest console, or from an older one that may be disconnected. */
   back: mostly([8, fc.constant(0)], [1, fc.nat({ max: 2 })]),
@@ -57,6 +60,7 @@ const step = mostly<Step>(
     fc.record({
       do: kind('press'),
       by: fc.constantFrom('operator', 'observer', 'hub'),
+      via,
       // Some reasons are values that the gateway itself uses.
       reason: fc.constantFrom('', 'session_paused', 'deadman', 'x'.repeat(500)),
     }),
@@ -76,6 +80,15 @@ const step = mostly<Step>(
       reads: fc.boolean(),
     }),
   ],
+  [
+    5,
+    fc.record({
+      do: kind('channel'),
+      who: fc.constantFrom('robot', 'operator'),
+      what: fc.constantFrom('offer', 'offer', 'offer', 'lose', 'block', 'unblock'),
+    }),
+  ],
+  [4, fc.record({ do: kind('replay'), back: fc.nat({ max: 8 }), via })],
   [3, fc.record({ do: kind('telemetry'), bytes: fc.integer({ min: 1, max: 3_000 }) })],
   [2, fc.record({ do: kind('answerStop') })],
   [3, fc.record({ do: kind('database'), mode: fc.constantFrom('away', 'slow', 'quick', 'quick') })],
@@ -120,7 +133,7 @@ async function perform(fixture: ControlFixture, step: Step, number: number): Pro
   else if (step.do === 'press') {
     const reason = step.reason || `pressed ${number}`
     const participant = newest(fixture, step.by === 'observer' ? 'watch' : 'control')
-    if (step.by !== 'hub' && participant) fixture.stopRequest(participant, reason)
+    if (step.by !== 'hub' && participant) fixture.stopRequest(participant, reason, step.via)
     else if (step.by === 'hub' && participant) book.stopUnrecorded(participant.sessionId, reason)
   } else if (step.do === 'api') useApi(fixture, step.action, number)
   else if (step.do === 'join') join(fixture, step.part)
@@ -136,6 +149,14 @@ async function perform(fixture: ControlFixture, step: Step, number: number): Pro
     const socket = step.who === 'robot' ? fixture.machine()?.socket : participant?.socket
     if (step.reads) socket?.resume()
     else socket?.pause()
+  } else if (step.do === 'channel') {
+    const channel = step.who === 'robot' ? fixture.machine()?.channel : newest(fixture, 'control')?.channel
+    if (step.what === 'offer') channel?.offer()
+    else if (step.what === 'lose') channel?.lose()
+    else if (channel) channel.delivers = step.what === 'unblock'
+  } else if (step.do === 'replay') {
+    const participant = newest(fixture, 'control')
+    if (participant) fixture.replay(participant, step.back, step.via)
   } else if (step.do === 'telemetry') {
     fixture.machine()?.socket.receiveFrame({ type: 'telemetry', data: 'x'.repeat(step.bytes) })
   } else if (step.do === 'answerStop') fixture.answerStop()
@@ -200,7 +221,7 @@ async function audit(fixture: ControlFixture): Promise<void> {
 
   await fixture.pass(10_500) // the summary is written every ten seconds
   for (const { id, latency } of book.pages) {
-    expect(latency.frames, 'frames in the summary').toBe(fixture.passed.get(id) ?? 0)
+    expect(latency.frames, 'frames in the summary').toBe(fixture.passed.get(id)?.size ?? 0)
   }
 }
 

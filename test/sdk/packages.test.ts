@@ -70,7 +70,7 @@ describe.each(Object.entries(parts))('%s', (name, part) => {
 
   test('imports only files that it contains and packages that it declares', async () => {
     const files = await filesOf(name)
-    const { dependencies, imports = {} } = JSON.parse(files.get('package.json')!)
+    const { dependencies, peerDependencies = {}, imports = {} } = JSON.parse(files.get('package.json')!)
     const pattern =
       /^(?:import|export)\s[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]/gm
     const lost = [...files].flatMap(([path, text]) =>
@@ -86,7 +86,8 @@ describe.each(Object.entries(parts))('%s', (name, part) => {
               }
               const [scope, second] = specifier.split('/')
               const dependency = scope?.startsWith('@') ? `${scope}/${second}` : scope!
-              const known = dependency in dependencies || specifier in imports
+              const declared = { ...dependencies, ...peerDependencies }
+              const known = dependency in declared || specifier in imports
               return !known && !specifier.startsWith('node:') && !builtinModules.includes(specifier)
             })
             .map((specifier) => `${path}: ${specifier}`)

@@ -157,6 +157,7 @@ function manifest(part) {
     ...(bin && { bin: mapValues(bin, script) }),
     files: ['**/*.js', '**/*.js.map', ...(part === 'cli' ? [] : ['**/*.d.ts'])],
     dependencies: dependenciesOf(part),
+    ...optionalPeersOf(part),
   }
 }
 
@@ -175,6 +176,16 @@ function dependenciesOf(part) {
   const all = [...PARTS[part], part].flatMap((name) => Object.entries(sources.get(name).dependencies))
   const foreign = all.filter(([name]) => !partOf.has(name)).sort(([a], [b]) => (a < b ? -1 : 1))
   return mapValues(Object.fromEntries(foreign), (version) => `^${version}`)
+}
+
+/** Returns the optional packages that a package and its contained packages use where a program has installed them. */
+function optionalPeersOf(part) {
+  const all = [...PARTS[part], part].flatMap((name) =>
+    Object.entries(sources.get(name).peerDependencies ?? {}),
+  )
+  if (all.length === 0) return {}
+  const versions = mapValues(Object.fromEntries(all), (version) => `^${version}`)
+  return { peerDependencies: versions, peerDependenciesMeta: mapValues(versions, () => ({ optional: true })) }
 }
 
 function mapValues(object, change) {

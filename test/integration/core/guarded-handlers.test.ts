@@ -4,6 +4,12 @@ import { closeCodes } from '@wheelhouse/protocol'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type FrameSocket, type TestDriver, TestRobot } from '../../support/gateway/frame-socket.ts'
+import {
+  channelProcesses,
+  closeTestChannels,
+  createOffer,
+  openChannel,
+} from '../../support/gateway/test-channel.ts'
 import { attempt } from '../../support/gateway/upgrade.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { RawHub } from '../../support/hub/raw-hub.ts'
@@ -24,7 +30,12 @@ let failing: string | undefined
 beforeAll(async () => {
   redis = await startRedis()
   world = await createWorld({
-    env: { REDIS_URL: redis.url, HEARTBEAT_TIMEOUT_MS: '4000', OPERATOR_GRACE_MS: '600000' },
+    env: {
+      REDIS_URL: redis.url,
+      HEARTBEAT_TIMEOUT_MS: '4000',
+      OPERATOR_GRACE_MS: '600000',
+      GATEWAY_UDP_PORT: '',
+    },
     beforeHandler(handler) {
       if (handler !== failing) return
       failing = undefined
@@ -34,6 +45,7 @@ beforeAll(async () => {
   fixture = await openSessionFixture(world)
 })
 afterAll(async () => {
+  closeTestChannels()
   await world?.[Symbol.asyncDispose]()
   await redis?.stop()
 })
@@ -85,6 +97,11 @@ async function floodTelemetry(peer: FrameSocket): Promise<void> {
   })
 }
 
+async function offerChannel(): Promise<void> {
+  const link = await world.connect(await world.robot(fixture.client))
+  link.send({ type: 'channel_offer', sdp: (await createOffer()).sdp })
+}
+
 /** Triggers for each handler of the gateway. Timers need no trigger. */
 const atGateway: Record<string, () => Promise<unknown>> = {
   'robot:upgrade': async () => {
@@ -122,6 +139,30 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   'robot:silent': async () => {
     const link = await world.connect(await world.robot(fixture.client))
     expect(await link.closed).toBe(1006)
+  },
+  'robot:channel': async () => {
+    const link = await robot()
+    const { channel } = await openChannel(link)
+    channel.send('{"type":"ack","seq":1}')
+    expect(await link.closed).toBe(FAILED)
+  },
+  'operator:channel': async () => {
+    const console = await driving()
+    const { channel } = await openChannel(console)
+    channel.send('{"type":"stop"}')
+    expect(await console.closed).toBe(FAILED)
+  },
+  'channel:message': offerChannel,
+  'channel:sent': offerChannel,
+  'channel:exit': async () => {
+    await openChannel(await world.connect(await world.robot(fixture.client)))
+    const [pid] = channelProcesses()
+    process.kill(pid as number, 'SIGKILL')
+    await waitFor(async () => {
+      const link = await world.connect(await world.robot(fixture.client))
+      link.send({ type: 'channel_offer', sdp: (await createOffer()).sdp })
+      await link.next('channel_answer', 1_000)
+    })
   },
   'operator:upgrade': async () => {
     const { body } = await fixture.operator.post(`${fixture.path}/ticket`, { part: 'control' })

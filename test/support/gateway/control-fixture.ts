@@ -1,10 +1,16 @@
-import { encodeBinaryFrame, MIN_SPEED_SCALE, type SpeedLimits } from '@wheelhouse/protocol'
+import {
+  decodeOrderedFrame,
+  encodeBinaryFrame,
+  MIN_SPEED_SCALE,
+  type SpeedLimits,
+} from '@wheelhouse/protocol'
 import { pino } from 'pino'
 import { vi } from 'vitest'
 import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
 import { ParticipantConnection } from '../../../gateway/control/participant-connection.ts'
 import { type GatewayDeps, startGateway } from '../../../gateway/index.ts'
 import type { GatewayServerDeps } from '../../../gateway/server.ts'
+import { type FakeChannelPeer, FakeChannels, RobotSequence } from './fake-channels.ts'
 import { createSessionBook } from './fake-session-store.ts'
 import { FakeSocket, type Sent } from './fake-socket.ts'
 import { plainGuard } from './plain-guard.ts'
@@ -50,6 +56,10 @@ export interface TestParticipant {
   quickestMs: number
   firstMs: number
   arrivedMs: number
+  readonly channel: FakeChannelPeer
+  /** The control frames that it sent, of which a late copy may arrive. */
+  readonly copies: (object | Uint8Array)[]
+  stops: number
 }
 
 /** One connection of the robot, with the frames that it received. */
@@ -68,6 +78,8 @@ export interface Machine {
   /** The JSON commands and the allowed speeds in the order in which they arrived. */
   readonly received: (Command | SpeedLimits)[]
   readonly lastSeqs: Map<number, number>
+  readonly sequence: RobotSequence
+  readonly channel: FakeChannelPeer
 }
 
 /** A command that a participant sent at full speed, as the robot receives it. */
@@ -85,6 +97,9 @@ interface StopRequestCall {
   resolved: boolean
 }
 
+/** The transport of a frame. */
+export type Via = 'websocket' | 'channel' | 'both'
+
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 const text = (frame: Sent) => (typeof frame === 'string' ? JSON.parse(frame) : undefined)
 
@@ -101,7 +116,8 @@ export async function createControlFixture({
   const machines: Machine[] = []
   const stopRequests: StopRequestCall[] = []
   const frames = new Map<string, Made>()
-  const passed = new Map<string, number>()
+  /** The control frames of each session that the gateway sent, also those that the data channel lost. */
+  const passed = new Map<string, Set<string>>()
   let beatMs = 0
   let quick = true
   const nowMs = () => performance.now()
@@ -134,7 +150,9 @@ export async function createControlFixture({
     deadmanMs: DEADMAN_MS,
     operatorGraceMs: GRACE_MS,
     robotConnectsPerMinute: 0,
+    dataChannel: { port: 1, publicAddress: undefined },
   }
+  const channels = new FakeChannels(nowMs)
   const parts = {
     ...book,
     episodeStore: { save: async () => [] },
@@ -164,7 +182,7 @@ export async function createControlFixture({
     listening.resolve(server)
     return { port: 1, stopListening() {}, close() {} }
   }
-  const gateway = await through(startGateway(parts, '', 0, listen))
+  const gateway = await through(startGateway(parts, '', 0, listen, () => channels.host))
   const { robots, participants: users } = await listening.promise
   const clockMs = () => Math.floor(nowMs()) + 1
 
@@ -177,6 +195,21 @@ export async function createControlFixture({
 
   const isRecorded = (sessionId: string) =>
     book.pages.some(({ id, stopReason }) => id === sessionId && stopReason !== null)
+
+  function countPassed(sessionId: string, key: string): void {
+    const keys = passed.get(sessionId) ?? new Set()
+    passed.set(sessionId, keys.add(key))
+  }
+
+  /** Counts a frame that the data channel lost. The gateway does not know, so for its stops the robot may be moving. */
+  function recordLost(to: Machine, frame: Sent): void {
+    const ordered = typeof frame === 'string' ? undefined : decodeOrderedFrame(new Uint8Array(frame))
+    const key = ordered ? Buffer.from(ordered.frame.subarray(16)).toString() : text(frame)?.data?.key
+    const made = frames.get(key)
+    if (!made) return
+    countPassed((participants[made.userIndex] as TestParticipant).sessionId, key)
+    to.moving = true
+  }
 
   function checkControl(to: Machine, key: string, sessionId: string | undefined): void {
     const made = frames.get(key)
@@ -209,7 +242,7 @@ export async function createControlFixture({
     if (newest?.stopReason) wrong(`${of} passes under the stop "${newest.stopReason}"`)
     if (to.latched !== null) wrong(`${of} follows a latched stop`)
     if (machine() !== to) wrong(`${of} goes to an older connection`)
-    passed.set(id, (passed.get(id) ?? 0) + 1)
+    countPassed(id, key)
     Object.assign(to, { moving: true, controls: to.controls + 1 })
   }
 
@@ -331,10 +364,17 @@ export async function createControlFixture({
         speedScale: null,
         received: [],
         lastSeqs: new Map(),
+        sequence: new RobotSequence(),
+        channel: channels.peer((frame) => to.socket.receiveFrame(frame)),
         socket: undefined as never, // assigned below: its peer refers to this object
       }
-      const peer = { sent: (frame: Sent, behind: number) => recordSent(to, frame, behind) }
-      const socket = new FakeSocket(new RobotConnection(ROBOT_ID, 1, clockMs()), robots, peer)
+      const receive = (frame: Sent, behind: number) => {
+        const unordered = to.sequence.unordered(frame)
+        if (unordered !== undefined) recordSent(to, unordered, behind)
+      }
+      const socket = new FakeSocket(new RobotConnection(ROBOT_ID, 1, clockMs()), robots, { sent: receive })
+      to.channel.onFrame = (frame) => receive(frame, 0)
+      to.channel.onLost = (frame) => recordLost(to, frame)
       machines.push(Object.assign(to, { socket }))
       return to
     },
@@ -366,6 +406,9 @@ export async function createControlFixture({
         quickestMs: Number.POSITIVE_INFINITY,
         firstMs: 0,
         arrivedMs: 0,
+        channel: channels.peer((frame) => participant.socket.receiveFrame(frame)),
+        copies: [],
+        stops: 0,
         socket: undefined as never,
       }
       participants.push(participant)
@@ -398,9 +441,17 @@ export async function createControlFixture({
         ttlMs?: number
         binary?: boolean
         speedScale?: number | undefined
+        via?: Via
       } = {},
     ): string {
-      const { delayMs = 0, seqBy = 1, ttlMs = DEADMAN_MS, binary = false, speedScale } = change
+      const {
+        delayMs = 0,
+        seqBy = 1,
+        ttlMs = DEADMAN_MS,
+        binary = false,
+        speedScale,
+        via = 'websocket',
+      } = change
       participant.seq = Math.max(0, participant.seq + seqBy)
       const { seq, number: userIndex } = participant
       const key = `${userIndex}:${frames.size}`
@@ -416,27 +467,31 @@ export async function createControlFixture({
       }
       // An admitted operator who does not read has not received the first state yet; control is valid nevertheless.
       if (participant.socket.open) participant.arrivedMs = nowMs()
-      participant.socket.receiveFrame(
-        raw ?? {
-          type: 'control',
-          seq,
-          t,
-          ttl_ms: ttlMs,
-          data: { key, linear: speedScale ?? 1 },
-          ...(speedScale !== undefined && { speed_scale: speedScale }),
-        },
-      )
+      const frame = raw ?? {
+        type: 'control',
+        seq,
+        t,
+        ttl_ms: ttlMs,
+        data: { key, linear: speedScale ?? 1 },
+        ...(speedScale !== undefined && { speed_scale: speedScale }),
+      }
+      participant.copies.push(frame)
+      if (via !== 'websocket') participant.channel.send(frame)
+      if (via !== 'channel' || !participant.channel.works) participant.socket.receiveFrame(frame)
       return key
     },
 
     /** A participant requests a stop. */
-    stopRequest(participant: TestParticipant, reason: string): void {
+    stopRequest(participant: TestParticipant, reason: string, via: Via = 'websocket'): void {
       if (!participant.socket.open || participant.state === null) return
       const { sessionId } = participant
       const isOpen = book.open()?.id === sessionId
       if (isOpen) stopRequests.push({ sessionId, reason, elsewhere: false, resolved: false })
       const to = machine()
-      participant.socket.receiveFrame({ type: 'stop', reason })
+      participant.stops++
+      const frame = { type: 'stop', reason, n: participant.stops }
+      if (via !== 'websocket') participant.channel.send(frame)
+      if (via !== 'channel' || !participant.channel.works) participant.socket.receiveFrame(frame)
       if (
         to?.socket.open &&
         isOpen &&
@@ -445,6 +500,16 @@ export async function createControlFixture({
       ) {
         wrong(`the robot does not receive "${reason}" at once`)
       }
+    },
+
+    /** A copy of an earlier control frame arrives late, over either transport. */
+    replay(participant: TestParticipant, back: number, via: Via): void {
+      const { socket, channel } = participant
+      const frame = participant.copies.at(-1 - back)
+      if (!frame) return
+      participant.arrivedMs = nowMs()
+      if (via !== 'websocket') channel.send(frame)
+      if (via !== 'channel') socket.receiveFrame(frame)
     },
 
     /** Ends all stop requests of this session: they were cleared, or the session has ended. */

@@ -59,6 +59,7 @@ export async function createWorld(options: WorldOptions = {}) {
     GATEWAY_PORT: '0',
     // With the thread, a world starts in 0.6 s instead of 0.1 s; test/e2e runs the gateway in one.
     GATEWAY_THREAD: 'false',
+    GATEWAY_UDP_PORT: 'off',
     DEMO: 'false',
     // Tests send requests faster than users do; tests of the limits set their own.
     RATE_LIMIT_PER_MINUTE: '1000000',

@@ -1,0 +1,145 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { DATA_CHANNEL_LABEL, MAX_CHANNEL_MESSAGE_BYTES } from '@wheelhouse/protocol'
+import { type DataChannel, PeerConnection, setSctpSettings } from 'node-datachannel'
+import { createLog } from '../../src/core/log.ts'
+import { createGuard } from '../../src/core/process/guard.ts'
+import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
+import { answerWithPublicAddress, withoutCandidates } from './session-description.ts'
+
+// The channel process: it has the WebRTC connections of one gateway. A separate process, because the library runs in one thread of a
+// process only and ends it with an abort, and because a crash of it must not end the gateway. `createChannelHost` starts it.
+
+/** A connection that has no open channel after this time is closed. */
+const OPEN_LIMIT_MS = 15_000
+/** Above this many unsent bytes of a channel, frames are dropped. */
+const MAX_BUFFERED_BYTES = 16 * 1024
+/** Most bytes that the library holds for each direction of a connection. */
+const SCTP_BUFFER_BYTES = 128 * 1024
+
+interface Peer {
+  readonly connection: PeerConnection
+  channel: DataChannel | undefined
+  readonly openTimer: NodeJS.Timeout
+}
+
+const settings: ChannelSettings = JSON.parse(process.argv[2] ?? '{}')
+const peers = new Map<number, Peer>()
+
+const log = createLog({ level: 'warn', pretty: process.stdout.isTTY === true })
+const guard = createGuard({ role: 'gateway-channels', log, count: () => {} })
+const startOpenTimer = guard.timer('channel:open-limit', (id: number) => end(id))
+
+setSctpSettings({ sendBufferSize: SCTP_BUFFER_BYTES, recvBufferSize: SCTP_BUFFER_BYTES })
+guard.on(process, 'disconnect', 'channel:disconnect', () => process.exit()) // the gateway is gone
+await checkPort()
+guard.on(process, 'message', 'channel:request', (message: ToChannelProcess) => {
+  if (message.type === 'offer') offer(message.id, message.sdp)
+  else if (message.type === 'send') send(message.id, message.frame)
+  else close(message.id)
+})
+
+function post(message: FromChannelProcess): void {
+  // Without a gateway, the process ends.
+  if (process.connected) process.send?.(message)
+}
+
+/** Ends the process if the UDP port is in use: the library would not report it. */
+async function checkPort(): Promise<void> {
+  const socket = createSocket({
+    type: settings.bindAddress?.includes(':') ? 'udp6' : 'udp4',
+    reuseAddr: false,
+  })
+  try {
+    socket.bind({
+      port: settings.port,
+      ...(settings.bindAddress && { address: settings.bindAddress }),
+      exclusive: true,
+    })
+    await once(socket, 'listening')
+  } catch (cause) {
+    process.send?.({ type: 'failed', message: String(cause) } satisfies FromChannelProcess, () =>
+      process.exit(1),
+    )
+    await new Promise(() => {}) // the callback ends the process
+  }
+  socket.close()
+}
+
+function offer(id: number, sdp: string): void {
+  try {
+    accept(id, sdp)
+  } catch (cause) {
+    close(id)
+    const message = cause instanceof Error ? cause.message : String(cause)
+    post({ type: 'closed', id, message: `The offer is not valid: ${message}` })
+  }
+}
+
+function accept(id: number, sdp: string): void {
+  const { bindAddress, port } = settings
+  const connection = new PeerConnection(`channel-${id}`, {
+    iceServers: [],
+    ...(bindAddress !== undefined && { bindAddress }),
+    enableIceUdpMux: true,
+    portRangeBegin: port,
+    portRangeEnd: port,
+    maxMessageSize: MAX_CHANNEL_MESSAGE_BYTES,
+  })
+  const peer: Peer = {
+    connection,
+    channel: undefined,
+    openTimer: startOpenTimer(OPEN_LIMIT_MS, id),
+  }
+  peers.set(id, peer)
+  connection.onGatheringStateChange((state) => {
+    const answer = state === 'complete' && peers.get(id) === peer ? connection.localDescription() : null
+    if (answer) post({ type: 'answer', id, sdp: answerWithPublicAddress(answer.sdp, settings) })
+  })
+  connection.onStateChange((state) => {
+    if (state === 'failed' || state === 'closed') end(id)
+  })
+  connection.onDataChannel((channel) => {
+    if (peer.channel || channel.getLabel() !== DATA_CHANNEL_LABEL) channel.close()
+    else open(id, peer, channel)
+  })
+  connection.setRemoteDescription(withoutCandidates(sdp), 'offer')
+}
+
+function open(id: number, peer: Peer, channel: DataChannel): void {
+  peer.channel = channel
+  channel.onMessage((data) => {
+    if (peers.get(id) !== peer) return
+    post({ type: 'message', id, frame: data instanceof ArrayBuffer ? new Uint8Array(data) : data })
+  })
+  channel.onClosed(() => end(id))
+  clearTimeout(peer.openTimer)
+  post({ type: 'opened', id })
+}
+
+/** Sends one frame, or drops it if the network does not take the earlier ones. */
+function send(id: number, frame: string | Uint8Array): void {
+  const channel = peers.get(id)?.channel
+  try {
+    if (!channel?.isOpen() || channel.bufferedAmount() > MAX_BUFFERED_BYTES) return
+    if (typeof frame === 'string') channel.sendMessage(frame)
+    else channel.sendMessageBinary(frame)
+  } catch {
+    end(id) // the channel closed in between
+  }
+}
+
+/** Closes a channel from this side. */
+function end(id: number): void {
+  if (!peers.has(id)) return
+  close(id)
+  post({ type: 'closed', id })
+}
+
+function close(id: number): void {
+  const peer = peers.get(id)
+  if (!peer) return
+  peers.delete(id)
+  clearTimeout(peer.openTimer)
+  peer.connection.close()
+}
