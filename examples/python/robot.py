@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A complete robot for Wheelhouse in one file, to copy and change. Replace `Motors` with your own.
+"""A complete robot for Wheelhouse, to copy and change. Replace `Motors` with your own.
 
-Needs Python 3.9 and `websockets` 10 or newer (Debian: apt-get install python3-websockets).
+Needs Python 3.9 and `websockets` 10 or newer (Debian: apt-get install python3-websockets). With `aiortc`
+(python3-aiortc) and `data_channel.py` beside this file, commands also arrive over UDP.
 Reads CONTROL_URL and ROBOT_TOKEN from the environment. docs/protocol.md describes every frame.
 """
 import asyncio
@@ -15,6 +16,11 @@ import sys
 import time
 
 import websockets
+
+try:
+    from data_channel import DataChannel
+except ImportError:
+    DataChannel = None  # everything travels over the WebSocket
 
 RECONNECT_CODES = {1006, 4008, 4009, 4500, 4503}  # close codes after which a robot should reconnect
 FINAL_STATUSES = {401, 403, 404}  # refusals that another attempt would not change
@@ -74,6 +80,33 @@ class Freshness:
         self.smallest = min(self.smallest + (now - self.seen_at) * CLOCK_DRIFT, now - t)
         self.seen_at = now
         return now - t - self.smallest
+
+
+class FrameOrder:
+    """Finds frames that a newer one has overtaken, and copies. Without a data channel, frames have no `order`."""
+
+    def __init__(self):
+        self.last = self.newest_session = self.newest_latch = self.newest_limits = 0
+
+    def may_handle(self, kind, order, after=0, latched=False):
+        if order is None:
+            return True
+        if kind == "session":
+            self.newest_session = order
+        elif kind == "stop_cleared" or latched:
+            # The end of a latched stop arrives over the WebSocket only, so a later stop may arrive before it.
+            if order <= self.newest_latch:
+                return False
+            self.newest_latch = order
+        elif kind == "limits":
+            if order <= self.newest_limits or after > self.newest_session:
+                return False
+            self.newest_limits = order
+            return True
+        elif order <= self.last or after > self.newest_session:
+            return False
+        self.last = max(self.last, order)
+        return True
 
 
 class Pilot:
@@ -138,42 +171,73 @@ async def drive():
         last = now
 
 
-async def send(socket, frame, droppable=False):
-    if droppable and socket.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
-        return  # a newer frame follows
-    await socket.send(json.dumps(frame))
+class Link:
+    """One connection to the gateway: the WebSocket, and beside it the data channel if that is possible."""
+
+    def __init__(self, socket):
+        self.socket, self.order = socket, FrameOrder()
+        self.channel = DataChannel(self.send, self.receive) if DataChannel else None
+
+    async def send(self, frame, droppable=False):
+        if droppable and self.socket.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
+            return  # a newer frame follows
+        await self.socket.send(json.dumps(frame))
+
+    async def log(self, level, message):
+        """Adds a line to the robot's log on the platform."""
+        await self.send({"type": "log", "level": level, "message": message}, droppable=True)
+
+    async def acknowledge(self, seq):
+        frame = {"type": "ack", "seq": seq}
+        if not (self.channel and self.channel.send(frame)):
+            await self.send(frame, droppable=True)
+
+    async def receive(self, message):
+        """Handles a message of either transport."""
+        try:
+            await on_frame(self, message)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            pilot.brake()  # the frame may have been a stop
+            print("malformed frame:", error, flush=True)
+        except websockets.ConnectionClosed:
+            pass  # `connection` learns of it too
 
 
-async def log(socket, level, message):
-    """Adds a line to the robot's log on the platform."""
-    await send(socket, {"type": "log", "level": level, "message": message}, droppable=True)
-
-
-async def report(socket, heartbeat_s):
+async def report(link, heartbeat_s):
     """Sends heartbeats, telemetry, and the answer to a stop when the motors have halted."""
     seq, next_beat = 0, 0.0
     while True:
         if time.monotonic() >= next_beat:
             seq, next_beat = seq + 1, time.monotonic() + heartbeat_s
-            await send(socket, {"type": "heartbeat", "seq": seq, "battery": round(motors.battery, 4)})
+            await link.send({"type": "heartbeat", "seq": seq, "battery": round(motors.battery, 4)})
         if pilot.unanswered is not None and motors.halted:
             reason, pilot.unanswered = pilot.unanswered, None
-            await send(socket, {"type": "stopped", "reason": reason[:500]})
-        await send(socket, {"type": "telemetry", "data": motors.sample()}, droppable=True)
+            await link.send({"type": "stopped", "reason": reason[:500]})
+        await link.send({"type": "telemetry", "data": motors.sample()}, droppable=True)
         await asyncio.sleep(TELEMETRY_S)
 
 
-async def on_frame(socket, message):
-    if isinstance(message, bytes):
-        # kind, flags, ttl_ms, seq, t; then the payload of this robot: two floats. Ignores all other frames.
-        if len(message) != 24 or message[0] != 1:
+async def on_binary_frame(link, message):
+    if len(message) > 12 and message[0] == 3:  # with its order before it
+        _, order, after = struct.unpack(">B3xII", message[:12])
+        if not link.order.may_handle("control", order, after):
             return
-        _, _, ttl_ms, seq, t, linear, angular = struct.unpack(">BBHIdff", message)
-        if pilot.on_control(seq, t, ttl_ms, linear, angular):
-            await send(socket, {"type": "ack", "seq": seq}, droppable=True)
+        message = message[12:]
+    # kind, flags, ttl_ms, seq, t; then the payload of this robot: two floats. Ignores all other frames.
+    if len(message) != 24 or message[0] != 1:
         return
+    _, _, ttl_ms, seq, t, linear, angular = struct.unpack(">BBHIdff", message)
+    if pilot.on_control(seq, t, ttl_ms, linear, angular):
+        await link.acknowledge(seq)
+
+
+async def on_frame(link, message):
+    if isinstance(message, bytes):
+        return await on_binary_frame(link, message)
     frame = json.loads(message)
-    kind = frame.get("type")
+    kind, latched = frame.get("type"), frame.get("latched") is True
+    if not link.order.may_handle(kind, frame.get("order"), frame.get("after", 0), latched):
+        return
     if kind == "control":
         if frame["session_id"] != (pilot.session or {}).get("session_id"):
             return
@@ -182,19 +246,22 @@ async def on_frame(socket, message):
         # A malformed command must not extend the last motion, so it becomes NaN, which brakes.
         linear, angular = [float(v) if type(v) in (int, float) else math.nan for v in speeds]
         if pilot.on_control(frame["seq"], frame["t"], frame["ttl_ms"], linear, angular):
-            await send(socket, {"type": "ack", "seq": frame["seq"]}, droppable=True)
+            await link.acknowledge(frame["seq"])
     elif kind == "session":
         pilot.on_session(frame)
-        await log(socket, "info", f"session {frame['status']} with {frame['operator_name']}")
+        await link.log("info", f"session {frame['status']} with {frame['operator_name']}")
     elif kind == "limits":
         pilot.speed_scale = float(frame["speed_scale"])
     elif kind == "stop":
         repeated = pilot.latched  # the gateway repeats a latched stop until the robot answers
         pilot.on_stop(frame["reason"], frame["latched"])
         if frame["latched"] and not repeated:
-            await log(socket, "warn", f"stopped: {frame['reason']}")
+            await link.log("warn", f"stopped: {frame['reason']}")
     elif kind == "stop_cleared":
         pilot.latched = False  # the robot stays halted until the next control frame
+    elif kind in ("channel_available", "channel_answer", "channel_refused"):
+        if link.channel:
+            link.channel.on_frame(frame)
     elif kind == "error":
         print("gateway:", frame["message"], flush=True)
 
@@ -207,7 +274,7 @@ async def connection(url, token):
         def hang_up_after(seconds):
             return asyncio.get_running_loop().call_later(seconds, socket.transport.abort)
 
-        silence = hang_up_after(10)
+        silence, link = hang_up_after(10), Link(socket)
         welcome = json.loads(await socket.recv())
         pilot.deadman_ms, stop = welcome["deadman_ms"], welcome["stop"]
         pilot.latched = False  # a participant may have cleared the stop while this robot was offline
@@ -217,24 +284,22 @@ async def connection(url, token):
         if stop:
             pilot.on_stop(stop["reason"], stop["latched"])
         print("online, connection", welcome["epoch"], flush=True)
-        reporting = asyncio.create_task(report(socket, welcome["heartbeat_interval_ms"] / 1000))
+        reporting = asyncio.create_task(report(link, welcome["heartbeat_interval_ms"] / 1000))
         try:
             while True:
                 # The gateway acknowledges heartbeats, so a silent gateway is gone.
                 silence.cancel()
                 silence = hang_up_after(welcome["heartbeat_timeout_ms"] / 1000)
-                message = await socket.recv()
-                try:
-                    await on_frame(socket, message)
-                except (ValueError, KeyError, TypeError, AttributeError) as error:
-                    pilot.brake()  # the frame may have been a stop
-                    print("malformed frame:", error, flush=True)
+                await link.receive(await socket.recv())
         finally:
             silence.cancel()
+            if link.channel:
+                link.channel.close()  # before the brakes: no command arrives after them
             pilot.brake()
             pilot.unanswered = None  # the gateway repeats a stop that is still in force
             reporting.cancel()
-            await asyncio.gather(reporting, return_exceptions=True)
+            ending = [reporting, link.channel.task] if link.channel and link.channel.task else [reporting]
+            await asyncio.gather(*ending, return_exceptions=True)
 
 
 async def main():

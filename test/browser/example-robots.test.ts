@@ -1,4 +1,4 @@
-import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import { encodeBinaryFrame, encodeOrderedFrame } from '@wheelhouse/protocol'
 import { afterEach, describe, expect, test } from 'vitest'
 import { exampleRobots, type StartRobot, startPythonRobot } from '../support/examples/example-robots.ts'
 import { ScriptedRobotGateway } from '../support/examples/scripted-robot-gateway.ts'
@@ -210,7 +210,7 @@ test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
 )
 
 test('examples/python/robot.py accepts binary commands', async () => {
-  const { gateway } = await connect(startPythonRobot)
+  const { gateway } = await connect((location) => startPythonRobot(location))
   await gateway.telemetry(({ standing }) => standing)
   const payload = new Uint8Array(8)
   new DataView(payload.buffer).setFloat32(0, 0.5)
@@ -218,4 +218,53 @@ test('examples/python/robot.py accepts binary commands', async () => {
     encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 0, seq, t: performance.now() }, payload)
   await drive(gateway, 1, frame)
   expect(gateway.all('ack').length).toBeGreaterThan(0)
+})
+
+// Numbers exist once a data channel is answered. They apply to frames of both transports.
+test('examples/python/robot.py handles numbered frames once and in their order', async () => {
+  const { gateway } = await connect((location) => startPythonRobot(location))
+  let order = 0
+  const numbered = (seq: number) => ({ ...control(seq), order: ++order, after: 0 })
+  let seq = await drive(gateway, 1, numbered)
+
+  const latched = { type: 'stop', reason: 'a person fell', latched: true, order: ++order }
+  gateway.send(latched)
+  await eventually(() => expect(gateway.all('stopped')).toHaveLength(1))
+  const cleared = { type: 'stop_cleared', order: ++order }
+  gateway.send({ type: 'stop', reason: 'session_paused', latched: false, order: ++order })
+  gateway.send(cleared) // overtaken by the stop
+  gateway.send(latched) // a late copy
+  seq = await drive(gateway, seq + 1, numbered)
+
+  const ignored = [++seq, ++seq]
+  const sessionOrder = ++order
+  gateway.send({ ...control(ignored[0]!), order: 1, after: 0 }) // overtaken
+  gateway.send({ ...control(ignored[1]!), order: ++order, after: sessionOrder }) // before its session
+  gateway.send({ type: 'session', ...session, order: sessionOrder })
+  const first = seq + 1
+  await waitFor(() => {
+    const command = { ...control(++seq), order: ++order, after: sessionOrder }
+    gateway.send(command)
+    gateway.send(command) // a copy
+    expect(Math.max(...acknowledged(gateway))).toBeGreaterThanOrEqual(first)
+  })
+  const acks = acknowledged(gateway)
+  expect(acks.filter((ack) => ignored.includes(ack))).toEqual([])
+  expect(new Set(acks).size).toBe(acks.length)
+})
+
+test('examples/python/robot.py accepts numbered binary commands', async () => {
+  const { gateway } = await connect((location) => startPythonRobot(location))
+  await gateway.telemetry(({ standing }) => standing)
+  const payload = new Uint8Array(8)
+  new DataView(payload.buffer).setFloat32(0, 0.5)
+  const frame = (seq: number) => {
+    const header = { kind: 1, flags: 0, ttlMs: 0, seq, t: performance.now() - 3_600_000 } // as in `control`
+    const command = encodeBinaryFrame(header, payload)
+    return encodeOrderedFrame({ order: seq, after: 0 }, command)
+  }
+  const seq = await drive(gateway, 1, frame)
+  gateway.send(frame(seq)) // a copy
+  await waitForAck(gateway, seq + 1)
+  expect(new Set(acknowledged(gateway)).size).toBe(acknowledged(gateway).length)
 })

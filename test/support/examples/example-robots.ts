@@ -8,7 +8,7 @@ import { FakeRosbridge } from './fake-rosbridge.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
 
-export interface ExampleRobot extends AsyncDisposable {
+interface ExampleRobot extends AsyncDisposable {
   /** Waits until the robot has given up. @returns its message */
   gaveUp(): Promise<string>
 }
@@ -19,15 +19,24 @@ export type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
 
 /** Starts the robots of `examples/`, by name. */
 export const exampleRobots: Record<string, StartRobot> = {
-  'examples/python/robot.py': startPythonRobot,
+  'examples/python/robot.py': (location) => startPythonRobot(location),
   'examples/browser/robot.html': startPageRobot,
   'examples/rosbridge/robot-bridge.ts': startBridgedRobot,
 }
 
-export async function startPythonRobot(location: DestinationFactory): Promise<ExampleRobot> {
+export interface PythonRobot extends ExampleRobot {
+  /** Returns what the robot has printed so far. */
+  output(): string
+}
+
+/** Starts the robot. `modules` are the Python packages that it needs, `env` further environment variables. */
+export async function startPythonRobot(
+  location: DestinationFactory,
+  { modules, env }: { modules?: readonly string[]; env?: Record<string, string> } = {},
+): Promise<PythonRobot> {
   const { url, token } = await location()
-  const child = spawn(await python(), [`${folder('python')}/robot.py`], {
-    env: { CONTROL_URL: url, ROBOT_TOKEN: token },
+  const child = spawn(await python(modules), ['-B', `${folder('python')}/robot.py`], {
+    env: { ...env, CONTROL_URL: url, ROBOT_TOKEN: token },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const killAtExit = () => void child.kill('SIGKILL')
@@ -40,6 +49,7 @@ export async function startPythonRobot(location: DestinationFactory): Promise<Ex
   }
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
   return {
+    output: () => output,
     async gaveUp() {
       const code = await exited
       if (code !== 1) throw new Error(`robot.py ended with ${code}:\n${output}`)

@@ -15,7 +15,7 @@ const HEADLESS_SHELL = 'chromium-headless-shell'
  */
 export async function installOutsidePrograms(): Promise<void> {
   const missing = [
-    ...((await findPython()) ? [] : ['python3-websockets']),
+    ...((await findPython(['websockets', 'aiortc'])) ? [] : ['python3-websockets', 'python3-aiortc']),
     ...(findChromium() ? [] : ['chromium']),
     // For the tests of the cluster, which starts both servers.
     ...(findProgram('haproxy') ? [] : ['haproxy']),
@@ -24,13 +24,14 @@ export async function installOutsidePrograms(): Promise<void> {
   if (missing.length > 0) await installOnDebian(...missing)
 }
 
-/** Returns a Python 3 with `websockets`. */
-export async function python(): Promise<string> {
-  const found = await findPython()
+/** Returns a Python 3 with these packages. */
+export async function python(modules: readonly string[] = ['websockets']): Promise<string> {
+  const debianNames = modules.map((name) => `python3-${name}`)
+  const found = await findPython(modules)
   if (found) return found
   throw new Error(
-    'This test needs Python 3 with the package websockets, 10 or newer, which was not found. Install it ' +
-      '(Debian: apt-get install python3-websockets; elsewhere: python3 -m pip install websockets).',
+    `This test needs Python 3 with ${modules.join(' and ')}, which was not found. Install it ` +
+      `(Debian: apt-get install ${debianNames.join(' ')}; elsewhere: python3 -m pip install ${modules.join(' ')}).`,
   )
 }
 
@@ -48,10 +49,10 @@ export async function chromium(): Promise<string> {
   )
 }
 
-/** Checks all: the first `python3` of the PATH may lack the package that Debian's own has. */
-async function findPython(): Promise<string | undefined> {
+/** Checks all: the first `python3` of the PATH may lack a package that Debian's own has. */
+async function findPython(modules: readonly string[]): Promise<string | undefined> {
   for (const program of onPath('python3')) {
-    const works = await run(program, ['-c', 'import websockets'], { timeout: PYTHON_LIMIT_MS }).then(
+    const works = await run(program, ['-c', `import ${modules}`], { timeout: PYTHON_LIMIT_MS }).then(
       () => true,
       () => false,
     )
