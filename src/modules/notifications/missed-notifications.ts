@@ -33,18 +33,21 @@ export function createMissedNotifications(deps: { db: Db; pageLimit: number }) {
   const { db, pageLimit } = deps
   return createBatchLoader(
     async (reads: readonly { userId: string; after: number }[]): Promise<(MissedPage | Error)[]> => {
+      // A subquery for each user: only with the user's own values does PostgreSQL read the index in order, up to the limit.
+      const pagesOfUsers = reads.map(
+        ({ userId, after }, index) => sql`(
+          select ${index + 1}::int as ordinal, seq, type, data, created_at, read_at from notifications
+          where user_id = ${userId} and seq > ${after} order by seq limit ${pageLimit})`,
+      )
       const userIds = reads.map(({ userId }) => userId)
-      const afters = reads.map(({ after }) => after)
       const { rows } = await sql<Row>`
-        select read.ordinal::int, users.notification_seq as head, users.notification_unread as unread,
-          page.seq, page.type, page.data, page.created_at, page.read_at
-        from unnest(${userIds}::uuid[], ${afters}::bigint[]) with ordinality as read (user_id, after, ordinal)
-          join users on users.id = read.user_id
-          left join lateral (
-            select seq, type, data, created_at, read_at from notifications
-            where notifications.user_id = read.user_id and seq > read.after
-            order by seq limit ${pageLimit}
-          ) as page on true
+        select read.ordinal::int, counts.head, counts.unread, page.seq, page.type, page.data, page.created_at, page.read_at
+        from unnest(${userIds}::uuid[]) with ordinality as read (user_id, ordinal)
+          join lateral (
+            select notification_seq as head, notification_unread as unread from users
+            where users.id = read.user_id limit 1 -- looks each user up; without the limit, PostgreSQL may read the table
+          ) as counts on true
+          left join (${sql.join(pagesOfUsers, sql` union all `)}) as page on page.ordinal = read.ordinal
         order by read.ordinal, page.seq`.execute(db)
       const pages = new Map<number, MissedPage>()
       for (const { ordinal, head, unread, ...row } of rows) {
