@@ -23,6 +23,7 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   'admin certifications reject': ['--reason', 'No proof'],
   'admin certifications revoke': ['--reason', 'Expired'],
   'robots update': ['--notes', 'New gripper'],
+  'admin robot-models update': ['--control-schema', ''],
   'webhooks update': ['--enable'],
   'webhooks replay': [ID],
   chat: ['Hello'],
