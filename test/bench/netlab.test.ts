@@ -80,6 +80,7 @@ describe.runIf(allowed)('where the system allows namespaces', () => {
     for (const { profile, results } of measured) {
       expect(results.map(({ transport }: { transport: string }) => transport)).toEqual([
         'Wheelhouse',
+        'Wheelhouse over WebSockets',
         'ws',
         'rosbridge',
         'Socket.IO',

@@ -1,12 +1,13 @@
 import { rosbridgeTransport } from './rosbridge.ts'
 import { socketIoTransport } from './socket-io.ts'
 import type { Transport } from './transport.ts'
-import { wheelhouseTransport } from './wheelhouse.ts'
+import { webSocketWheelhouse, wheelhouseTransport } from './wheelhouse.ts'
 import { wsTransport } from './ws.ts'
 
 /** All transports, in the order of the report. A new one needs a file and an entry here. */
 export const transports: readonly Transport[] = [
   wheelhouseTransport,
+  webSocketWheelhouse,
   wsTransport,
   rosbridgeTransport,
   socketIoTransport,

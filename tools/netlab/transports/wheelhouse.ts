@@ -1,4 +1,4 @@
-import { OperatorLink, RobotLink, ticketsOf } from '@wheelhouse/sdk'
+import { OperatorLink, type OperatorLinkOptions, RobotLink, ticketsOf } from '@wheelhouse/sdk'
 import type { ApiUser } from '../../bench/rest/fixtures.ts'
 import {
   type Command,
@@ -14,29 +14,37 @@ import {
   TTL_MS,
 } from './transport.ts'
 
-/** Each namespace is the lab's own, so all ports are free. */
-const PORTS = { PORT: '3000', HUB_PORT: '3001', GATEWAY_PORT: '3002' }
 const RESUME_EVERY_MS = 1_000
 const READY_LIMIT_MS = 30_000
 
-/** Wheelhouse with its defaults: `src/main.ts`, and both links of its SDK over WebSockets. */
-export const wheelhouseTransport: Transport = {
-  name: 'Wheelhouse',
+/** The option of both links for their transports. */
+type Channels = Pick<OperatorLinkOptions, 'PeerConnection'>
+
+/** @param port the first of three; each namespace is the lab's own, so all ports are free */
+const wheelhouse = (name: string, port: number, channels: Channels): Transport => ({
+  name,
   limited: true,
   silenceHaltMs: null,
-  serve: servePlatform,
-  connectOperator,
-  connectRobot,
-}
+  serve: (site) => servePlatform(site, port),
+  connectOperator: (address, events) => connectOperator(address, events, channels),
+  connectRobot: (address, robot) => connectRobot(address, robot, channels),
+})
 
-async function servePlatform({ lab, host }: Site): Promise<Served> {
+/** Wheelhouse with its defaults: `src/main.ts`, and both links of its SDK, which open data channels. */
+export const wheelhouseTransport = wheelhouse('Wheelhouse', 3000, {})
+/** Wheelhouse where links have no data channel, as in networks that block UDP. */
+export const webSocketWheelhouse = wheelhouse('Wheelhouse over WebSockets', 3010, { PeerConnection: null })
+
+async function servePlatform({ lab, host }: Site, port: number): Promise<Served> {
   // The processes of the ends import this file too, and do not need these modules.
   const { gatewayShape, startWheelhouse } = await import('../../bench/targets.ts')
-  const baseUrl = `http://${host}:${PORTS.PORT}`
-  const gatewayUrl = `ws://${host}:${PORTS.GATEWAY_PORT}`
+  const baseUrl = `http://${host}:${port}`
+  const gatewayUrl = `ws://${host}:${port + 2}`
   const server = await startWheelhouse(lab, gatewayShape(lab), {
     env: {
-      ...PORTS,
+      PORT: String(port),
+      HUB_PORT: String(port + 1),
+      GATEWAY_PORT: String(port + 2),
       HOST: host,
       BASE_URL: baseUrl,
       GATEWAY_URL: gatewayUrl,
@@ -92,6 +100,7 @@ const request = (method: string, url: URL, apiKey: string, body: object) =>
 async function connectOperator(
   { baseUrl = '', token = '', sessionId = '' }: EndAddress,
   events: OperatorEvents,
+  channels: Channels,
 ): Promise<OperatorEnd> {
   let resumedMs = Number.NEGATIVE_INFINITY
   /** Resumes a session that the platform has paused, as an attentive operator would. */
@@ -109,6 +118,7 @@ async function connectOperator(
       if (why === 'session_paused') resume()
     },
     onConnection: (state) => state === 'offline' && events.onLost(),
+    ...channels,
   })
   await link.connect()
   return {
@@ -117,7 +127,11 @@ async function connectOperator(
   }
 }
 
-async function connectRobot({ url, token = '' }: EndAddress, robot: RobotEvents): Promise<RobotEnd> {
+async function connectRobot(
+  { url, token = '' }: EndAddress,
+  robot: RobotEvents,
+  channels: Channels,
+): Promise<RobotEnd> {
   const link = new RobotLink({
     url,
     token,
@@ -129,6 +143,7 @@ async function connectRobot({ url, token = '' }: EndAddress, robot: RobotEvents)
       robot.halt(reason)
       link.stopped(reason)
     },
+    ...channels,
   })
   await link.connect()
   return { close: () => link.close() }
