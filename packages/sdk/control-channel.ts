@@ -64,6 +64,13 @@ export class ControlChannel {
     return attempt?.channel.readyState === 'open' && attempt.health.isTrusted(performance.now())
   }
 
+  /** Whether the channel is open and delivers, as far as is known: without frames, there are no probes. */
+  get delivers(): boolean {
+    const attempt = this.#attempt
+    if (attempt?.channel.readyState !== 'open') return false
+    return this.trusted || attempt.health.isIdle(performance.now())
+  }
+
   /** The last round trip over the channel, in milliseconds; null before the first one and without a channel. */
   get roundTripMs(): number | null {
     return this.#roundTripMs
@@ -162,7 +169,7 @@ export class ControlChannel {
   }
 
   #opened(attempt: Attempt): void {
-    if (this.#attempt !== attempt) return attempt.peer.close()
+    if (this.#attempt !== attempt) return
     clearTimeout(this.#openTimer)
     this.#backoff.reset()
     attempt.aliveMs = performance.now()
@@ -204,6 +211,8 @@ export class ControlChannel {
     const attempt = this.#attempt
     this.#attempt = undefined
     this.#roundTripMs = null
+    // Both, in this order: otherwise node-datachannel keeps the program running.
+    attempt?.channel.close()
     attempt?.peer.close()
   }
 }

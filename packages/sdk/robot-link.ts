@@ -75,7 +75,7 @@ export class RobotLink {
 
   /** The transport over which the gateway can be reached fastest at present: the data channel while it delivers. */
   get transport(): 'websocket' | 'data_channel' {
-    return this.#channel.trusted ? 'data_channel' : 'websocket'
+    return this.#channel.delivers ? 'data_channel' : 'websocket'
   }
 
   /** Number that the platform assigned to the newest connection; null before the first welcome. */

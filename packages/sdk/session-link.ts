@@ -80,7 +80,7 @@ export class SessionLink {
 
   /** The transport of control frames at present: the data channel while it delivers. Stops use both. */
   get transport(): 'websocket' | 'data_channel' {
-    return this.#channel.trusted ? 'data_channel' : 'websocket'
+    return this.#channel.delivers ? 'data_channel' : 'websocket'
   }
 
   /** State of the link. */

@@ -17,7 +17,7 @@ import { demoWorld, isFree, nearestSurface, type World } from './world.ts'
 
 type ForwardedOptions = Pick<
   RobotLinkOptions,
-  'url' | 'token' | 'reconnect' | 'WebSocket' | 'onConnection' | 'onError' | 'onClosed'
+  'url' | 'token' | 'reconnect' | 'WebSocket' | 'PeerConnection' | 'onConnection' | 'onError' | 'onClosed'
 >
 
 /** Connection of a simulated robot, and the room around it. */
@@ -101,12 +101,13 @@ export class SimulatedRobot {
   }
 
   #createLink(options: ForwardedOptions): RobotLink {
-    const { url, token, reconnect, WebSocket, onError, onClosed } = options
+    const { url, token, reconnect, WebSocket, PeerConnection, onError, onClosed } = options
     return new RobotLink({
       url,
       token,
       ...(reconnect ? { reconnect } : {}),
       ...(WebSocket ? { WebSocket } : {}),
+      ...(PeerConnection === undefined ? {} : { PeerConnection }),
       ...(onError ? { onError } : {}),
       ...(onClosed ? { onClosed } : {}),
       heartbeat: () => ({ battery: round(this.#state.battery) }),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Metrics } from '../../src/core/metrics/metrics.ts'
 import { measureGateway } from '../../src/core/metrics/role-metrics.ts'
+import { channelProcesses, closeTestChannels, openChannel } from '../support/gateway/test-channel.ts'
 import { startGatewayProcess } from '../support/processes/gateway-process.ts'
 import { evaluateIn, inspectable } from '../support/processes/thread-inspector.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -69,6 +70,19 @@ test('a gateway without traffic reports 0 for every counter, and counts what arr
   await waitFor(async () => expect(await metricsOf(gatewayUrl)).toContain('wheelhouse_heartbeats_total 1\n'))
   await link.close()
   expect(await gateway.end('SIGTERM')).toEqual({ code: 0, signal: null })
+})
+
+test.each([
+  ['SIGTERM', { code: 0, signal: null }],
+  ['SIGKILL', { code: null, signal: 'SIGKILL' }],
+] as const)('the thread opens data channels, whose process ends with it: %s', async (signal, ended) => {
+  const { gateway, link } = await startGateway()
+  await openChannel(link)
+  onTestFinished(closeTestChannels)
+  const [pid] = channelProcesses(gateway.pid)
+  expect(await gateway.end(signal)).toEqual(ended)
+  await waitFor(() => expect(() => process.kill(pid as number, 0)).toThrow('ESRCH'))
+  await link.closed
 })
 
 test('the second signal ends a process with open sockets at once, without a core dump', async () => {

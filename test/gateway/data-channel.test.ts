@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OperatorLink, RobotLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { channelProcesses } from '../support/gateway/test-channel.ts'
@@ -237,6 +240,14 @@ describe('driving continues over the WebSockets', () => {
     expect(networks.operator.offers).toBeGreaterThan(1)
     expect(stops).toEqual([])
   })
+})
+
+test('a program of the SDK ends by itself after it has closed its links', async () => {
+  const machine = await world.robot(await world.client())
+  const program = fileURLToPath(new URL('../support/programs/channel-robot.ts', import.meta.url))
+  const url = `${world.gatewayUrl}/robots/${machine.id}/control`
+  const { stdout } = await promisify(execFile)(process.execPath, [program, url, machine.token])
+  expect(stdout).toBe('closed\n')
 })
 
 test('a robot halts when the data channel and the WebSocket of its operator both die', async () => {

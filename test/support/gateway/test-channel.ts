@@ -43,15 +43,15 @@ export async function hasReadChannel(
   })
 }
 
-/** Returns the processes that this test process has started for data channels. */
-export const channelProcesses = (): number[] =>
+/** Returns the processes that a gateway has started for data channels; of worlds, this process is the gateway. */
+export const channelProcesses = (gatewayPid = process.pid): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
         const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-        return parent === String(process.pid) && command.includes('channel-process')
+        return parent === String(gatewayPid) && command.includes('channel-process')
       } catch {
         return false // it has ended
       }

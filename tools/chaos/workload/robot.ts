@@ -49,6 +49,7 @@ export class LoadRobot {
       token: fixture.token,
       reconnect: RECONNECT,
       WebSocket: ObservedWebSocket,
+      PeerConnection: null, // frames of a data channel would not be observed
       telemetryHz: 5,
       onConnection: (state) => {
         this.connected = state === 'online'

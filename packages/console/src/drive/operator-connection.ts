@@ -24,6 +24,8 @@ export interface OperatorConnection {
   readonly limits: Store<SpeedLimits>
   /** The load of the connection, and the limit of the command rate because of it. */
   readonly congestion: Store<Congestion>
+  /** Returns the transport of commands at present. */
+  transport(): OperatorLink['transport']
   /** Returns the last reported charge of the robot. */
   battery(): DriveBattery | undefined
   readonly telemetry: TelemetryFeed
@@ -100,6 +102,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     congestion,
     telemetry,
     latencyStats,
+    transport: () => link?.transport ?? 'websocket',
     battery: () => battery,
     canDrive() {
       const drive = state.get()

@@ -1,6 +1,6 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { dropTexts, reasonText, type SessionStatus, speedLimitText } from '@wheelhouse/protocol'
-import type { CongestionCause } from '@wheelhouse/sdk'
+import type { CongestionCause, OperatorLink } from '@wheelhouse/sdk'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
@@ -16,6 +16,11 @@ const congestionTexts: Record<CongestionCause, string> = {
   unsent_bytes: 'commands wait to be sent',
   latency: 'answers take longer than usual',
   unanswered: 'no answer',
+}
+
+const transportTexts: Record<OperatorLink['transport'], string> = {
+  data_channel: 'data channel (UDP)',
+  websocket: 'WebSocket',
 }
 
 const links: Record<LinkView['phase'], { label: string; color: string }> = {
@@ -77,6 +82,7 @@ function Figures({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
     <dl className={styles.figures}>
       <Figure name="Your network" value={latencyText(operator)} />
       <Figure name="Robot network" value={latencyText(robot)} />
+      <Figure name="Transport" value={transportTexts[operatorConnection.transport()]} />
       <Figure name="Command round trip" value={latencyText(command)} />
       <Figure
         name="Telemetry age"
