@@ -2,11 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
-import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
+import {
+  type ChannelSettings,
+  type FromChannelProcess,
+  MAX_WAITING_MESSAGES,
+  type ToChannelProcess,
+} from './channel-messages.ts'
 import { type ChannelEvents, type ChannelPort, type ChannelRefusal, DataChannel } from './data-channel.ts'
 
-/** Frames that wait for the channel process. Beyond it, frames are dropped, as on the network. */
-const MAX_WAITING_FRAMES = 2_000
 /** Channels of one gateway. */
 const MAX_CHANNELS = 2_000
 /** After the channel process failed, the next offer may start it again after this time. */
@@ -34,7 +37,7 @@ export function createChannelHost(deps: {
 
   const port: ChannelPort = {
     send(id, frame) {
-      if (waiting >= MAX_WAITING_FRAMES) return false
+      if (waiting >= MAX_WAITING_MESSAGES) return false
       return post({ type: 'send', id, frame })
     },
     close(id) {
@@ -51,6 +54,17 @@ export function createChannelHost(deps: {
     waiting++
     channelProcess.send(message, sent)
     return true
+  }
+
+  /** Starts the process, unless the system refuses it, which must not end the connection that offers. */
+  function tryStart(): ChildProcess | undefined {
+    try {
+      return start()
+    } catch (cause) {
+      restartAtMs = clockMs() + RESTART_MS
+      log.warn({ err: cause }, 'cannot start the process of the data channels; frames use the WebSockets')
+      return undefined
+    }
   }
 
   function start(): ChildProcess {
@@ -116,7 +130,8 @@ export function createChannelHost(deps: {
       if (channels.size >= MAX_CHANNELS) return { retryAfterMs: 60_000 }
       const waitMs = restartAtMs - clockMs()
       if (stopped || (!channelProcess && waitMs > 0)) return { retryAfterMs: Math.max(waitMs, 1_000) }
-      channelProcess ??= start()
+      channelProcess ??= tryStart()
+      if (!channelProcess) return { retryAfterMs: RESTART_MS }
       const channel = new DataChannel(++lastId, port, events, preciseMs)
       channels.set(channel.id, channel)
       post({ type: 'offer', id: channel.id, sdp })
@@ -127,7 +142,6 @@ export function createChannelHost(deps: {
     close(): void {
       stopped = true
       for (const channel of [...channels.values()]) channel.close()
-      channelProcess?.disconnect()
       channelProcess?.kill('SIGKILL') // it has nothing to save
     },
   }

@@ -4,7 +4,12 @@ import { DATA_CHANNEL_LABEL, MAX_CHANNEL_MESSAGE_BYTES } from '@wheelhouse/proto
 import { type DataChannel, PeerConnection, setSctpSettings } from 'node-datachannel'
 import { createLog } from '../../src/core/log.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
-import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
+import {
+  type ChannelSettings,
+  type FromChannelProcess,
+  MAX_WAITING_MESSAGES,
+  type ToChannelProcess,
+} from './channel-messages.ts'
 import { answerWithPublicAddress, withoutCandidates } from './session-description.ts'
 
 // The channel process: it has the WebRTC connections of one gateway. A separate process, because the library runs in one thread of a
@@ -28,7 +33,19 @@ const peers = new Map<number, Peer>()
 
 const log = createLog({ level: 'warn', pretty: process.stdout.isTTY === true })
 const guard = createGuard({ role: 'gateway-channels', log, count: () => {} })
+let waiting = 0
+const posted = guard.handler('channel:posted', () => {
+  waiting--
+})
 const startOpenTimer = guard.timer('channel:open-limit', (id: number) => end(id))
+// The library's events. An exception in one of them would end the process, and with it the channels of all clients.
+const onCandidates = guard.handler('channel:candidates', sendAnswer)
+const onState = guard.handler('channel:state', (id: number, state: string) => {
+  if (state === 'failed' || state === 'closed') end(id)
+})
+const onChannel = guard.handler('channel:open', open)
+const onMessage = guard.handler('channel:message', receive)
+const onClosed = guard.handler('channel:closed', end)
 
 setSctpSettings({ sendBufferSize: SCTP_BUFFER_BYTES, recvBufferSize: SCTP_BUFFER_BYTES })
 guard.on(process, 'disconnect', 'channel:disconnect', () => process.exit()) // the gateway is gone
@@ -39,9 +56,12 @@ guard.on(process, 'message', 'channel:request', (message: ToChannelProcess) => {
   else close(message.id)
 })
 
+/** Sends a message to the gateway. While the gateway does not keep up, frames of clients are dropped. */
 function post(message: FromChannelProcess): void {
-  // Without a gateway, the process ends.
-  if (process.connected) process.send?.(message)
+  if (!process.connected) return // the process is about to end
+  if (message.type === 'message' && waiting >= MAX_WAITING_MESSAGES) return
+  waiting++
+  process.send?.(message, posted)
 }
 
 /** Ends the process if the UDP port is in use: the library would not report it. */
@@ -92,29 +112,30 @@ function accept(id: number, sdp: string): void {
     openTimer: startOpenTimer(OPEN_LIMIT_MS, id),
   }
   peers.set(id, peer)
-  connection.onGatheringStateChange((state) => {
-    const answer = state === 'complete' && peers.get(id) === peer ? connection.localDescription() : null
-    if (answer) post({ type: 'answer', id, sdp: answerWithPublicAddress(answer.sdp, settings) })
-  })
-  connection.onStateChange((state) => {
-    if (state === 'failed' || state === 'closed') end(id)
-  })
-  connection.onDataChannel((channel) => {
-    if (peer.channel || channel.getLabel() !== DATA_CHANNEL_LABEL) channel.close()
-    else open(id, peer, channel)
-  })
+  connection.onGatheringStateChange((state) => onCandidates(id, peer, state))
+  connection.onStateChange((state) => onState(id, state))
+  connection.onDataChannel((channel) => onChannel(id, peer, channel))
   connection.setRemoteDescription(withoutCandidates(sdp), 'offer')
 }
 
+/** Sends the answer once it has all candidates of this side. */
+function sendAnswer(id: number, peer: Peer, state: string): void {
+  const answer = state === 'complete' && peers.get(id) === peer ? peer.connection.localDescription() : null
+  if (answer) post({ type: 'answer', id, sdp: answerWithPublicAddress(answer.sdp, settings) })
+}
+
 function open(id: number, peer: Peer, channel: DataChannel): void {
+  if (peer.channel || channel.getLabel() !== DATA_CHANNEL_LABEL) return channel.close()
   peer.channel = channel
-  channel.onMessage((data) => {
-    if (peers.get(id) !== peer) return
-    post({ type: 'message', id, frame: data instanceof ArrayBuffer ? new Uint8Array(data) : data })
-  })
-  channel.onClosed(() => end(id))
+  channel.onMessage((data) => onMessage(id, peer, data))
+  channel.onClosed(() => onClosed(id))
   clearTimeout(peer.openTimer)
   post({ type: 'opened', id })
+}
+
+function receive(id: number, peer: Peer, data: string | Buffer | ArrayBuffer): void {
+  if (peers.get(id) !== peer) return
+  post({ type: 'message', id, frame: data instanceof ArrayBuffer ? new Uint8Array(data) : data })
 }
 
 /** Sends one frame, or drops it if the network does not take the earlier ones. */

@@ -57,7 +57,7 @@ export class DataChannel {
     return this.#port.send(this.id, frame)
   }
 
-  /** Sends a probe if one is due. Call it while frames pass. */
+  /** Sends a probe if one is due. Call it while frames pass. Like its answer, a probe may be lost: that is what it measures. */
   probe(): void {
     if (!this.open) return
     const number = this.#health.nextProbe(this.#preciseMs())

@@ -41,9 +41,7 @@ export class OrderedFrames {
 
   /** Sends a stop over both transports at once. */
   sendStop(frame: string, nowMs: number): void {
-    const numbered = this.#numberStop(frame)
-    this.#connection.channel?.send(numbered)
-    this.#connection.send(numbered, nowMs)
+    this.#sendTwice(this.#numberStop(frame), nowMs)
   }
 
   /** Sends a stop again, which a robot that does not read may miss on the WebSocket. */
@@ -60,9 +58,7 @@ export class OrderedFrames {
 
   /** Sends the allowed speed over both transports at once, before the first control frame that it concerns. */
   sendLimits(frame: string, nowMs: number): void {
-    const numbered = this.#numbered ? this.#numberText(frame) : frame
-    this.#connection.channel?.send(numbered)
-    this.#connection.send(numbered, nowMs)
+    this.#sendTwice(this.#numbered ? this.#numberText(frame) : frame, nowMs)
   }
 
   /** Sends a change of the session, over the WebSocket. The robot obeys no later control frame before it. */
@@ -70,6 +66,12 @@ export class OrderedFrames {
     if (!this.#numbered) return this.#connection.send(frame, nowMs)
     this.#after = this.#nextOrder()
     this.#connection.send(withFields(frame, `"order":${this.#after}`), nowMs)
+  }
+
+  /** Sends a frame over the channel, where it may be lost, and over the WebSocket, where it must arrive. */
+  #sendTwice(frame: string, nowMs: number): void {
+    this.#connection.channel?.send(frame)
+    this.#connection.send(frame, nowMs)
   }
 
   #number(frame: string | ArrayBuffer): string | ArrayBuffer {

@@ -83,16 +83,8 @@ export function createControlSessionService(deps: {
     controlRelay,
     onStopFrame,
     channelOffers: deps.channelOffers,
-    channelReader: {
-      answered: (connection) => connection.beginUnordered(),
-      message: guard.handler(
-        'operator:channel',
-        (connection: ParticipantConnection, frame: string | Uint8Array) =>
-          frames.readChannel(connection, frame),
-        (connection) => connection.close('internalError'),
-      ),
-    },
-    onRoundTrip: (connection, roundTripMs) => operatorMeasured(connection, roundTripMs),
+    guard,
+    onRoundTrip: operatorMeasured,
     stallClock: deps.stallClock,
     deadmanMs: settings.deadmanMs,
     clockMs,

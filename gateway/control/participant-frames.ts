@@ -9,6 +9,7 @@ import {
 } from '@wheelhouse/protocol'
 import { readableIssues } from '../../src/core/errors/errors.ts'
 import { parseOptions } from '../../src/core/http/validation-messages.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
 import { readProbe } from '../channel/probes.ts'
 import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
@@ -23,14 +24,14 @@ export function createParticipantFrames(deps: {
   /** Called for a stop of an admitted participant. */
   onStopFrame: (connection: ParticipantConnection, reason: string | undefined) => void
   channelOffers: ChannelOffers
-  channelReader: ChannelReader<ParticipantConnection>
+  guard: Guard
   /** Called with a round trip over the data channel, in milliseconds. */
   onRoundTrip: (connection: ParticipantConnection, roundTripMs: number) => void
   stallClock: StallClock
   deadmanMs: number
   clockMs: () => number
 }) {
-  const { controlRelay, onStopFrame, channelOffers, channelReader, onRoundTrip } = deps
+  const { controlRelay, onStopFrame, channelOffers, guard, onRoundTrip } = deps
   const { stallClock, deadmanMs, clockMs } = deps
 
   const malformed = (connection: ParticipantConnection, message: string) =>
@@ -93,33 +94,50 @@ export function createParticipantFrames(deps: {
     }
   }
 
+  /** Relays a control frame in its usual form. Returns any other frame; undefined for a malformed one, which it answers. */
+  function relayOrParse(connection: ParticipantConnection, frame: string): TextFrame | undefined {
+    const plain = connection.isOperator ? readPlainControl(frame) : undefined
+    if (plain) {
+      control(connection, plain, undefined)
+      return undefined
+    }
+    const value = parseFrame(frame)
+    if (typeof value !== 'string') return value
+    malformed(connection, value)
+    return undefined
+  }
+
+  const accept = (connection: ParticipantConnection, bytes: number): boolean => {
+    const nowMs = clockMs()
+    return connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))
+  }
+
+  /** Reads one message of the data channel: control, stops and probes. Ignores others. */
+  function readChannel(connection: ParticipantConnection, data: string | Uint8Array): void {
+    if (!accept(connection, data.length)) return
+    connection.channel?.probe()
+    if (typeof data !== 'string') return binary(connection, Uint8Array.from(data).buffer)
+    const value = relayOrParse(connection, data)
+    if (!value) return
+    const roundTripMs = readProbe(connection, value)
+    if (typeof roundTripMs === 'number') onRoundTrip(connection, roundTripMs)
+    else if (value.type === 'control' || value.type === 'stop') text(connection, value)
+  }
+
+  const channelReader: ChannelReader<ParticipantConnection> = {
+    answered: (connection) => connection.beginUnordered(),
+    message: guard.handler('operator:channel', readChannel, (connection) =>
+      connection.close('internalError'),
+    ),
+  }
+
   return {
     /** Reads one frame, and answers the peer itself if the frame is malformed. */
     read(connection: ParticipantConnection, data: ArrayBuffer, isBinary: boolean): void {
-      const nowMs = clockMs()
-      if (!connection.acceptFrame(data.byteLength, nowMs, stallClock.backlogMs(nowMs))) return
+      if (!accept(connection, data.byteLength)) return
       if (isBinary) return binary(connection, data)
-      const frame = Buffer.from(data).toString()
-      const plain = connection.isOperator ? readPlainControl(frame) : undefined
-      if (plain) return control(connection, plain, undefined)
-      const value = parseFrame(frame)
-      if (typeof value === 'string') return malformed(connection, value)
-      text(connection, value)
-    },
-
-    /** Reads one message of the data channel: control, stops and probes. Ignores others. */
-    readChannel(connection: ParticipantConnection, data: string | Uint8Array): void {
-      const nowMs = clockMs()
-      if (!connection.acceptFrame(data.length, nowMs, stallClock.backlogMs(nowMs))) return
-      connection.channel?.probe()
-      if (typeof data !== 'string') return binary(connection, Uint8Array.from(data).buffer)
-      const plain = readPlainControl(data)
-      if (plain) return control(connection, plain, undefined)
-      const value = parseFrame(data)
-      if (typeof value === 'string') return malformed(connection, value)
-      const roundTripMs = readProbe(connection, value)
-      if (typeof roundTripMs === 'number') onRoundTrip(connection, roundTripMs)
-      else if (value.type === 'control' || value.type === 'stop') text(connection, value)
+      const value = relayOrParse(connection, Buffer.from(data).toString())
+      if (value) text(connection, value)
     },
   }
 }

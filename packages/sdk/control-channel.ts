@@ -5,6 +5,7 @@ import {
   MAX_CHANNEL_MESSAGE_BYTES,
   ProbeFrame,
 } from '@wheelhouse/protocol'
+import { loadPeerConnection } from '#webrtc'
 import { Backoff } from './backoff.ts'
 import type { DataChannelLike, PeerConnectionConstructor, PeerConnectionLike } from './peer-connection.ts'
 
@@ -21,8 +22,8 @@ const RETRY = { baseMs: 5_000, maxMs: 120_000 }
 export type ChannelSend = 'unsent' | 'unconfirmed' | 'trusted'
 
 export interface ControlChannelOptions {
-  /** Returns the constructor, or undefined where WebRTC is not available. */
-  readonly load: () => Promise<PeerConnectionConstructor | undefined>
+  /** The constructor of WebRTC connections; null for no channel; undefined for the default of the environment, if it has one. */
+  readonly PeerConnection: PeerConnectionConstructor | null | undefined
   /** Sends the offer over the WebSocket. Returns false if that is not possible now. */
   readonly sendOffer: (sdp: string) => boolean
   /** Errors that it throws go to `onError`, like those of `onBinary`. */
@@ -133,12 +134,17 @@ export class ControlChannel {
   }
 
   #start(): void {
-    this.#options.load().then(
+    this.#load().then(
       (PeerConnection) => {
         if (PeerConnection && this.#available && !this.#attempt) return this.#offer(PeerConnection)
       },
       (cause) => this.#options.onError(cause),
     )
+  }
+
+  async #load(): Promise<PeerConnectionConstructor | null | undefined> {
+    const { PeerConnection } = this.#options
+    return PeerConnection === undefined ? await loadPeerConnection() : PeerConnection
   }
 
   async #offer(PeerConnection: PeerConnectionConstructor): Promise<void> {

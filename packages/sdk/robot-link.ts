@@ -11,7 +11,6 @@ import {
   type ToRobotFrame,
   type Welcome,
 } from '@wheelhouse/protocol'
-import { loadPeerConnection } from '#webrtc'
 import { robotWebSocket } from '#websocket'
 import { Backoff } from './backoff.ts'
 import { CommandReceiver } from './command-receiver.ts'
@@ -188,10 +187,8 @@ export class RobotLink {
   }
 
   #createChannel(): ControlChannel {
-    const { PeerConnection } = this.#options
     return new ControlChannel({
-      load: async () =>
-        PeerConnection === undefined ? await loadPeerConnection() : (PeerConnection ?? undefined),
+      PeerConnection: this.#options.PeerConnection,
       sendOffer: (sdp) => this.#send({ type: 'channel_offer', sdp }, 'vital'),
       onText: (text) => this.#onChannelText(text),
       onBinary: (frame) => {

@@ -9,7 +9,6 @@ import {
   type SpeedLimits,
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
-import { loadPeerConnection } from '#webrtc'
 import { defaultWebSocket } from '#websocket'
 import type { LinkLoad } from './congestion.ts'
 import { ConnectionLifecycle, type LinkPhase } from './connection-lifecycle.ts'
@@ -67,10 +66,8 @@ export class SessionLink {
       onFinished: (error) => this.#stopRequest.end(error),
       verdict: (failure) => this.#policy.verdict(failure),
     })
-    const { PeerConnection } = options
     this.#channel = new ControlChannel({
-      load: async () =>
-        PeerConnection === undefined ? await loadPeerConnection() : (PeerConnection ?? undefined),
+      PeerConnection: options.PeerConnection,
       sendOffer: (sdp) => this.lifecycle.transmit('vital', () => frameText({ type: 'channel_offer', sdp })),
       onText: (text) => this.#onChannelText(text),
       onBinary: () => {}, // the gateway sends none

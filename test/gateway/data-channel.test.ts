@@ -47,6 +47,7 @@ async function connect(
   const received: unknown[] = []
   const stops: string[] = []
   const acks: number[] = []
+  const dropped: string[] = []
   const errors: unknown[] = []
   const robot = new RobotLink({
     url: `${robotUrl}/robots/${machine.id}/control`,
@@ -79,11 +80,12 @@ async function connect(
     silenceMs: 60_000,
     PeerConnection: networks.operator.PeerConnection,
     onAck: (seq) => acks.push(seq),
+    onDropped: (_seq, why) => dropped.push(why),
     onError: (cause) => errors.push(cause),
   })
   cleanups.push(() => operator.close())
   await operator.connect()
-  return { owner, user, robot, operator, networks, received, stops, acks, errors, sessionId }
+  return { owner, user, robot, operator, networks, received, stops, acks, dropped, errors, sessionId }
 }
 
 let count = 0
@@ -124,7 +126,7 @@ describe('over data channels', () => {
 
   test('commands that arrive late, twice or in another order are obeyed once and in order', async () => {
     const links = await connect()
-    const { operator, networks, received, stops } = links
+    const { operator, networks, received, stops, dropped } = links
     drive(operator)
     await bothUseTheChannel(links)
     for (const network of [networks.operator, networks.robot]) {
@@ -137,7 +139,7 @@ describe('over data channels', () => {
       await obeysFurther(received, 20)
     }
     expect(isRising(received.map((data) => (data as { count: number }).count))).toBe(true)
-    expect(stops).toEqual([])
+    expect({ stops, dropped }).toEqual({ stops: [], dropped: [] })
   })
 
   test('no command from before a stop is obeyed after it', async () => {
