@@ -93,7 +93,8 @@ test('bills ACTIVE time and excludes pauses and outages, for any sequence of ste
 test('excludes the silence of a disconnected robot and the time until resume from billing', async () => {
   let aheadMs = 0
   const now = () => new Date(Date.now() + aheadMs)
-  await using world = await createWorld({ now })
+  const env = { ROBOT_GRACE_MS: '86400000' } // the worker does not end the session, however long the reconnect takes
+  await using world = await createWorld({ now, env })
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
   const link = (await world.connect(robot)).beat()

@@ -100,7 +100,7 @@ test('a viewer that does not read delays no other viewer, buffers one frame, and
   expect(response.destroyed).toBe(true)
   expect(most).toBeLessThan(1.1 * bytes)
   const seen = reader.frames.length
-  expect(seen).toBeGreaterThanOrEqual(8)
+  expect(seen).toBeGreaterThanOrEqual(3) // a viewer that waited for the blocked one would have one
   await frames(reader, seen + 3)
   blocked.destroy()
 })
