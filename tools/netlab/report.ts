@@ -1,6 +1,6 @@
 import { figure } from '../bench/stats.ts'
 import type { Figures } from './figures.ts'
-import { limitOf } from './limits.ts'
+import { limitOf, type Subjects } from './limits.ts'
 import type { Plan } from './options.ts'
 import type { Profile } from './profiles.ts'
 import type { Result } from './run.ts'
@@ -48,16 +48,25 @@ interface Row {
   readonly what: string
   readonly values: readonly string[]
   readonly limit: string
-  /** Whether all transports under test reach the limit. */
+  /** Whether Wheelhouse reaches the limit. */
   readonly mark: string
 }
 
 function rowsOf({ profile, results }: Measured): Row[] {
+  const subjects = subjectsOf(results)
   return lines.map(({ what, figure: key, text }) => {
     const limit = limitOf(profile.name, key)
-    const met = results.filter(({ limited }) => limited).every(({ figures }) => limit?.met(figures) ?? true)
-    return { what, values: results.map(text), limit: limit?.goal ?? '', mark: limit ? (met ? '✓' : '✗') : '' }
+    const met = limit?.met(subjects)
+    const mark = met === undefined ? '' : met ? '✓' : '✗'
+    return { what, values: results.map(text), limit: limit?.goal ?? '', mark }
   })
+}
+
+/** Returns the figures of Wheelhouse by the role of its transports. */
+function subjectsOf(results: readonly Result[]): Subjects {
+  const figuresOf = (role: Result['role']) => results.find((result) => result.role === role)?.figures
+  const [channels, fallback] = [figuresOf('default'), figuresOf('fallback')]
+  return { ...(channels && { default: channels }), ...(fallback && { fallback }) }
 }
 
 /** Describes what a reader needs to judge the figures of one profile. */

@@ -22,7 +22,7 @@ const UPLOAD_SETTLE_MS = 3_000
 /** One transport on one profile. */
 export interface Result {
   readonly transport: string
-  readonly limited: boolean
+  readonly role: Transport['role']
   readonly figures: Figures
   readonly sent: number
   /** Commands that the operator's end dropped. */
@@ -92,7 +92,7 @@ export async function runTransport(
     const { sent, unsent, lost, refused } = driven
     return {
       transport: transport.name,
-      limited: transport.limited,
+      role: transport.role,
       figures: figuresOf({ pairs, fromMs, toMs, ttlMs: TTL_MS, robots: executed, disturbances, pauses }),
       sent,
       unsent,

@@ -34,7 +34,7 @@ const { Ros, Topic } = library as unknown as {
 /** The rosbridge protocol, spoken by roslib: the operator publishes on a topic to which the robot subscribes. */
 export const rosbridgeTransport: Transport = {
   name: 'rosbridge',
-  limited: false,
+  role: 'peer',
   silenceHaltMs: TTL_MS,
   serve: (site) =>
     servePeer(site, 'tools/netlab/servers/rosbridge.ts', (origin, _side, pair) => ({

@@ -5,7 +5,7 @@ import { type Command, type EndAddress, type Transport, TTL_MS } from './transpo
 /** Socket.IO with its defaults over WebSockets: it reconnects, and buffers what is sent while it is offline. */
 export const socketIoTransport: Transport = {
   name: 'Socket.IO',
-  limited: false,
+  role: 'peer',
   silenceHaltMs: TTL_MS,
   serve: (site) =>
     servePeer(site, 'tools/bench/servers/relay-socketio.ts', (origin, side, pair) => ({

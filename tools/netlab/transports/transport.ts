@@ -70,8 +70,8 @@ export interface RobotEnd {
 /** A transport under test. `serve` runs at the site, both ends in separate processes behind the links. */
 export interface Transport {
   readonly name: string
-  /** Whether the limits of the report apply. The others are measured for comparison. */
-  readonly limited: boolean
+  /** Wheelhouse with its defaults, Wheelhouse without data channels, or a peer that is measured for comparison. */
+  readonly role: 'default' | 'fallback' | 'peer'
   serve(site: Site): Promise<Served>
   connectOperator(address: EndAddress, events: OperatorEvents): Promise<OperatorEnd>
   /** Connects a robot that executes what arrives, and halts when the transport says so. */

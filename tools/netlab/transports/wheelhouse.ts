@@ -21,9 +21,9 @@ const READY_LIMIT_MS = 30_000
 type Channels = Pick<OperatorLinkOptions, 'PeerConnection'>
 
 /** @param port the first of three; each namespace is the lab's own, so all ports are free */
-const wheelhouse = (name: string, port: number, channels: Channels): Transport => ({
+const wheelhouse = (name: string, role: Transport['role'], port: number, channels: Channels): Transport => ({
   name,
-  limited: true,
+  role,
   silenceHaltMs: null,
   serve: (site) => servePlatform(site, port),
   connectOperator: (address, events) => connectOperator(address, events, channels),
@@ -31,9 +31,11 @@ const wheelhouse = (name: string, port: number, channels: Channels): Transport =
 })
 
 /** Wheelhouse with its defaults: `src/main.ts`, and both links of its SDK, which open data channels. */
-export const wheelhouseTransport = wheelhouse('Wheelhouse', 3000, {})
+export const wheelhouseTransport = wheelhouse('Wheelhouse', 'default', 3000, {})
 /** Wheelhouse where links have no data channel, as in networks that block UDP. */
-export const webSocketWheelhouse = wheelhouse('Wheelhouse over WebSockets', 3010, { PeerConnection: null })
+export const webSocketWheelhouse = wheelhouse('Wheelhouse over WebSockets', 'fallback', 3010, {
+  PeerConnection: null,
+})
 
 async function servePlatform({ lab, host }: Site, port: number): Promise<Served> {
   // The processes of the ends import this file too, and do not need these modules.

@@ -8,7 +8,7 @@ const RECONNECT_MS = 250
 /** Bare `ws`: a relay that forwards every message, and clients that send and obey everything. */
 export const wsTransport: Transport = {
   name: 'ws',
-  limited: false,
+  role: 'peer',
   silenceHaltMs: TTL_MS,
   serve: (site) =>
     servePeer(site, 'tools/bench/servers/relay-ws.ts', (origin, side, pair) => ({
