@@ -32,6 +32,7 @@ export interface Stamp {
   readonly seq: number
   /** The operator's clock when the frame was made. */
   readonly t: number
+  /** The greatest valid age. Negative for a lifetime that is shorter than the path. */
   readonly ttlMs: number
 }
 

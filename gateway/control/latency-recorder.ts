@@ -6,6 +6,7 @@ class RoundTrip {
   sentMs = 0
   /** The last round trip; undefined before the first one. */
   lastMs: number | undefined
+  #previousMs: number | undefined
 
   /** Begins a measurement unless one is running or the ping cannot be sent, which would never be answered. */
   begin(nowMs: number, ping: () => boolean): void {
@@ -13,13 +14,12 @@ class RoundTrip {
   }
 
   end(nowMs: number): void {
-    if (this.sentMs === 0) return
-    this.lastMs = nowMs - this.sentMs
-    this.sentMs = 0
+    if (this.sentMs !== 0) this.measured(nowMs - this.sentMs)
   }
 
-  /** Notes a round trip that was measured elsewhere, instead of the running measurement. */
+  /** Notes a round trip, also one that was measured elsewhere, instead of the running measurement. */
   measured(roundTripMs: number): void {
+    this.#previousMs = this.lastMs
     this.lastMs = roundTripMs
     this.sentMs = 0
   }
@@ -28,6 +28,16 @@ class RoundTrip {
   current(nowMs: number): number | undefined {
     if (this.lastMs === undefined || this.sentMs === 0) return this.lastMs
     return Math.max(this.lastMs, nowMs - this.sentMs)
+  }
+
+  /**
+   * Returns the shorter one of the last two round trips, or the running one if that takes longer already: a packet that
+   * was lost once and sent again does not make the path longer.
+   */
+  shorter(nowMs: number): number | undefined {
+    if (this.lastMs === undefined) return undefined
+    const runningMs = this.sentMs === 0 ? 0 : nowMs - this.sentMs
+    return Math.max(Math.min(this.lastMs, this.#previousMs ?? this.lastMs), runningMs)
   }
 }
 
@@ -48,7 +58,7 @@ export function createLatencyRecorder() {
 
   const measurePath = (nowMs: number) => {
     const toOperator = fastestOperatorMs === Number.POSITIVE_INFINITY ? 0 : fastestOperatorMs
-    pathMs = (toOperator + (robot.current(nowMs) ?? 0)) / 2
+    pathMs = (toOperator + (robot.shorter(nowMs) ?? 0)) / 2
   }
 
   return {

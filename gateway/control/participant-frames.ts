@@ -37,23 +37,32 @@ export function createParticipantFrames(deps: {
   const malformed = (connection: ParticipantConnection, message: string) =>
     connection.malformed(message, clockMs())
 
+  /**
+   * Returns how long a command remains valid beyond the fastest frames of its connections, in milliseconds; negative if
+   * even they take longer than its lifetime. Ages are differences from the fastest frames, which take `pathMs`. The
+   * default lifetime limits only the delay.
+   */
+  const validForMs = ({ controlSession }: ParticipantConnection, ttlMs: number | undefined): number =>
+    ttlMs === undefined ? deadmanMs : ttlMs - (controlSession?.pathMs ?? 0)
+
   /** Relays a control frame, with its data as JSON text. */
   function control(
     connection: ParticipantConnection,
-    { seq, t, ttlMs = deadmanMs, data }: PlainControl,
+    { seq, t, ttlMs, data }: PlainControl,
     speedScale: number | undefined,
   ): void {
     if (!connection.controlSession) return // control counts only after the first state
     const { id } = connection.controlSession.session
+    const leftMs = validForMs(connection, ttlMs)
     const scaled = speedScale === undefined ? '' : `,"speed_scale":${speedScale}`
-    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs}${scaled},"data":${data}}`
+    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${wholeTtlMs(leftMs)}${scaled},"data":${data}}`
     if (frame.length > MAX_FRAME_BYTES)
       return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
     connection.recordWellFormed()
-    if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs }, frame)
+    if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs: leftMs }, frame)
   }
 
-  /** Relays a binary frame byte for byte: its payload is between the operator and the robot. */
+  /** Relays a binary frame with the rest of its lifetime. Its payload is between the operator and the robot. */
   function binary(connection: ParticipantConnection, data: ArrayBuffer): void {
     if (!connection.isOperator) return malformed(connection, 'Observers send text frames only.')
     if (data.byteLength < BINARY_HEADER_BYTES)
@@ -65,8 +74,10 @@ export function createParticipantFrames(deps: {
     }
     connection.recordWellFormed()
     const seq = view.getUint32(4)
-    const ttlMs = view.getUint16(2) || deadmanMs
-    if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs }, data)
+    const ttlMs = view.getUint16(2) || undefined
+    const leftMs = validForMs(connection, ttlMs)
+    if (ttlMs !== undefined) view.setUint16(2, wholeTtlMs(leftMs))
+    if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs: leftMs }, data)
   }
 
   function text(connection: ParticipantConnection, value: TextFrame): void {
@@ -141,4 +152,7 @@ export function createParticipantFrames(deps: {
     },
   }
 }
+/** Returns a lifetime as a frame states it: whole milliseconds, at least one. */
+const wholeTtlMs = (ms: number): number => Math.max(1, Math.floor(ms))
+
 export type ParticipantFrames = ReturnType<typeof createParticipantFrames>

@@ -38,7 +38,6 @@ type CommandReceiverOptions = Pick<
 >
 
 const DEFAULT_WATCHDOG_MARGIN_MS = 250
-const DEFAULT_LATE_ALLOWANCE_MS = 100
 
 /**
  * Tracks a robot's session and the stop in force, and passes the control frames that the robot may obey. Stops the
@@ -151,7 +150,7 @@ export class CommandReceiver {
     // `seq` only rises on one operator's connection. This frame is from another operator, with another clock.
     if (seq <= this.#lastSeq) this.#age.forget()
     this.#lastSeq = seq
-    const allowanceMs = this.#options.lateAllowanceMs ?? DEFAULT_LATE_ALLOWANCE_MS
+    const allowanceMs = this.#options.lateAllowanceMs ?? 0
     const lateMs = this.#age.lateMs(t, (ttlMs || this.#deadmanMs) + allowanceMs, performance.now())
     // The gateway relays no control frame under a latched stop. The robot enforces the same rule.
     if (this.#stop?.latched) return false

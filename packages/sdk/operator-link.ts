@@ -16,7 +16,10 @@ import { DEFAULT_MAX_BUFFERED_BYTES, SessionLink } from './session-link.ts'
 import type { OperatorLinkOptions } from './session-link-options.ts'
 
 export interface ControlOptions {
-  /** The receiver drops the frame if it is older on arrival: 1 to 65,535 ms. Default: the gateway's deadman. */
+  /**
+   * Greatest age of the command when the robot obeys it, including the way there: 1 to 65,535 ms. Default: the gateway's
+   * deadman as the greatest delay in addition to the fastest frame's way.
+   */
   readonly ttlMs?: number
   /** Sends the command at once, also while the link limits its rate. For the command that halts the robot. */
   readonly urgent?: boolean

@@ -43,7 +43,7 @@ export interface RobotLinkOptions {
    * in milliseconds. Default 250, so that the gateway's own stop arrives first.
    */
   readonly watchdogMarginMs?: number
-  /** Tolerance beyond a control frame's `ttl_ms`, in milliseconds. Default 100. */
+  /** Tolerance beyond a control frame's `ttl_ms`, in milliseconds. Default 0. */
   readonly lateAllowanceMs?: number
   /**
    * The commands that this robot accepts; `platform` for those that the platform has declared for it, if any. The link

@@ -353,3 +353,48 @@ test('a gateway that drains halts its robots before it closes their connections'
   expect(driven.socket.closed).toBe(4503)
   expect(driven.moving).toBe(false)
 })
+
+describe('the lifetime of a command', () => {
+  /** Lets every answer to a ping take this long. */
+  async function setRoundTripMs(console: Awaited<ReturnType<typeof join>>, ms: number): Promise<void> {
+    const sockets = [console.socket, robot().socket]
+    for (let round = 1; round <= 2; round++) {
+      for (const socket of sockets) Object.assign(socket, { answersPings: false, pings: 0 })
+      while (sockets.some(({ pings }) => pings === 0)) await fixture.pass(10)
+      await fixture.pass(ms)
+      for (const socket of sockets) {
+        socket.answersPings = true
+        socket.pong()
+      }
+    }
+  }
+  const received = () => robot().received.filter((frame) => 'data' in frame)
+
+  test.each([false, true])('includes the way to the robot (binary: %s)', async (binary) => {
+    const console = await join()
+    await setRoundTripMs(console, 100)
+    const before = robot().controls
+    fixture.control(console, { ttlMs: 200, delayMs: 0, binary }) // the fastest frame: its age is 0
+    expect(robot().controls).toBe(before + 1)
+    fixture.control(console, { ttlMs: 200, delayMs: 50, binary })
+    expect(robot().controls).toBe(before + 2)
+    fixture.control(console, { ttlMs: 200, delayMs: 110, binary })
+    expect(console.dropped).toEqual(['expired'])
+    if (!binary) expect(received().at(-1)).toMatchObject({ ttl_ms: expect.toSatisfy(isRestOf(200, 100)) })
+    fixture.control(console, { ttlMs: 90, delayMs: 0, binary }) // even the fastest frame takes longer
+    expect(console.dropped).toEqual(['expired', 'expired'])
+  })
+
+  test('without a lifetime of its sender limits only the delay', async () => {
+    const console = await join()
+    await setRoundTripMs(console, DEADMAN_MS)
+    const before = robot().controls
+    fixture.control(console, { ttlMs: null })
+    expect(robot().controls).toBe(before + 1)
+    expect(received().at(-1)).toMatchObject({ ttl_ms: DEADMAN_MS })
+  })
+})
+
+/** Checks the rest of a lifetime after a way of at least this time, which the fixture's steps may lengthen. */
+const isRestOf = (ttlMs: number, pathMs: number) => (restMs: number) =>
+  restMs >= 1 && restMs <= ttlMs - pathMs && restMs > ttlMs - pathMs - 30

@@ -1,4 +1,4 @@
-import { decodeBinaryHeader, encodeBinaryFrame } from '@wheelhouse/protocol'
+import { type BinaryHeader, decodeBinaryHeader, encodeBinaryFrame } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSessionFixture, performAction } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -34,7 +34,7 @@ describe('an operator', () => {
       type: 'control',
       session_id: id,
       seq,
-      ttl_ms: 2_000,
+      ttl_ms: expect.any(Number), // the rest of 2,000 ms
       t: expect.any(Number),
       data: { linear: 0.5, angular: 0 },
     })
@@ -53,9 +53,11 @@ describe('an operator', () => {
     const { link, console, observer } = await controlledFixture()
     const payload = Uint8Array.from({ length: 300 }, (_, index) => index % 256)
     const header = { kind: 1, flags: 3, ttlMs: 10_000, seq: 4_000_000_000, t: performance.now() }
-    const sent = encodeBinaryFrame(header, payload)
-    console.send(sent)
-    expect((await link.next('binary')).data).toEqual(Buffer.from(sent))
+    console.send(encodeBinaryFrame(header, payload))
+    const received = (await link.next('binary')).data
+    const { ttlMs } = decodeBinaryHeader(received) as BinaryHeader
+    expect(ttlMs).toBeLessThanOrEqual(10_000)
+    expect(received).toEqual(Buffer.from(encodeBinaryFrame({ ...header, ttlMs }, payload)))
 
     const sensed = encodeBinaryFrame({ ...header, kind: 2, seq: 7 }, payload)
     link.send(sensed)
