@@ -88,6 +88,7 @@ export function createControlSessionService(deps: {
     stallClock: deps.stallClock,
     deadmanMs: settings.deadmanMs,
     clockMs,
+    preciseMs,
   })
   const participants = createParticipants({
     sessionRegistry,

@@ -63,8 +63,10 @@ export function isFastest(clock: OperatorClock, t: number, nowMs: number): boole
   return nowMs - t <= expectedOffset(clock, nowMs)
 }
 
-function expectedOffset({ offsetMs, offsetSeenMs }: OperatorClock, nowMs: number): number {
-  return offsetMs === Number.POSITIVE_INFINITY
-    ? offsetMs
-    : offsetMs + (nowMs - offsetSeenMs) * MAX_CLOCK_DRIFT
+/** Returns how much younger a frame may look than it is, because the allowance for drift has grown since the fastest frame. */
+export function driftAllowanceMs({ offsetMs, offsetSeenMs }: OperatorClock, nowMs: number): number {
+  return offsetMs === Number.POSITIVE_INFINITY ? 0 : (nowMs - offsetSeenMs) * MAX_CLOCK_DRIFT
 }
+
+const expectedOffset = (clock: OperatorClock, nowMs: number): number =>
+  clock.offsetMs + driftAllowanceMs(clock, nowMs)

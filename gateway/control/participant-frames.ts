@@ -30,20 +30,20 @@ export function createParticipantFrames(deps: {
   stallClock: StallClock
   deadmanMs: number
   clockMs: () => number
+  preciseMs: () => number
 }) {
   const { controlRelay, onStopFrame, channelOffers, guard, onRoundTrip } = deps
-  const { stallClock, deadmanMs, clockMs } = deps
+  const { stallClock, deadmanMs, clockMs, preciseMs } = deps
 
   const malformed = (connection: ParticipantConnection, message: string) =>
     connection.malformed(message, clockMs())
 
   /**
    * Returns how long a command remains valid beyond the fastest frames of its connections, in milliseconds; negative if
-   * even they take longer than its lifetime. Ages are differences from the fastest frames, which take `pathMs`. The
-   * default lifetime limits only the delay.
+   * even they take longer than its lifetime. The default lifetime limits only the delay.
    */
   const validForMs = ({ controlSession }: ParticipantConnection, ttlMs: number | undefined): number =>
-    ttlMs === undefined ? deadmanMs : ttlMs - (controlSession?.pathMs ?? 0)
+    ttlMs === undefined ? deadmanMs : ttlMs - (controlSession?.ageOffsetMs(preciseMs()) ?? 0)
 
   /** Relays a control frame, with its data as JSON text. */
   function control(
