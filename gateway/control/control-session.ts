@@ -4,7 +4,7 @@ import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
 import { controlRulesOf } from './control-rules.ts'
 import { ControlStream } from './control-stream.ts'
-import { decide, driftAllowanceMs, type Gate, type Stamp } from './gate.ts'
+import { decide, type Gate, type Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
 import { sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
@@ -145,14 +145,6 @@ export class ControlSession implements Gate {
   }
   get latencyLimitMs(): number {
     return this.#session.latencyLimitMs
-  }
-
-  /**
-   * Returns how long a command has existed when its age is 0 at the robot: the way of the fastest frame, and what gateway
-   * and robot each allow for the drift of clocks.
-   */
-  ageOffsetMs(nowMs: number): number {
-    return this.pathMs + 2 * driftAllowanceMs(this.stream, nowMs)
   }
 
   // The robot and the record of the session.

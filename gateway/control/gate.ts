@@ -63,8 +63,15 @@ export function isFastest(clock: OperatorClock, t: number, nowMs: number): boole
   return nowMs - t <= expectedOffset(clock, nowMs)
 }
 
-/** Returns how much younger a frame may look than it is, because the allowance for drift has grown since the fastest frame. */
-export function driftAllowanceMs({ offsetMs, offsetSeenMs }: OperatorClock, nowMs: number): number {
+/**
+ * Returns how long a command has existed when its age at the robot is 0: the way of the fastest frame, and what gateway
+ * and robot each allow for the drift of clocks.
+ */
+export function ageOffsetMs(gate: OperatorClock & Pick<Gate, 'pathMs'>, nowMs: number): number {
+  return gate.pathMs + 2 * driftAllowanceMs(gate, nowMs)
+}
+
+function driftAllowanceMs({ offsetMs, offsetSeenMs }: OperatorClock, nowMs: number): number {
   return offsetMs === Number.POSITIVE_INFINITY ? 0 : (nowMs - offsetSeenMs) * MAX_CLOCK_DRIFT
 }
 

@@ -15,6 +15,7 @@ import { readProbe } from '../channel/probes.ts'
 import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
 import type { StallClock } from '../connections/stall-clock.ts'
 import type { ControlRelay } from './control-relay.ts'
+import { ageOffsetMs } from './gate.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import { type PlainControl, readPlainControl } from './plain-control.ts'
 
@@ -43,7 +44,7 @@ export function createParticipantFrames(deps: {
    * even they take longer than its lifetime. The default lifetime limits only the delay.
    */
   const validForMs = ({ controlSession }: ParticipantConnection, ttlMs: number | undefined): number =>
-    ttlMs === undefined ? deadmanMs : ttlMs - (controlSession?.ageOffsetMs(preciseMs()) ?? 0)
+    ttlMs === undefined ? deadmanMs : ttlMs - (controlSession ? ageOffsetMs(controlSession, preciseMs()) : 0)
 
   /** Relays a control frame, with its data as JSON text. */
   function control(
