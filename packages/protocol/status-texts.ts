@@ -1,3 +1,4 @@
+import type { RobotState } from './robot-state.ts'
 import type { RobotStatus, Role, SessionAction, SessionStatus } from './status.ts'
 
 type Texts<Code extends string> = Readonly<Record<Code, string>>
@@ -6,6 +7,16 @@ type Texts<Code extends string> = Readonly<Record<Code, string>>
 export const robotStatusTexts: Texts<RobotStatus> = {
   AVAILABLE: 'Online',
   IN_SESSION: 'In a session',
+  OFFLINE: 'Offline',
+}
+
+/** Labels of robot states, the same for all roles. */
+export const robotStateTexts: Texts<RobotState> = {
+  READY: 'Ready',
+  DRIVING: 'Driving',
+  PAUSED: 'Paused',
+  STOPPED: 'Stopped',
+  LOST: 'Lost',
   OFFLINE: 'Offline',
 }
 

@@ -556,6 +556,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/live-robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists your robots that are connected or in a session, with state, battery and operator
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientLiveRobots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/profile": {
         parameters: {
             query?: never;
@@ -2761,6 +2781,99 @@ export interface components {
         };
         /** @enum {string} */
         JobState: "failed" | "retrying" | "running" | "waiting";
+        /** @description A robot that is connected or in an open session. */
+        LiveRobot: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /** @example Warehouse arm */
+            name: string;
+            /** @example so-101 */
+            robot_type: string;
+            state: components["schemas"]["RobotState"];
+            /**
+             * @description Whether the robot rejects new sessions.
+             * @example false
+             */
+            on_hold: boolean;
+            /**
+             * @description Empty when the robot has no video.
+             * @example https://cam.example.com/1
+             */
+            stream_url: string;
+            /**
+             * @description Charge, 0 to 1; null when not reported.
+             * @example 0.62
+             */
+            battery: number | null;
+            battery_at: string | null;
+            last_heartbeat: string | null;
+            session: components["schemas"]["LiveSession"] | null;
+        };
+        /** @description The live robots of an owner. */
+        LiveRobotList: {
+            /**
+             * Format: date-time
+             * @description When this was read.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * @description All live robots, also those not listed.
+             * @example 3
+             */
+            total: number;
+            /** @description Robots that need attention first (stopped, lost, paused), then other open sessions, then the rest, each by name. */
+            robots: components["schemas"]["LiveRobot"][];
+        };
+        /** @description The open session of a robot, as its owner sees it. */
+        LiveSession: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            id: string;
+            status: components["schemas"]["SessionStatus"];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            started_at: string;
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /** @example Grace */
+            operator_name: string;
+            /**
+             * @description Null unless it is PAUSED.
+             * @example null
+             */
+            pause_reason: string | null;
+            /**
+             * @description Null unless it is PAUSED.
+             * @example null
+             */
+            paused_at: string | null;
+            /**
+             * @description The latched remote stop; null when none is latched.
+             * @example null
+             */
+            stop: {
+                /** @example A person is in its way */
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                at: string;
+                /** @example Ada */
+                by_name: string | null;
+            } | null;
+        };
         /**
          * @description The robot, start time and planned length of a new session.
          * @example {
@@ -4061,6 +4174,12 @@ export interface components {
              */
             id: string;
         };
+        /**
+         * @description What a robot does now. READY: connected, no session. DRIVING, PAUSED: as its open session. STOPPED: a remote stop is latched. LOST: it is in a session and disconnected. OFFLINE: neither connected nor in a session.
+         * @example DRIVING
+         * @enum {string}
+         */
+        RobotState: "READY" | "DRIVING" | "PAUSED" | "STOPPED" | "LOST" | "OFFLINE";
         /**
          * @description OFFLINE also covers a robot that has never connected.
          * @example AVAILABLE
@@ -7518,6 +7637,85 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientLiveRobots: {
+        parameters: {
+            query?: {
+                /** @example 500 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T09:30:00.000Z",
+                     *       "total": 3,
+                     *       "robots": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "robot_type": "so-101",
+                     *           "state": "DRIVING",
+                     *           "on_hold": false,
+                     *           "stream_url": "https://cam.example.com/1",
+                     *           "battery": 0.62,
+                     *           "battery_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
+                     *           "session": {
+                     *             "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *             "status": "ACTIVE",
+                     *             "started_at": "2026-11-20T09:30:00.000Z",
+                     *             "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *             "operator_name": "Grace",
+                     *             "pause_reason": null,
+                     *             "paused_at": null,
+                     *             "stop": null
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LiveRobotList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

@@ -4,6 +4,7 @@ import { dataNavigation, dataRoutes } from '../data/routes.ts'
 import { driveRoutes } from '../drive/routes.ts'
 import { exportRoutes } from '../exports/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
+import { wallNavigation, wallRoutes } from '../live/wall/routes.ts'
 import { operatorNavigation, operatorRoutes } from '../operator/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
@@ -15,6 +16,7 @@ import type { NavigationEntry } from './navigation.ts'
 /** The routes of all features. */
 export const routes = [
   ...homeRoutes,
+  ...wallRoutes,
   ...sessionRoutes,
   ...exportRoutes,
   ...driveRoutes,
@@ -32,6 +34,7 @@ export const routes = [
 export const navigation: readonly NavigationEntry[] = [
   ...sessionNavigation,
   ...operatorNavigation,
+  ...wallNavigation,
   ...robotNavigation,
   ...dataNavigation,
   ...billingNavigation,

@@ -1,4 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
+import type { SessionAction } from '@wheelhouse/protocol'
 import { HubClient } from '@wheelhouse/sdk'
 import type { SessionGuard } from '../auth/session-guard.ts'
 import { createStore, type Store } from '../ui/store.ts'
@@ -15,6 +16,8 @@ export interface Live {
   readonly sessions: SessionRooms
   readonly robots: RobotStatusBoard
   readonly notifications: NotificationFeed
+  /** Performs an action on a session that the page need not watch. See `HubClient.action` for its errors. */
+  performAction(sessionId: string, action: SessionAction, reason?: string): Promise<unknown>
   /** Connects and reconnects until the page closes. Safe to call again. */
   connect(): void
 }
@@ -45,6 +48,7 @@ export function createLive(options: { url: string; session: SessionGuard; querie
     sessions: createSessionRooms(hub, queries),
     robots: createRobotStatusBoard(hub, queries),
     notifications: createNotificationFeed(hub, queries),
+    performAction: (sessionId, action, reason) => hub.action(sessionId, action, reason),
     connect() {
       if (isStarted) return
       isStarted = true

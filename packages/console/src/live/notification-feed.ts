@@ -13,7 +13,8 @@ export interface NotificationFeed {
 
 /** The query keys to invalidate, by kind of notification. */
 const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
-  session: [keys.sessions, keys.stats],
+  // The live robots show their open sessions.
+  session: [keys.sessions, keys.stats, keys.robots],
   extension: [keys.sessions],
   robot: [keys.sessions, keys.robots],
   certification: [keys.certifications, keys.robots],

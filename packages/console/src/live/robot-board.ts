@@ -3,6 +3,10 @@ import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import type { HubClient } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { createStore, type Store } from '../ui/store.ts'
+import { throttle } from './throttle.ts'
+
+/** A fleet that connects at once makes one refetch a second. */
+const REFRESH_MS = 1_000
 
 /** The last known status of every robot that the user may see, by robot id. */
 export type RobotStatuses = ReadonlyMap<string, RobotStatusEvent>
@@ -17,6 +21,7 @@ export interface RobotStatusBoard {
 export function createRobotStatusBoard(hub: HubClient, queries: QueryClient): RobotStatusBoard {
   const statuses = createStore<RobotStatuses | undefined>(undefined)
   let following = false
+  const refresh = throttle(() => void queries.invalidateQueries({ queryKey: keys.robots }), REFRESH_MS)
   return {
     statuses,
     follow() {
@@ -31,7 +36,7 @@ export function createRobotStatusBoard(hub: HubClient, queries: QueryClient): Ro
         const old = statuses.get()?.get(robot.robot_id)
         statuses.update((known) => new Map(known).set(robot.robot_id, robot))
         // A heartbeat without a status change does not affect the REST queries.
-        if (old?.status !== robot.status) void queries.invalidateQueries({ queryKey: keys.robots })
+        if (old?.status !== robot.status) refresh()
       })
       subscription.catch(() => {
         following = false

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useRobotStatuses } from './hooks.ts'
+
+export type LiveRobot = Schemas['LiveRobot']
+
+/** Events announce changes of status. Batteries, and changes without a notification, arrive with the next poll. */
+const POLL_MS = 3_000
+
+/** Queries the owner's live robots: connected, or in an open session. Refetched after every announced change. */
+export function useLiveRobotList() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: [...keys.robots, 'live'],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/client/live-robots', { signal })),
+    refetchInterval: POLL_MS,
+  })
+}
+
+/** Returns the newest known heartbeat of a robot: of the query or of the live connection. */
+export function useLastHeartbeat({ id, last_heartbeat }: Pick<LiveRobot, 'id' | 'last_heartbeat'>) {
+  const live = useRobotStatuses()?.get(id)?.last_heartbeat ?? null
+  return (
+    [last_heartbeat, live]
+      .filter((at) => at !== null)
+      .sort()
+      .at(-1) ?? null
+  )
+}

@@ -1,0 +1,60 @@
+import { Button, Group, List, Paper, Stack, Text } from '@mantine/core'
+import { useStore } from '../../ui/store.ts'
+import type { FleetStop, StopTarget } from './fleet-stop.ts'
+import { stopResultText } from './stop-result-text.ts'
+
+/** Stops all robots in a session at once, without a confirmation. */
+export const StopAllButton = ({
+  targets,
+  fleetStop,
+}: {
+  targets: readonly StopTarget[]
+  fleetStop: FleetStop
+}) => (
+  <Button
+    color="red.9"
+    size="md"
+    disabled={targets.length === 0}
+    data-testid="stop-all"
+    onClick={() => fleetStop.stop(targets)}
+  >
+    Stop all
+  </Button>
+)
+
+/** Shows the result of every requested stop. */
+export function StopResults({ fleetStop }: { fleetStop: FleetStop }) {
+  const results = [...useStore(fleetStop.results)]
+  if (results.length === 0) return null
+  const recorded = results.filter(([, { phase }]) => phase === 'recorded').length
+  const isComplete = recorded === results.length
+  return (
+    <Paper
+      component="section"
+      aria-label="Stop results"
+      withBorder
+      p="sm"
+      style={{ borderColor: `var(--mantine-color-${isComplete ? 'teal' : 'red'}-9)` }}
+    >
+      <Stack gap="xs">
+        <div role="status">
+          <Text fw={600}>
+            Stopped: {recorded} of {results.length}
+          </Text>
+          <List size="sm" listStyleType="none">
+            {results.map(([sessionId, result]) => (
+              <List.Item key={sessionId}>
+                <b>{result.robotName}</b>: {stopResultText(result)}
+              </List.Item>
+            ))}
+          </List>
+        </div>
+        <Group>
+          <Button size="xs" variant="default" onClick={fleetStop.forget}>
+            Hide results
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,63 @@
+import { Text } from '@mantine/core'
+import { useState } from 'react'
+import { StalenessNote } from '../../robots/robot-status.tsx'
+import { LinkButton } from '../../ui/links.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Empty, QueryView } from '../../ui/states.tsx'
+import { type LiveRobot, useLiveRobotList } from '../use-live-robots.ts'
+import type { StopTarget } from './fleet-stop.ts'
+import { LiveTile } from './live-tile.tsx'
+import { createPictureSlots } from './picture-slots.ts'
+import { StopAllButton, StopResults } from './stop-all.tsx'
+import { useFleetStop } from './use-fleet-stop.ts'
+import styles from './wall.module.css'
+
+/** Shows all live robots of the owner as tiles, each with a stop, and a stop for all of them. */
+export function WallPage() {
+  const query = useLiveRobotList()
+  const fleetStop = useFleetStop()
+  const [slots] = useState(createPictureSlots)
+  const robots = query.data?.robots ?? []
+  return (
+    <Page
+      title="Live"
+      description="Robots that are connected or in a session"
+      actions={<StopAllButton targets={stopTargets(robots)} fleetStop={fleetStop} />}
+    >
+      {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
+      <StopResults fleetStop={fleetStop} />
+      <QueryView
+        query={query}
+        isEmpty={({ total }) => total === 0}
+        empty={
+          <Empty title="No live robots" action={<LinkButton to="/robots">All robots</LinkButton>}>
+            Connect a robot to see it here.
+          </Empty>
+        }
+      >
+        {({ robots, total }) => (
+          <>
+            {total > robots.length && (
+              <Text size="sm">
+                Showing {robots.length} of {total} live robots. Stop all reaches the shown robots only.
+              </Text>
+            )}
+            <ul className={styles.wall} aria-label="Live robots">
+              {[...robots].sort(byName).map((robot) => (
+                <LiveTile key={robot.id} robot={robot} slots={slots} fleetStop={fleetStop} />
+              ))}
+            </ul>
+          </>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+/** Returns the stops of all robots in a session. */
+const stopTargets = (robots: readonly LiveRobot[]): StopTarget[] =>
+  robots.flatMap(({ name, session }) => (session ? [{ sessionId: session.id, robotName: name }] : []))
+
+const collator = new Intl.Collator(undefined, { numeric: true })
+/** Orders by name, so that no tile moves under the pointer when its robot changes. */
+const byName = (a: LiveRobot, b: LiveRobot) => collator.compare(a.name, b.name) || (a.id < b.id ? -1 : 1)

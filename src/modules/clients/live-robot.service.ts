@@ -1,0 +1,126 @@
+import type { RobotState } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
+import type { LiveRobot, LiveRobotList } from './live-robot.schema.ts'
+
+const OPEN = ['ACTIVE', 'PAUSED'] as const
+
+/** The state of a robot in a session, in SQL. Requires `robot_presence` and the open session. */
+const stateInSession = sql<RobotState>`case
+  when not robot_presence.connected then 'LOST'
+  when sessions.stop_at is not null then 'STOPPED'
+  when sessions.status = 'PAUSED' then 'PAUSED'
+  else 'DRIVING' end`
+const liveState = sql<RobotState>`case when robots.status = 'AVAILABLE' then 'READY' else ${stateInSession} end`
+
+/** Robots that need attention first, then other open sessions, then the rest. */
+const attentionOrder = sql<number>`array_position(array['STOPPED', 'LOST', 'PAUSED', 'DRIVING', 'READY'], ${liveState})`
+
+/** Selects the live robots of an owner from the index of owner and status, with their open sessions. */
+const liveRobots = (db: Db, ownerId: string) =>
+  db
+    .selectFrom('robots')
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+    .leftJoin('sessions', (join) =>
+      join.onRef('sessions.robot_id', '=', 'robots.id').on('sessions.status', 'in', OPEN),
+    )
+    .where('robots.owner_id', '=', ownerId)
+    .where('robots.deleted_at', 'is', null)
+    .where('robots.status', 'in', ['AVAILABLE', 'IN_SESSION'])
+
+const listQuery = (db: Db, ownerId: string, limit: number) =>
+  liveRobots(db, ownerId)
+    .leftJoin('users as operators', 'operators.id', 'sessions.operator_id')
+    .leftJoin('users as stoppers', 'stoppers.id', 'sessions.stop_by_id')
+    .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.stream_url', 'robots.on_hold'])
+    .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.last_heartbeat'])
+    .select(['sessions.id as session_id', 'sessions.status', 'sessions.started_at', 'sessions.operator_id'])
+    .select(['sessions.pause_reason', 'sessions.paused_at', 'sessions.stop_reason', 'sessions.stop_at'])
+    .select(['operators.display_name as operator_name', 'stoppers.display_name as stop_by_name'])
+    .select(liveState.as('state'))
+    .orderBy(attentionOrder)
+    .orderBy('robots.name')
+    .orderBy('robots.id')
+    .limit(limit)
+
+type LiveRow = Awaited<ReturnType<ReturnType<typeof listQuery>['execute']>>[number]
+
+function sessionOf(row: LiveRow): LiveRobot['session'] {
+  const { session_id: id, status, started_at, operator_id, operator_name, stop_reason, stop_at } = row
+  if (id === null || status === null || started_at === null || operator_id === null) return null
+  return {
+    id,
+    status,
+    started_at: iso(started_at),
+    operator_id,
+    operator_name: operator_name ?? '',
+    pause_reason: row.pause_reason,
+    paused_at: iso(row.paused_at),
+    stop:
+      stop_at === null || stop_reason === null
+        ? null
+        : { reason: stop_reason, at: iso(stop_at), by_name: row.stop_by_name },
+  }
+}
+
+const robotOf = (row: LiveRow): LiveRobot => ({
+  id: row.id,
+  name: row.name,
+  robot_type: row.robot_type,
+  state: row.state,
+  on_hold: row.on_hold,
+  stream_url: row.stream_url,
+  battery: row.battery,
+  battery_at: iso(row.battery_at),
+  last_heartbeat: iso(row.last_heartbeat),
+  session: sessionOf(row),
+})
+
+/** Creates the service that reads the live robots of owners: connected, or in an open session. */
+export function createLiveRobots({ db, now }: { db: Db; now: () => Date }) {
+  /** Counts the robots by state. Counts without sessions come from an index; sessions are few. */
+  async function counts(ownerId: string): Promise<Record<RobotState, number>> {
+    const [byStatus, bySession] = await Promise.all([
+      db
+        .selectFrom('robots')
+        .select(['status', ({ fn }) => fn.countAll<string>().as('count')])
+        .where('owner_id', '=', ownerId)
+        .where('deleted_at', 'is', null)
+        .groupBy('status')
+        .execute(),
+      liveRobots(db, ownerId)
+        .where('robots.status', '=', 'IN_SESSION')
+        .select([stateInSession.as('state'), ({ fn }) => fn.countAll<string>().as('count')])
+        .groupBy(stateInSession)
+        .execute(),
+    ])
+    const inStatus = (status: string) => Number(byStatus.find((row) => row.status === status)?.count ?? 0)
+    const inState = (state: RobotState) => Number(bySession.find((row) => row.state === state)?.count ?? 0)
+    return {
+      READY: inStatus('AVAILABLE'),
+      DRIVING: inState('DRIVING'),
+      PAUSED: inState('PAUSED'),
+      STOPPED: inState('STOPPED'),
+      LOST: inState('LOST'),
+      OFFLINE: inStatus('OFFLINE'),
+    }
+  }
+
+  return {
+    counts,
+
+    /** Returns the live robots of an owner, at most `limit`, and their total number. */
+    async list(ownerId: string, limit: number): Promise<LiveRobotList> {
+      const at = now()
+      const [rows, { total }] = await Promise.all([
+        listQuery(db, ownerId, limit).execute(),
+        liveRobots(db, ownerId)
+          .select(({ fn }) => fn.countAll<string>().as('total'))
+          .executeTakeFirstOrThrow(),
+      ])
+      return { at: iso(at), total: Number(total), robots: rows.map(robotOf) }
+    },
+  }
+}
+export type LiveRobots = ReturnType<typeof createLiveRobots>

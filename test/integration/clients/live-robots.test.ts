@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { performAction, start } from '../../support/world/session-fixtures.ts'
+import { waitFor } from '../../support/world/wait.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test('lists connected robots and open sessions of the caller, those that need attention first', async () => {
+  const [owner, operator, other] = [await world.client(), await world.operator(), await world.client()]
+  const read = async (query = '') => {
+    const { status, body } = await owner.get(`/api/client/live-robots${query}`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    return body
+  }
+  expect(await read()).toMatchObject({ total: 0, robots: [] })
+  const [idle, driven, stopped] = await Promise.all(
+    ['A idle', 'B driven', 'C stopped'].map((name) => world.robot(owner, { name })),
+  )
+  await world.robot(owner, { name: 'Offline' })
+  const links = await Promise.all([idle, driven, stopped].map((robot) => world.connect(robot!)))
+  for (const link of links) link.beat()
+  ;(await world.connect(await world.robot(other))).beat()
+  const session = await start(operator, driven!.id)
+  const stoppedSession = await start(await world.operator(), stopped!.id)
+  await performAction(owner, stoppedSession, 'emergency_stop', 'Cat on the shelf')
+
+  const list = await read()
+  expect(list.total).toBe(3)
+  expect(list.robots).toMatchObject([
+    {
+      id: stopped!.id,
+      state: 'STOPPED',
+      session: { id: stoppedSession, stop: { reason: 'Cat on the shelf', by_name: owner.name } },
+    },
+    { id: driven!.id, state: 'DRIVING', session: { id: session, operator_name: operator.name, stop: null } },
+    { id: idle!.id, state: 'READY', session: null, battery: null },
+  ])
+  expect(await read('?limit=1')).toMatchObject({ total: 3, robots: [{ id: stopped!.id }] })
+
+  await performAction(operator, session, 'pause')
+  expect((await read()).robots[1]).toMatchObject({ state: 'PAUSED', session: { pause_reason: 'requested' } })
+  links[1]!.close()
+  await waitFor(async () => expect((await read()).robots[1]).toMatchObject({ state: 'LOST' }))
+  links[0]!.close()
+  await waitFor(async () => expect((await read()).total).toBe(2))
+  expect((await operator.get('/api/client/live-robots')).status).toBe(403)
+  expect((await owner.get('/api/client/live-robots?limit=501')).status).toBe(400)
+})
