@@ -652,6 +652,26 @@ export interface paths {
         patch: operations["patchClientRobot"];
         trace?: never;
     };
+    "/api/client/robots/{id}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns battery, connection, stops and losses of one of your robots in the last 24 hours
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots/{id}/logs": {
         parameters: {
             query?: never;
@@ -2566,6 +2586,19 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description A time at which the robot was connected. A connected robot has a sample every 5 minutes. */
+        HealthSample: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * @description Charge, 0 to 1; null when the robot has not reported it lately.
+             * @example 0.62
+             */
+            battery: number | null;
+        };
         /** @description The charges of the sessions that ended in a month. */
         Invoice: {
             /**
@@ -3995,6 +4028,43 @@ export interface components {
              * @enum {string}
              */
             log_event_level: "off" | "warn" | "error";
+        };
+        /** @description The health of a robot in the last 24 hours. */
+        RobotHealth: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            since: string;
+            /** @description Oldest first. A gap is a time without a connection. */
+            samples: components["schemas"]["HealthSample"][];
+            /** @description Incidents of the last 24 hours, newest first, at most 200. */
+            incidents: components["schemas"]["RobotIncident"][];
+        };
+        /** @description A remote stop, a lost connection or a return in a session of a robot. */
+        RobotIncident: {
+            /**
+             * @example session.stopped
+             * @enum {string}
+             */
+            type: "session.stopped" | "robot.lost" | "robot.back";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            session_id: string;
+            /** @example Cat on the shelf */
+            reason: string | null;
+            /**
+             * @description The user who caused it; null for the platform.
+             * @example Ada
+             */
+            actor_name: string | null;
         };
         /**
          * @description Severity of a log line.
@@ -7650,6 +7720,11 @@ export interface operations {
     getClientLiveRobots: {
         parameters: {
             query?: {
+                /**
+                 * @description Lists this robot only, if it is live.
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                robotId?: string;
                 /** @example 500 */
                 limit?: number;
             };
@@ -8674,6 +8749,77 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientRobotHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "since": "2026-11-20T09:30:00.000Z",
+                     *       "samples": [
+                     *         {
+                     *           "at": "2026-11-20T09:30:00.000Z",
+                     *           "battery": 0.62
+                     *         }
+                     *       ],
+                     *       "incidents": [
+                     *         {
+                     *           "type": "session.stopped",
+                     *           "at": "2026-11-20T09:30:00.000Z",
+                     *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "reason": "Cat on the shelf",
+                     *           "actor_name": "Ada"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RobotHealth"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

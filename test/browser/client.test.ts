@@ -120,7 +120,7 @@ test('an owner registers a robot, connects it with the shown code and sees its s
     }
     await page.getByRole('link', { name: 'Done' }).click()
     await heading(page, /^Warehouse arm$/)
-    await page.getByText('Online', { exact: true }).waitFor()
+    await page.getByText('Ready', { exact: true }).waitFor()
     expect((await pageTraces(page)).includes(token)).toBe(false)
     await page.getByRole('link', { name: 'Robots', exact: true }).click()
     await page.getByRole('row', { name: /Warehouse arm.*Online.*berlin/ }).waitFor()
@@ -142,8 +142,8 @@ test('a replaced token stops working, and the new one is shown once and connects
   const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Runner' })
   const old = (await world.connect(robot)).beat()
-  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
-  await page.getByText('Online', { exact: true }).waitFor()
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}?tab=connect`)
+  await page.getByText('Ready', { exact: true }).waitFor()
   expect((await pageTraces(page)).includes(robot.token)).toBe(false)
   await page.getByRole('button', { name: 'Replace token' }).click()
   const dialog = page.getByRole('dialog', { name: 'Replace the token of Runner?' })
@@ -171,9 +171,10 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   ;(await world.connect(robot)).beat()
   const operator = await world.operator()
   const sessionId = await start(operator, robot.id)
-  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
-  await page.getByText('In a session', { exact: true }).waitFor()
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}?tab=sessions`)
+  await page.getByText('Driving', { exact: true }).waitFor()
   await page.getByRole('row', { name: new RegExp(operator.name) }).waitFor()
+  await page.getByRole('tab', { name: 'Settings' }).click()
 
   const settings = page.getByRole('region', { name: 'Settings' })
   await settings.getByLabel('Name').fill('Swift runner')
@@ -236,7 +237,7 @@ test('an owner releases a robot from a paused session', async () => {
   const dialog = page.getByRole('dialog')
   expect(await seriousIssues(page), 'the dialog').toEqual([])
   await dialog.getByRole('button', { name: 'End session' }).click()
-  await page.getByText('Online', { exact: true }).waitFor()
+  await page.getByText('Ready', { exact: true }).waitFor()
   await open.waitFor({ state: 'detached' })
   expect((await owner.get(`/api/sessions/${sessionId}`)).body.status).toBe('COMPLETED')
 })
@@ -297,7 +298,7 @@ test('the registration form requires certified operators by default', async () =
     stop_clear: 'owner',
   })
 
-  await page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}`)
+  await page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}?tab=settings`)
   const settings = page.getByRole('region', { name: 'Settings' })
   await settings.getByLabel('Also the operator').click()
   await settings.getByRole('button', { name: 'Save' }).click()
@@ -390,7 +391,9 @@ test('the owner pages are accessible in light and dark mode, on a desktop and on
   for (const [path, ready] of [
     ['robots', 'berlin'],
     ['robots/new', 'Hardware ID'],
-    [`robots/${robot.id}`, 'No sessions yet'],
+    [`robots/${robot.id}`, 'No recent log lines'],
+    [`robots/${robot.id}?tab=sessions`, 'No sessions yet'],
+    [`robots/${robot.id}?tab=settings`, 'Low battery'],
     ['datasets', 'Recorder'],
     [`datasets/${datasetId}`, 'https://store.test.local/1.mcap'],
     ['invoices', 'Standard'],

@@ -178,7 +178,7 @@ test('a different user who signs in gets a fresh page, and the pending form is n
 
 test('scripts cannot read the session cookie, and the page has no inline scripts', async () => {
   const { context, page } = await operatorAt('/dashboard')
-  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
   const session = (await context.cookies()).find(({ name }) => name === '__session')
   expect(session).toMatchObject({ httpOnly: true })
   const readable = await page.evaluate(
@@ -197,7 +197,7 @@ test('scripts cannot read the session cookie, and the page has no inline scripts
 
 test('notifications arrive live, are counted and can be marked as read', async () => {
   const { page, operator } = await operatorAt('/dashboard')
-  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()
   const admin = await world.admin()
   const { id } = (await operator.post('/api/operator/certifications', { robot_type: 'testbot' })).body

@@ -50,6 +50,7 @@ test('the robot page shows battery and log, filters the log by level and edits t
   expect(await logs.getByRole('row').count()).toBe(2)
   await expectAccessibleLayout(page, 'a robot with a log')
 
+  await page.getByRole('tab', { name: 'Settings' }).click()
   const settings = page.getByRole('region', { name: 'Settings' })
   await settings.getByLabel('Low battery').fill('35')
   await settings.getByLabel('Log lines as events').selectOption('warn')

@@ -246,7 +246,7 @@ test('network outages in either or both browsers do not lose, duplicate or reord
     for (const { page } of cut) await page.getByText('Sending…').nth(2).waitFor()
     for (const { proxy } of cut) proxy.restore()
     for (const { page } of cut) {
-      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
       await page.getByText('Sending…').first().waitFor({ state: 'detached' })
     }
   }

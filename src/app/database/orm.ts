@@ -30,6 +30,7 @@ import { StripeAccount } from '../../modules/payments/stripe-account.entity.ts'
 import { StripeEvent, StripeObject } from '../../modules/payments/stripe-event.entity.ts'
 import { GatewayNode, RobotPresence } from '../../modules/presence/presence.entity.ts'
 import { Robot } from '../../modules/robots/robot.entity.ts'
+import { RobotHealthSample } from '../../modules/robots/robot-health.entity.ts'
 import { RobotLogLine, RobotLogStream } from '../../modules/robots/robot-log.entity.ts'
 import { RobotModel } from '../../modules/robots/robot-model.entity.ts'
 import { SessionExtension } from '../../modules/sessions/extensions/extension.entity.ts'
@@ -91,6 +92,7 @@ const entities = [
   Webhook,
   WebhookDelivery,
   RobotLogStream,
+  RobotHealthSample,
   RobotLogLine,
   JobProgress,
   SessionExport,

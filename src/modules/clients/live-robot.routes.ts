@@ -11,5 +11,5 @@ export const liveRobotEndpoint = ({ liveRobots }: { liveRobots: LiveRobots }): E
     access: { role: 'client' },
     query: ListLiveRobots,
     response: [200, LiveRobotList],
-    run: ({ caller, query }) => liveRobots.list(caller.userId, query.limit),
+    run: ({ caller, query }) => liveRobots.list(caller.userId, query),
   })

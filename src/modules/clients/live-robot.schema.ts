@@ -52,9 +52,12 @@ export const LiveRobot = z
   .meta({ id: 'LiveRobot', description: 'A robot that is connected or in an open session.' })
 export type LiveRobot = z.infer<typeof LiveRobot>
 
+/** Query of GET /api/client/live-robots. */
 export const ListLiveRobots = z.object({
+  robotId: z.uuid().optional().meta({ description: 'Lists this robot only, if it is live.' }),
   limit: queryInteger(1, LIVE_ROBOTS_MAX).default(LIVE_ROBOTS_MAX),
 })
+export type ListLiveRobots = z.infer<typeof ListLiveRobots>
 
 /** Response of GET /api/client/live-robots. */
 export const LiveRobotList = z

@@ -2,7 +2,7 @@ import type { RobotState } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import type { LiveRobot, LiveRobotList } from './live-robot.schema.ts'
+import type { ListLiveRobots, LiveRobot, LiveRobotList } from './live-robot.schema.ts'
 
 const OPEN = ['ACTIVE', 'PAUSED'] as const
 
@@ -18,7 +18,7 @@ const liveState = sql<RobotState>`case when robots.status = 'AVAILABLE' then 'RE
 const attentionOrder = sql<number>`array_position(array['STOPPED', 'LOST', 'PAUSED', 'DRIVING', 'READY'], ${liveState})`
 
 /** Selects the live robots of an owner from the index of owner and status, with their open sessions. */
-const liveRobots = (db: Db, ownerId: string) =>
+const liveRobots = (db: Db, ownerId: string, robotId?: string) =>
   db
     .selectFrom('robots')
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
@@ -28,9 +28,10 @@ const liveRobots = (db: Db, ownerId: string) =>
     .where('robots.owner_id', '=', ownerId)
     .where('robots.deleted_at', 'is', null)
     .where('robots.status', 'in', ['AVAILABLE', 'IN_SESSION'])
+    .$if(robotId !== undefined, (query) => query.where('robots.id', '=', robotId as string))
 
-const listQuery = (db: Db, ownerId: string, limit: number) =>
-  liveRobots(db, ownerId)
+const listQuery = (db: Db, ownerId: string, { robotId, limit }: ListLiveRobots) =>
+  liveRobots(db, ownerId, robotId)
     .leftJoin('users as operators', 'operators.id', 'sessions.operator_id')
     .leftJoin('users as stoppers', 'stoppers.id', 'sessions.stop_by_id')
     .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.stream_url', 'robots.on_hold'])
@@ -111,11 +112,11 @@ export function createLiveRobots({ db, now }: { db: Db; now: () => Date }) {
     counts,
 
     /** Returns the live robots of an owner, at most `limit`, and their total number. */
-    async list(ownerId: string, limit: number): Promise<LiveRobotList> {
+    async list(ownerId: string, query: ListLiveRobots): Promise<LiveRobotList> {
       const at = now()
       const [rows, { total }] = await Promise.all([
-        listQuery(db, ownerId, limit).execute(),
-        liveRobots(db, ownerId)
+        listQuery(db, ownerId, query).execute(),
+        liveRobots(db, ownerId, query.robotId)
           .select(({ fn }) => fn.countAll<string>().as('total'))
           .executeTakeFirstOrThrow(),
       ])

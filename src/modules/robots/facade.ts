@@ -5,6 +5,9 @@ import { createBatteryJob } from './battery.worker.ts'
 import { robotEndpoints } from './robot.routes.ts'
 import { createRobots } from './robot.service.ts'
 import { createRobotViews } from './robot.view.ts'
+import { robotHealthEndpoint } from './robot-health.routes.ts'
+import { SAMPLE_MINUTES } from './robot-health.schema.ts'
+import { createRobotHealth } from './robot-health.service.ts'
 import { robotLogEndpoint } from './robot-log.routes.ts'
 import { createRobotLogs } from './robot-log.service.ts'
 import { createRobotLogStore } from './robot-log.store.ts'
@@ -16,7 +19,13 @@ import { createRobotWatch } from './robot-watch.ts'
 
 const ROBOT_LOG_CLEAN_UP = cronQueue('robot-log-clean-up', '* * * * *', 'Removes old robot log lines')
 
-/** Creates the services of robots: registration, tokens, status feeds, logs and battery reports. */
+const ROBOT_HEALTH = cronQueue(
+  'robot-health',
+  `*/${SAMPLE_MINUTES} * * * *`,
+  'Samples the batteries of connected robots and removes old samples',
+)
+
+/** Creates the services of robots: registration, tokens, status feeds, logs, health and battery reports. */
 export function createRobotServices(
   core: CoreServices,
   options: {
@@ -27,6 +36,8 @@ export function createRobotServices(
 ) {
   const robotLogJobs = createRobotLogJobs({ ...core, keptDays: options.settings.robotLogDays })
   core.jobs.register(ROBOT_LOG_CLEAN_UP, robotLogJobs.clean)
+  const robotHealth = createRobotHealth(core)
+  core.jobs.register(ROBOT_HEALTH, robotHealth.sample)
   return {
     robots: createRobots({
       ...core,
@@ -39,12 +50,13 @@ export function createRobotServices(
     robotLogs: createRobotLogs(core),
     robotLogStore: createRobotLogStore(core),
     robotLogJobs,
+    robotHealth,
     batteryJob: createBatteryJob(core),
   }
 }
 export type RobotServices = ReturnType<typeof createRobotServices>
 
-/** Returns the routes of robots, of their logs and of the robot models. */
+/** Returns the routes of robots, of their logs and health, and of the robot models. */
 export const robotsEndpoints = (services: RobotServices, gatewayUrl: () => string): Endpoint[] => [
   ...robotEndpoints({
     robots: services.robots,
@@ -52,5 +64,6 @@ export const robotsEndpoints = (services: RobotServices, gatewayUrl: () => strin
     tokens: services.robotTokens,
   }),
   robotLogEndpoint(services),
+  robotHealthEndpoint(services),
   ...robotModelEndpoints(services),
 ]

@@ -21,7 +21,7 @@ const telemetryLives = (page: Page) =>
     .getByText(/^\d{1,3} ms old$/)
     .waitFor()
 const sessionLives = async (page: Page) => {
-  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
   await pictureLives(page)
   await telemetryLives(page)
 }

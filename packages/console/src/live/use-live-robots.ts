@@ -19,6 +19,18 @@ export function useLiveRobotList() {
   })
 }
 
+/** Queries whether one of the owner's robots is live. Undefined until known; null for a robot that is not live. */
+export function useLiveRobot(robotId: string): LiveRobot | null | undefined {
+  const { rest } = usePlatform()
+  const { data } = useQuery({
+    queryKey: [...keys.robots, 'live', robotId],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/client/live-robots', { params: { query: { robotId } }, signal })),
+    refetchInterval: POLL_MS,
+  })
+  return data && (data.robots[0] ?? null)
+}
+
 /** Returns the newest known heartbeat of a robot: of the query or of the live connection. */
 export function useLastHeartbeat({ id, last_heartbeat }: Pick<LiveRobot, 'id' | 'last_heartbeat'>) {
   const live = useRobotStatuses()?.get(id)?.last_heartbeat ?? null

@@ -1,28 +1,31 @@
-import { Anchor } from '@mantine/core'
-import { useParams } from '@tanstack/react-router'
-import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
+import { Tabs } from '@mantine/core'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type LiveRobot, useLiveRobot } from '../live/use-live-robots.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { percent } from '../ui/percent.ts'
 import { ResourcePage } from '../ui/resource-page.tsx'
 import { Section } from '../ui/section.tsx'
-import { Time } from '../ui/time.tsx'
-import { webAddress } from '../ui/web-address.ts'
 import { DeleteRobot } from './delete-robot.tsx'
-import { OpenSession } from './open-session.tsx'
+import { AccessTab } from './robot/access-tab.tsx'
+import { ConnectTab } from './robot/connect-tab.tsx'
+import { DataTab } from './robot/data-tab.tsx'
+import { HealthTab } from './robot/health-tab.tsx'
+import { LiveTab } from './robot/live-tab.tsx'
+import { RobotHeader } from './robot/robot-header.tsx'
+import { SessionStop } from './robot/session-stop.tsx'
 import { RobotHold } from './robot-hold.tsx'
-import { RobotLogs } from './robot-logs.tsx'
 import { RobotSessions } from './robot-sessions.tsx'
 import { RobotSettingsForm } from './robot-settings-form.tsx'
-import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
-import { RobotToken } from './robot-token.tsx'
-import { type RobotDetail, useLiveRobots, useRobot } from './use-robots.ts'
+import { StalenessNote } from './robot-status.tsx'
+import { RobotTab } from './robot-tab.ts'
+import { type RobotDetail, useRobot } from './use-robots.ts'
 
-/** Shows one robot: status, logs, settings, sessions and token. */
+/** Shows one robot: what it does now, its sessions, data, health, access, settings and connection. */
 export function RobotPage() {
   const { robotId } = useParams({ from: '/shell/robots/$robotId' })
   const query = useRobot(robotId)
-  const withLiveStatus = useLiveRobots()
+  const live = useLiveRobot(robotId)
   return (
     <ResourcePage query={query} kind="Robot" back={<LinkButton to="/robots">All robots</LinkButton>}>
       {(robot) => (
@@ -30,73 +33,87 @@ export function RobotPage() {
         <Page
           key={robot.id}
           title={robot.name}
-          actions={<RobotStatusBadge status={withLiveStatus(robot).status} />}
+          description={robot.robot_type}
+          actions={<RobotHeader robot={robot} live={live} />}
         >
           <StalenessNote asOfMs={query.dataUpdatedAt} />
           <RobotHold robot={robot} />
-          <Details robot={withLiveStatus(robot)} />
-          {withLiveStatus(robot).status === 'IN_SESSION' && <OpenSession robot={robot} />}
-          <Section title="Logs">
-            <RobotLogs robotId={robot.id} />
-          </Section>
-          <Section title="Settings">
-            <RobotSettingsForm robot={robot} />
-          </Section>
-          <Section title="Sessions">
-            <RobotSessions robot={robot} />
-          </Section>
-          <Section title="Token">
-            <RobotToken robot={robot} />
-          </Section>
-          <Section title="Remove">
-            <DeleteRobot robot={robot} />
-          </Section>
+          <RobotTabs robot={robot} live={live} />
         </Page>
       )}
     </ResourcePage>
   )
 }
 
-const Details = ({ robot }: { robot: RobotDetail }) => (
-  <DescriptionList cols={{ base: 1, xs: 2, md: 3 }}>
-    <DescriptionItem label="Last heartbeat">
-      <HeartbeatAge at={robot.last_heartbeat} />
-    </DescriptionItem>
-    <DescriptionItem label="Battery">
-      <Battery robot={robot} />
-    </DescriptionItem>
-    <DescriptionItem label="Last online">
-      {robot.last_online ? <Time at={robot.last_online} /> : 'never'}
-    </DescriptionItem>
-    <DescriptionItem label="Drive time">{robot.total_hours.toFixed(1)} h</DescriptionItem>
-    <DescriptionItem label="Type">{robot.robot_type}</DescriptionItem>
-    <DescriptionItem label="Hardware ID">{robot.hardware_id}</DescriptionItem>
-    <DescriptionItem label="Registered">
-      <Time at={robot.created_at} exact />
-    </DescriptionItem>
-    <DescriptionItem label="Control URL">{robot.control_url}</DescriptionItem>
-    <DescriptionItem label="Video">
-      <Video url={robot.stream_url} />
-    </DescriptionItem>
-  </DescriptionList>
-)
+const labels: Record<RobotTab, string> = {
+  live: 'Live',
+  sessions: 'Sessions',
+  data: 'Data',
+  health: 'Health',
+  access: 'Access',
+  settings: 'Settings',
+  connect: 'Connect',
+}
 
-function Battery({ robot: { battery, battery_at: at } }: { robot: RobotDetail }) {
-  if (battery === null || at === null) return 'not reported'
+function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
+  const { tab = 'live' } = useSearch({ from: '/shell/robots/$robotId' })
+  const navigate = useNavigate({ from: '/robots/$robotId' })
+  const select = (value: string | null) =>
+    void navigate({ search: { tab: RobotTab.safeParse(value).data }, replace: true, resetScroll: false })
+  const sessionId = live?.session?.id
   return (
     <>
-      {percent(battery)}, <Time at={at} />
+      <Tabs value={tab} onChange={select} keepMounted={false}>
+        <Tabs.List aria-label="Robot">
+          {RobotTab.options.map((value) => (
+            <Tabs.Tab key={value} value={value}>
+              {labels[value]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} pt="md">
+          <TabContent tab={tab} robot={robot} live={live} />
+        </Tabs.Panel>
+      </Tabs>
+      {/* The live tab has its own, which also stops over the gateway. */}
+      {sessionId !== undefined && tab !== 'live' && <SessionStop key={sessionId} sessionId={sessionId} />}
     </>
   )
 }
 
-function Video({ url }: { url: string }) {
-  if (url === '') return 'none'
-  const address = webAddress(url)
-  if (!address) return url
-  return (
-    <Anchor href={address} target="_blank" rel="noopener noreferrer" inherit>
-      {url}
-    </Anchor>
-  )
+function TabContent(props: {
+  tab: RobotTab
+  robot: RobotDetail
+  live: LiveRobot | null | undefined
+}): ReactNode {
+  const { tab, robot, live } = props
+  switch (tab) {
+    case 'live':
+      return <LiveTab robot={robot} live={live} />
+    case 'sessions':
+      return (
+        <Section title="Sessions">
+          <RobotSessions robot={robot} />
+        </Section>
+      )
+    case 'data':
+      return <DataTab robot={robot} />
+    case 'health':
+      return <HealthTab robot={robot} />
+    case 'access':
+      return <AccessTab robot={robot} />
+    case 'settings':
+      return (
+        <>
+          <Section title="Settings">
+            <RobotSettingsForm robot={robot} />
+          </Section>
+          <Section title="Remove">
+            <DeleteRobot robot={robot} />
+          </Section>
+        </>
+      )
+    case 'connect':
+      return <ConnectTab robot={robot} />
+  }
 }

@@ -3,6 +3,7 @@ import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
 import { IconRobot } from '../ui/icons.tsx'
 import { readRobotSearch } from './list-search.ts'
+import { readRobotTab } from './robot-tab.ts'
 
 const getParentRoute = () => shellRoute
 
@@ -21,6 +22,7 @@ export const robotRoutes = [
   createRoute({
     getParentRoute,
     path: '/robots/$robotId',
+    validateSearch: readRobotTab,
     component: lazyRouteComponent(() => import('./robot.page.tsx'), 'RobotPage'),
   }),
 ] as const

@@ -20,6 +20,7 @@ export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string 
         size="xl"
         aria-keyshortcuts="Escape"
         aria-label="Stop the robot"
+        data-testid="stop"
         onClick={() => stop.request()}
       >
         STOP

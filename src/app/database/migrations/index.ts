@@ -33,6 +33,7 @@ import { Migration0032ControlSchemas } from './0032-control-schemas.ts'
 import { Migration0033DemoControlSchema } from './0033-demo-control-schema.ts'
 import { Migration0034TelemetrySchemas } from './0034-telemetry-schemas.ts'
 import { Migration0035EventSubscriptions } from './0035-event-subscriptions.ts'
+import { Migration0036RobotHealth } from './0036-robot-health.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -71,4 +72,5 @@ export const migrations = [
   { name: '0033_demo_control_schema', class: Migration0033DemoControlSchema },
   { name: '0034_telemetry_schemas', class: Migration0034TelemetrySchemas },
   { name: '0035_event_subscriptions', class: Migration0035EventSubscriptions },
+  { name: '0036_robot_health', class: Migration0036RobotHealth },
 ]

@@ -1,0 +1,91 @@
+import { Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../../api/keys.ts'
+import { usePlatform } from '../../app/platform.ts'
+import { SessionRow } from '../../session/session-row.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
+import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Empty, QueryView } from '../../ui/states.tsx'
+import { HoldRobot } from '../robot-hold.tsx'
+import type { RobotDetail } from '../use-robots.ts'
+
+const SHOWN = 20
+
+/** Shows who may drive a robot, within which limits, and its scheduled sessions. */
+export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
+  <Stack>
+    <Section title="Operators and limits">
+      <DescriptionList cols={{ base: 1, xs: 2 }}>
+        <DescriptionItem label="Operators">
+          {robot.require_certification ? `Certified for ${robot.robot_type}` : 'All operators'}
+        </DescriptionItem>
+        <DescriptionItem label="Clear your stops">
+          {robot.stop_clear === 'owner' ? 'You and admins' : 'Also the operator'}
+        </DescriptionItem>
+        <DescriptionItem label="Latency limit">{milliseconds(robot.latency_limit_ms)}</DescriptionItem>
+        <DescriptionItem label="Latency budget">
+          {robot.latency_budget_ms === null ? 'none' : milliseconds(robot.latency_budget_ms)}
+        </DescriptionItem>
+      </DescriptionList>
+      <Group>
+        <LinkButton
+          to="/robots/$robotId"
+          params={{ robotId: robot.id }}
+          search={{ tab: 'settings' }}
+          variant="default"
+        >
+          Change settings
+        </LinkButton>
+      </Group>
+    </Section>
+    <Section title="Hold">
+      <HoldRobot robot={robot} />
+    </Section>
+    <Section title="Scheduled sessions">
+      <Scheduled robot={robot} />
+    </Section>
+  </Stack>
+)
+
+const milliseconds = (value: number) =>
+  new Intl.NumberFormat(undefined, { style: 'unit', unit: 'millisecond' }).format(value)
+
+function Scheduled({ robot }: { robot: RobotDetail }) {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.sessions, 'scheduled-on', robot.id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        rest.GET('/api/sessions', {
+          params: { query: { robotId: robot.id, status: 'PENDING', limit: SHOWN } },
+          signal,
+        }),
+      ),
+  })
+  return (
+    <QueryView
+      query={query}
+      isEmpty={({ sessions }) => sessions.length === 0}
+      empty={<Empty title="No scheduled sessions" />}
+    >
+      {({ sessions }) => (
+        <>
+          <Stack component="ul" m={0} p={0} gap="xs" style={{ listStyle: 'none' }}>
+            {sessions.map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </Stack>
+          {sessions.length === SHOWN && (
+            <Text size="sm">
+              <LinkAnchor to="/sessions" search={{ robot: robot.id, status: 'PENDING' }} inherit>
+                All scheduled sessions
+              </LinkAnchor>
+            </Text>
+          )}
+        </>
+      )}
+    </QueryView>
+  )
+}

@@ -1,0 +1,42 @@
+import { Group } from '@mantine/core'
+import { useDatasets } from '../../data/use-datasets.ts'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
+import { dataSize } from '../../ui/format.ts'
+import { LinkButton } from '../../ui/links.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Empty, QueryView } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { RobotDetail } from '../use-robots.ts'
+
+/** Shows the recordings of a robot. */
+export function DataTab({ robot }: { robot: RobotDetail }) {
+  const query = useDatasets()
+  return (
+    <Section title="Recordings">
+      <QueryView query={query}>
+        {({ datasets }) => {
+          const own = datasets.filter(({ robot_id }) => robot_id === robot.id)
+          if (own.length === 0) return <Empty title="No recordings yet" />
+          return own.map((dataset) => (
+            <div key={dataset.id}>
+              <DescriptionList cols={{ base: 1, xs: 3 }}>
+                <DescriptionItem label="Episodes">
+                  {new Intl.NumberFormat().format(dataset.episode_count)}
+                </DescriptionItem>
+                <DescriptionItem label="Size">{dataSize(dataset.size_mb)}</DescriptionItem>
+                <DescriptionItem label="Last added">
+                  <Time at={dataset.updated_at} />
+                </DescriptionItem>
+              </DescriptionList>
+              <Group mt="md">
+                <LinkButton to="/datasets/$datasetId" params={{ datasetId: dataset.id }} variant="default">
+                  Show episodes
+                </LinkButton>
+              </Group>
+            </div>
+          ))
+        }}
+      </QueryView>
+    </Section>
+  )
+}

@@ -1,0 +1,77 @@
+import { Paper, SimpleGrid, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { usePlatform } from '../../app/platform.ts'
+import { type LiveSession, useLiveSession } from '../../live/hooks.ts'
+import type { LiveRobot } from '../../live/use-live-robots.ts'
+import { useStopText } from '../../session/clear-stop.tsx'
+import { LiveStatus, SessionStatusLine } from '../../session/live-status.tsx'
+import { SessionActions } from '../../session/session-actions.tsx'
+import { type SessionDetail, sessionQuery } from '../../session/session-query.ts'
+import { StopBar } from '../../session/stop-bar.tsx'
+import { useObserverConnection, useObserverState } from '../../session/use-observer-connection.ts'
+import { useStop } from '../../session/use-stop.ts'
+import { TelemetryView } from '../../telemetry/telemetry-view.tsx'
+import { useTelemetrySchema } from '../../telemetry/use-telemetry-schema.ts'
+import { Section } from '../../ui/section.tsx'
+import { VideoView } from '../../video/video-view.tsx'
+import { OpenSession } from '../open-session.tsx'
+import { RobotLogs } from '../robot-logs.tsx'
+import type { RobotDetail } from '../use-robots.ts'
+import { RobotDetails } from './robot-details.tsx'
+
+/** Shows what a robot does now: picture, open session with position and stop, log. */
+export const LiveTab = ({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) => (
+  <Stack>
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <VideoView url={robot.stream_url} title={`Camera of ${robot.name}`} />
+      {live?.session ? (
+        <LivePanel key={live.session.id} sessionId={live.session.id} robot={robot} />
+      ) : (
+        <Section title="Now">
+          <RobotDetails robot={robot} />
+        </Section>
+      )}
+    </SimpleGrid>
+    <Section title="Logs">
+      <RobotLogs robotId={robot.id} />
+    </Section>
+  </Stack>
+)
+
+function LivePanel({ sessionId, robot }: { sessionId: string; robot: RobotDetail }) {
+  const { rest } = usePlatform()
+  const query = useQuery(sessionQuery(rest, sessionId))
+  const live = useLiveSession(sessionId)
+  if (!query.data || !live) return null
+  return <OpenPanel robot={robot} session={query.data} fetchedAtMs={query.dataUpdatedAt} live={live} />
+}
+
+/** Shows the open session of the robot over a connection to its gateway. */
+function OpenPanel(props: {
+  robot: RobotDetail
+  session: SessionDetail
+  fetchedAtMs: number
+  live: LiveSession
+}) {
+  const { robot, session, fetchedAtMs, live } = props
+  const observerConnection = useObserverConnection(session.id, true)
+  const observerState = useObserverState(observerConnection)
+  const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
+  const stop = useStop(live.room, observerConnection)
+  const recordedStopText = useStopText(session)
+  const latchedText = observerState?.drive?.stop?.latched ? 'A stop is in force.' : undefined
+  return (
+    <Stack>
+      <OpenSession robot={robot} />
+      <SessionStatusLine session={session} live={live} observerState={observerState} />
+      <LiveStatus session={session} fetchedAtMs={fetchedAtMs} live={live} observerState={observerState} />
+      <SessionActions live={live} />
+      <Paper withBorder p="md">
+        {observerConnection && (
+          <TelemetryView subscribe={observerConnection.subscribe} schema={telemetrySchema} />
+        )}
+      </Paper>
+      <StopBar stop={stop} inForce={recordedStopText || latchedText} />
+    </Stack>
+  )
+}
