@@ -576,6 +576,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns what needs your attention, your robots by state and the costs of today
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/profile": {
         parameters: {
             query?: never;
@@ -930,6 +950,26 @@ export interface paths {
          * @description This needs the operator role, and a session token or an API key.
          */
         post: operations["postOperatorCertifications"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operator/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns your open session and your next scheduled sessions
+         * @description This needs the operator role, and a session token or an API key.
+         */
+        get: operations["getOperatorOverview"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1941,6 +1981,74 @@ export interface components {
              */
             spend_cents: number;
         };
+        /** @description What an owner needs to know now. */
+        ClientOverview: {
+            /**
+             * Format: date-time
+             * @description When this was read.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * @description Robots by state.
+             * @example {
+             *       "READY": 2,
+             *       "DRIVING": 1,
+             *       "PAUSED": 0,
+             *       "STOPPED": 0,
+             *       "LOST": 0,
+             *       "OFFLINE": 4
+             *     }
+             */
+            robots: {
+                READY: number;
+                DRIVING: number;
+                PAUSED: number;
+                STOPPED: number;
+                LOST: number;
+                OFFLINE: number;
+            };
+            /** @description At most 50 live robots, in the order of `LiveRobotList`. */
+            live: components["schemas"]["LiveRobot"][];
+            /** @description At most 10 robots on hold. */
+            on_hold: components["schemas"]["RobotOnHold"][];
+            /** @description At most 10, newest first. */
+            failed_invoices: components["schemas"]["FailedInvoice"][];
+            /** @description Costs since midnight UTC. */
+            today: {
+                /**
+                 * @description Sessions that ended today.
+                 * @example 4
+                 */
+                sessions: number;
+                /**
+                 * @description Billed minutes of these sessions.
+                 * @example 96
+                 */
+                minutes: number;
+                /**
+                 * @description Charges of these sessions.
+                 * @example 4800
+                 */
+                spend_cents: number;
+                /**
+                 * @description What the open sessions would cost if they ended now.
+                 * @example 650
+                 */
+                running_cents: number;
+            };
+            /** @description The first steps of a new owner. */
+            first_steps: {
+                /** @description Whether you have a robot. */
+                registered: boolean;
+                /** @description Whether a robot of yours has connected. */
+                connected: boolean;
+                /** @description Whether a robot of yours has been in a session. */
+                driven: boolean;
+                /** @description Whether another user has operated a robot of yours. */
+                driven_by_others: boolean;
+            };
+        };
         /** @description Company and contact data of a robot owner. */
         ClientProfile: {
             /** @example Lovelace Logistics GmbH */
@@ -2571,6 +2679,21 @@ export interface components {
             /** @example 15 */
             additionalMinutes: number;
         };
+        /** @description An invoice whose collection failed. */
+        FailedInvoice: {
+            /**
+             * Format: uuid
+             * @example e07b29c5-6d8f-41a4-b3e2-95f0c7a86d13
+             */
+            id: string;
+            /**
+             * @description YYYY-MM, in UTC.
+             * @example 2026-10
+             */
+            month: string;
+            /** @example 6300 */
+            total_cents: number;
+        };
         /** @description Whether the API and its database work. */
         Health: {
             /**
@@ -2985,6 +3108,12 @@ export interface components {
             onboarded: boolean;
             roles: components["schemas"]["Role"][];
             missing: ("role" | "client_profile" | "operator_profile")[];
+        };
+        /** @description What an operator does now and next. */
+        OperatorOverview: {
+            open_session: components["schemas"]["OwnOpenSession"] | null;
+            /** @description At most 5 scheduled sessions, earliest first. */
+            planned: components["schemas"]["PlannedSession"][];
         };
         /** @description Public profile and ratings of an operator. */
         OperatorProfile: {
@@ -3429,6 +3558,32 @@ export interface components {
                 by_name: string | null;
             } | null;
         };
+        /** @description The open session of an operator. */
+        OwnOpenSession: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            id: string;
+            status: components["schemas"]["SessionStatus"];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            started_at: string;
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /** @example so-101 */
+            robot_type: string;
+            /** @description Whether a remote stop is latched. */
+            stopped: boolean;
+            robot_connected: boolean;
+        };
         /** @description Your customer account at the payment provider. */
         PaymentCustomer: {
             /** @example cus_T2qm8f3nVb1xYk */
@@ -3537,6 +3692,30 @@ export interface components {
             currency: "EUR";
             /** @description The newest 100 payouts, newest first. */
             payouts: components["schemas"]["Payout"][];
+        };
+        /** @description A scheduled session of an operator. */
+        PlannedSession: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /** @example so-101 */
+            robot_type: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            scheduled_for: string;
+            /** @example 60 */
+            planned_minutes: number;
         };
         /** @description The public statistics of the platform. */
         PlatformStats: {
@@ -4211,6 +4390,15 @@ export interface components {
             telemetry_schema: {
                 [key: string]: unknown;
             } | null;
+        };
+        RobotOnHold: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /** @example Warehouse arm */
+            name: string;
         };
         /** @description A request for a robot type that is not supported yet. */
         RobotRequest: {
@@ -7801,6 +7989,113 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getClientOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T09:30:00.000Z",
+                     *       "robots": {
+                     *         "READY": 2,
+                     *         "DRIVING": 1,
+                     *         "PAUSED": 0,
+                     *         "STOPPED": 0,
+                     *         "LOST": 0,
+                     *         "OFFLINE": 4
+                     *       },
+                     *       "live": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "robot_type": "so-101",
+                     *           "state": "DRIVING",
+                     *           "on_hold": false,
+                     *           "stream_url": "https://cam.example.com/1",
+                     *           "battery": 0.62,
+                     *           "battery_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
+                     *           "session": {
+                     *             "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *             "status": "ACTIVE",
+                     *             "started_at": "2026-11-20T09:30:00.000Z",
+                     *             "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *             "operator_name": "Grace",
+                     *             "pause_reason": null,
+                     *             "paused_at": null,
+                     *             "stop": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "on_hold": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm"
+                     *         }
+                     *       ],
+                     *       "failed_invoices": [
+                     *         {
+                     *           "id": "e07b29c5-6d8f-41a4-b3e2-95f0c7a86d13",
+                     *           "month": "2026-10",
+                     *           "total_cents": 6300
+                     *         }
+                     *       ],
+                     *       "today": {
+                     *         "sessions": 4,
+                     *         "minutes": 96,
+                     *         "spend_cents": 4800,
+                     *         "running_cents": 650
+                     *       },
+                     *       "first_steps": {
+                     *         "registered": true,
+                     *         "connected": true,
+                     *         "driven": true,
+                     *         "driven_by_others": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientOverview"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getClientProfile: {
         parameters: {
             query?: never;
@@ -9801,6 +10096,76 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOperatorOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "open_session": {
+                     *         "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *         "status": "ACTIVE",
+                     *         "started_at": "2026-11-20T09:30:00.000Z",
+                     *         "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *         "robot_name": "Warehouse arm",
+                     *         "robot_type": "so-101",
+                     *         "stopped": true,
+                     *         "robot_connected": true
+                     *       },
+                     *       "planned": [
+                     *         {
+                     *           "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "robot_type": "so-101",
+                     *           "scheduled_for": "2026-11-20T09:30:00.000Z",
+                     *           "planned_minutes": 60
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorOverview"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the operator role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the operator role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -6,6 +6,7 @@ import {
   heading,
   openConsole,
 } from '../support/browser/console.ts'
+import { readyOwner } from '../support/browser/ready-users.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -24,7 +25,7 @@ afterAll(async () => {
 
 test('the robot page shows picture, state, operator, position and stop live', async () => {
   await using camera = await createTestCamera()
-  const [owner, operator] = [await world.client(), await world.operator()]
+  const [owner, operator] = [await readyOwner(world), await world.operator()]
   const robot = await world.robot(owner, { name: 'Runner', stream_url: camera.url })
   const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
   await heading(page, 'Runner')
@@ -39,8 +40,8 @@ test('the robot page shows picture, state, operator, position and stop live', as
   await page.getByText('Driving', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Watch' }).waitFor()
   await waitFor(async () => {
-    link.send({ type: 'telemetry', data: { pose: { x: 1.5, y: 2, theta: 0 } } })
-    expect(await page.getByRole('img', { name: /^Map: position/ }).count()).toBe(1)
+    link.send({ type: 'telemetry', data: { pose: { x_m: 1.5, y_m: 2, heading_rad: 0 } } })
+    expect(await page.getByRole('img', { name: /^Map: the robot is at/ }).count()).toBe(1)
   })
   await expectAccessibleLayout(page, 'the live tab')
   for (const [tab, path] of [
@@ -65,7 +66,7 @@ test('the robot page shows picture, state, operator, position and stop live', as
 })
 
 test('health shows connection, battery and incidents of the last day', async () => {
-  const owner = await world.client()
+  const owner = await readyOwner(world)
   const robot = await world.robot(owner, { name: 'Sampled' })
   const link = (await world.connect(robot)).beat()
   link.send({ type: 'heartbeat', battery: 0.62 })
@@ -84,7 +85,7 @@ test('health shows connection, battery and incidents of the last day', async () 
 })
 
 test('an owner holds a robot, sees who may drive it, and releases the hold', async () => {
-  const owner = await world.client()
+  const owner = await readyOwner(world)
   const robot = await world.robot(owner, { name: 'Held' })
   ;(await world.connect(robot)).beat()
   const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}?tab=access`)
@@ -102,7 +103,7 @@ test('an owner holds a robot, sees who may drive it, and releases the hold', asy
 })
 
 test('data and connection have their own tabs', async () => {
-  const owner = await world.client()
+  const owner = await readyOwner(world)
   const robot = await world.robot(owner, { name: 'Recorder', hardware_id: 'board-of-the-recorder' })
   const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}?tab=data`)
   await page.getByText('No recordings yet').waitFor()

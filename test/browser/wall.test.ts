@@ -7,6 +7,7 @@ import {
   heading,
   openConsole,
 } from '../support/browser/console.ts'
+import { readyOwner } from '../support/browser/ready-users.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -39,7 +40,7 @@ const tile = (page: Page, name: string) => page.getByTestId('live-tile').filter(
 const sessionOf = async (owner: TestUser, id: string) => (await owner.get(`/api/sessions/${id}`)).body
 
 test('the wall shows live robots with state, operator, clock and age, and follows changes', async () => {
-  const [owner, operator, other] = [await world.client(), await world.operator(), await world.client()]
+  const [owner, operator, other] = [await readyOwner(world), await world.operator(), await readyOwner(world)]
   await world.robot(owner, { name: 'Offline one' })
   const [arm, cart] = await connected(owner, ['Arm', 'Cart'])
   await connected(other, ['Foreign'])
@@ -70,7 +71,7 @@ test('the wall shows live robots with state, operator, clock and age, and follow
 })
 
 test('a tile stops its robot only; "Stop all" stops every robot and reports each failure', async () => {
-  const owner = await world.client()
+  const owner = await readyOwner(world)
   const names = ['One', 'Two', 'Three', 'Four']
   const robots = await connected(owner, names)
   const sessions = await Promise.all(robots.map(async ({ id }) => start(await world.operator(), id)))
@@ -103,7 +104,7 @@ test('a tile stops its robot only; "Stop all" stops every robot and reports each
 })
 
 test('stops that were requested without a connection are sent as soon as there is one', async () => {
-  const owner = await world.client()
+  const owner = await readyOwner(world)
   const robots = await connected(owner, ['Left', 'Right'])
   const sessions = await Promise.all(robots.map(async ({ id }) => start(await world.operator(), id)))
   const { page, context } = await browser.enter(owner, '/dashboard/live')
@@ -120,7 +121,7 @@ test('stops that were requested without a connection are sent as soon as there i
 
 test('a wall of 100 tiles loads a bounded number of pictures and shows others on request', async () => {
   await using camera = await createTestCamera()
-  const owner = await world.client()
+  const owner = await readyOwner(world)
   const names = Array.from({ length: 100 }, (_, index) => `Robot ${index + 1}`)
   await connected(owner, names, camera.url)
   const { page } = await browser.enter(owner, '/dashboard/live', { viewport: { width: 1440, height: 900 } })

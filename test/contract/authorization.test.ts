@@ -252,6 +252,10 @@ const rules: Record<string, Rule> = {
     expected: clients(204, 404),
     attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}` }),
   },
+  'GET /api/client/robots/{id}/health': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/health` }),
+  },
   'GET /api/client/robots/{id}/logs': {
     expected: clients(200, 404),
     attempt: () => ({ path: `/api/client/robots/${robot.id}/logs` }),
@@ -358,6 +362,9 @@ const rules: Record<string, Rule> = {
     expected: clients(200, 404),
     attempt: async () => ({ path: `/api/client/invoices/${await invoiced()}` }),
   },
+  'GET /api/client/live-robots': { expected: clients(200) },
+  'GET /api/client/overview': { expected: clients(200) },
+  'GET /api/operator/overview': { expected: operators(200) },
   'GET /api/client/stats': { expected: clients(200) },
   'GET /api/operator/stats': { expected: operators(200) },
   'POST /api/admin/clients/{id}/plan': {

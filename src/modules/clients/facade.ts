@@ -4,20 +4,27 @@ import { clientProfileEndpoints } from './client-profile.routes.ts'
 import { createClientProfiles } from './client-profile.service.ts'
 import { liveRobotEndpoint } from './live-robot.routes.ts'
 import { createLiveRobots } from './live-robot.service.ts'
+import { clientOverviewEndpoint } from './overview.routes.ts'
+import { createClientOverview } from './overview.service.ts'
 import { clientStatsEndpoints } from './stats.routes.ts'
 import { createClientStats } from './stats.service.ts'
 
-/** Creates the services of clients: company profile, live robots and statistics. */
-export const createClients = (core: CoreServices) => ({
-  clientProfiles: createClientProfiles(core),
-  clientStats: createClientStats(core),
-  liveRobots: createLiveRobots(core),
-})
+/** Creates the services of clients: company profile, live robots, overview and statistics. */
+export function createClients(core: CoreServices) {
+  const liveRobots = createLiveRobots(core)
+  return {
+    clientProfiles: createClientProfiles(core),
+    clientStats: createClientStats(core),
+    liveRobots,
+    clientOverviews: createClientOverview({ ...core, liveRobots }),
+  }
+}
 export type Clients = ReturnType<typeof createClients>
 
-/** Returns the routes of the client profile, the live robots and the statistics. */
+/** Returns the routes of the client profile, the live robots, the overview and the statistics. */
 export const clientsEndpoints = (clients: Clients): Endpoint[] => [
   ...clientProfileEndpoints(clients),
   ...clientStatsEndpoints(clients),
   liveRobotEndpoint(clients),
+  clientOverviewEndpoint(clients),
 ]

@@ -5,18 +5,21 @@ import { certificationEndpoints } from './certification.routes.ts'
 import { createCertifications } from './certification.service.ts'
 import { operatorProfileEndpoints } from './operator-profile.routes.ts'
 import { createOperatorProfiles } from './operator-profile.service.ts'
+import { operatorOverviewEndpoint } from './overview.routes.ts'
+import { createOperatorOverview } from './overview.service.ts'
 import { scheduleEndpoints } from './schedule.routes.ts'
 import { createSchedules } from './schedule.service.ts'
 import { operatorStatsEndpoints } from './stats.routes.ts'
 import { createOperatorStats } from './stats.service.ts'
 
-/** Creates the services of operators: profile, schedule, availability, certifications and statistics. */
+/** Creates the services of operators: profile, schedule, availability, certifications, overview and statistics. */
 export const createOperators = (core: CoreServices) => ({
   operatorProfiles: createOperatorProfiles(core),
   operatorStats: createOperatorStats(core),
   schedules: createSchedules(core),
   availability: createAvailability(core),
   certifications: createCertifications(core),
+  operatorOverviews: createOperatorOverview(core),
 })
 export type Operators = ReturnType<typeof createOperators>
 
@@ -26,4 +29,5 @@ export const operatorsEndpoints = (operators: Operators): Endpoint[] => [
   ...scheduleEndpoints(operators),
   ...certificationEndpoints(operators),
   ...operatorStatsEndpoints(operators),
+  operatorOverviewEndpoint(operators),
 ]

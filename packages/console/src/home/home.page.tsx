@@ -1,28 +1,26 @@
-import { SimpleGrid, Text, Title } from '@mantine/core'
-import { useNavigation } from '../app/use-navigation.ts'
+import { Stack } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import { useMe } from '../auth/me.ts'
-import { LinkCard } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
+import { Loading } from '../ui/states.tsx'
 
-/** Lists the pages that the user may open. */
+// The first view loads the parts of the user's roles only.
+const AdminHome = lazy(() => import('./admin-home.tsx'))
+const OperatorHome = lazy(() => import('./operator-home.tsx'))
+const OwnerHome = lazy(() => import('./owner-home.tsx'))
+
+/** Shows what needs the user's attention now, for each of their roles. */
 export function HomePage() {
-  const me = useMe()
-  const entries = useNavigation().flatMap((group) => group.entries)
+  const { display_name, roles } = useMe()
   return (
-    <Page title={`Welcome, ${me.display_name}`} description="What would you like to do?">
-      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
-        {entries.map(({ to, label, description, icon: Icon }) => (
-          <LinkCard key={to} to={to} withBorder padding="md">
-            <Icon size={24} stroke={1.5} />
-            <Title order={2} mt="xs">
-              {label}
-            </Title>
-            <Text c="dimmed" size="sm">
-              {description}
-            </Text>
-          </LinkCard>
-        ))}
-      </SimpleGrid>
+    <Page title={`Welcome, ${display_name}`}>
+      <Suspense fallback={<Loading />}>
+        <Stack gap="lg">
+          {roles.includes('admin') && <AdminHome />}
+          {roles.includes('operator') && <OperatorHome />}
+          {roles.includes('client') && <OwnerHome />}
+        </Stack>
+      </Suspense>
     </Page>
   )
 }

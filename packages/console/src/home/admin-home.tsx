@@ -1,0 +1,121 @@
+import { useQuery } from '@tanstack/react-query'
+import { reasonText } from '@wheelhouse/protocol'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { certificationsQuery } from '../admin/certifications-query.ts'
+import { type Overview, overviewQuery } from '../admin/overview-query.ts'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { LinkAnchor } from '../ui/links.tsx'
+import { Loading, Problem } from '../ui/states.tsx'
+import { Attention, type AttentionItem } from './attention.tsx'
+
+type JobQueue = Schemas['JobQueue']
+
+/** A gateway renews its row every few seconds. */
+const SILENT_MS = 15_000
+const JOBS_POLL_MS = 5_000
+
+/** Shows admins what is wrong: gateways, lost robots, stops, failed jobs, certification requests. */
+export default function AdminHome() {
+  const { rest } = usePlatform()
+  const overview = useQuery(overviewQuery(rest))
+  const certifications = useQuery(certificationsQuery(rest, 'PENDING'))
+  const queues = useQuery({
+    queryKey: [...keys.jobs, 'queues'],
+    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
+    refetchInterval: JOBS_POLL_MS,
+  })
+  const failed = [overview, certifications, queues].find(({ error }) => error !== null)
+  if (!overview.data || !certifications.data || !queues.data) {
+    return failed ? <Problem error={failed.error} onRetry={() => void failed.refetch()} /> : <Loading />
+  }
+  return (
+    <>
+      {failed && <Problem error={failed.error} onRetry={() => void failed.refetch()} />}
+      <Attention
+        title="Incidents"
+        none="No incidents."
+        items={[
+          ...ofGateways(overview.data),
+          ...ofSessions(overview.data),
+          ...ofJobs(queues.data),
+          ...ofCertifications(certifications.data.certifications.length),
+        ]}
+      />
+    </>
+  )
+}
+
+function ofGateways({ at, gateways }: Overview): AttentionItem[] {
+  const subject = (text: string) => (
+    <LinkAnchor to="/admin" fw={600}>
+      {text}
+    </LinkAnchor>
+  )
+  if (gateways.length === 0) {
+    return [
+      {
+        id: 'gateways',
+        label: 'Down',
+        color: 'red.9',
+        subject: subject('No gateway is running'),
+        detail: 'Robots cannot connect.',
+      },
+    ]
+  }
+  return gateways
+    .filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS)
+    .map(({ id, url }) => ({
+      id,
+      label: 'Down',
+      color: 'red.9',
+      subject: subject(url),
+      detail: 'The gateway does not respond.',
+    }))
+}
+
+const ofSessions = ({ sessions }: Overview): AttentionItem[] =>
+  sessions.open
+    .filter(({ stop, robot_connected }) => stop !== null || !robot_connected)
+    .map(({ id, robot_name, robot_connected, stop, client_name }) => ({
+      id,
+      label: robot_connected ? 'Stopped' : 'Lost',
+      color: 'red.9',
+      subject: (
+        <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
+          {robot_name}
+        </LinkAnchor>
+      ),
+      detail: stop ? `${client_name}: ${reasonText(stop.reason)}` : client_name,
+    }))
+
+const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] =>
+  queues
+    .filter(({ failed }) => failed > 0)
+    .map(({ name, failed, description }) => ({
+      id: name,
+      label: 'Failed',
+      color: 'red.9',
+      subject: (
+        <LinkAnchor to="/admin/jobs" fw={600}>
+          {description}
+        </LinkAnchor>
+      ),
+      detail: `Failed jobs: ${new Intl.NumberFormat().format(failed)}`,
+    }))
+
+const ofCertifications = (waiting: number): AttentionItem[] =>
+  waiting === 0
+    ? []
+    : [
+        {
+          id: 'certifications',
+          label: 'Waiting',
+          color: 'orange.9',
+          subject: (
+            <LinkAnchor to="/admin/certifications" fw={600}>
+              Certification requests: {new Intl.NumberFormat().format(waiting)}
+            </LinkAnchor>
+          ),
+        },
+      ]

@@ -1,0 +1,3 @@
+import type { Schemas } from '@wheelhouse/sdk'
+
+export type ClientOverview = Schemas['ClientOverview']

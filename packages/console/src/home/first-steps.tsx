@@ -1,0 +1,71 @@
+import { Badge, Group, List, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useMe } from '../auth/me.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { CopyableSecret } from '../ui/secret.tsx'
+import { Section } from '../ui/section.tsx'
+import type { ClientOverview } from './client-overview.ts'
+
+/** Guides a new owner: register, connect, drive, invite. Gone once an invited operator has driven. */
+export function FirstSteps({ steps }: { steps: ClientOverview['first_steps'] }) {
+  const { registered, connected, driven, driven_by_others } = steps
+  if (driven_by_others) return null
+  const done = [registered, connected, driven, driven_by_others]
+  const next = done.indexOf(false)
+  return (
+    <Section title="First steps">
+      <List type="ordered" spacing="md">
+        <Step title="Register a robot" done={registered} isNext={next === 0}>
+          <LinkButton to="/robots/new" size="xs">
+            Register robot
+          </LinkButton>
+        </Step>
+        <Step title="Connect it" done={connected} isNext={next === 1}>
+          <Text size="sm">The simulated robot connects with one command from the page of your robot.</Text>
+          <LinkButton to="/robots" size="xs">
+            Open robots
+          </LinkButton>
+        </Step>
+        <Step title="Drive it" done={driven} isNext={next === 2}>
+          <DriveStep />
+        </Step>
+        <Step title="Invite an operator" done={driven_by_others} isNext={next === 3}>
+          <Text size="sm">Send this address. Everyone who signs up as an operator can find your robots.</Text>
+          <CopyableSecret label="Address for operators" value={`${window.location.origin}/dashboard`} />
+        </Step>
+      </List>
+    </Section>
+  )
+}
+
+function Step(props: { title: string; done: boolean; isNext: boolean; children: ReactNode }) {
+  const { title, done, isNext, children } = props
+  return (
+    <List.Item aria-current={isNext ? 'step' : undefined}>
+      <Group gap="xs">
+        <Text fw={isNext ? 600 : 400}>{title}</Text>
+        {done && <Badge color="teal.9">Done</Badge>}
+      </Group>
+      {isNext && (
+        <Stack gap="xs" align="flex-start" mt={4}>
+          {children}
+        </Stack>
+      )}
+    </List.Item>
+  )
+}
+
+/** Links to the robots, or to the settings, because an owner needs the operator role to drive. */
+const DriveStep = () =>
+  useMe().roles.includes('operator') ? (
+    <LinkButton to="/available" size="xs">
+      Choose a robot
+    </LinkButton>
+  ) : (
+    <>
+      <Text size="sm">Add the operator role to drive it yourself.</Text>
+      <LinkButton to="/settings" size="xs">
+        Add role
+      </LinkButton>
+    </>
+  )

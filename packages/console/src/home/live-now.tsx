@@ -1,0 +1,41 @@
+import { Group } from '@mantine/core'
+import { useState } from 'react'
+import type { LiveRobot } from '../live/use-live-robots.ts'
+import { LiveTile } from '../live/wall/live-tile.tsx'
+import { createPictureSlots } from '../live/wall/picture-slots.ts'
+import { StopResults } from '../live/wall/stop-all.tsx'
+import { useFleetStop } from '../live/wall/use-fleet-stop.ts'
+import styles from '../live/wall/wall.module.css'
+import { LinkButton } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty } from '../ui/states.tsx'
+
+/** Tiles on the home page. The wall shows all. */
+const TILES = 6
+
+/** Shows the first live robots, those that need attention first, with a stop for each. */
+export function LiveNow({ robots }: { robots: readonly LiveRobot[] }) {
+  const fleetStop = useFleetStop()
+  const [slots] = useState(createPictureSlots)
+  return (
+    <Section title="Live now">
+      <StopResults fleetStop={fleetStop} />
+      {robots.length === 0 ? (
+        <Empty title="No live robots" />
+      ) : (
+        <>
+          <ul className={styles.wall} aria-label="Live robots">
+            {robots.slice(0, TILES).map((robot) => (
+              <LiveTile key={robot.id} robot={robot} slots={slots} fleetStop={fleetStop} />
+            ))}
+          </ul>
+          <Group>
+            <LinkButton to="/live" variant="default" size="xs">
+              All live robots
+            </LinkButton>
+          </Group>
+        </>
+      )}
+    </Section>
+  )
+}

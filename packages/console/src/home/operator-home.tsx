@@ -1,0 +1,117 @@
+import { Group, List, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { StatusBadge } from '../session/status-badge.tsx'
+import { duration } from '../ui/format.ts'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
+import { QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+
+type OperatorOverview = Schemas['OperatorOverview']
+
+/** Events announce sessions. */
+const POLL_MS = 15_000
+const ROBOTS_SHOWN = 6
+
+/** Shows an operator the open session, the next scheduled sessions, and robots to drive. */
+export default function OperatorHome() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.sessions, 'operator-overview'],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/operator/overview', { signal })),
+    refetchInterval: POLL_MS,
+  })
+  return (
+    <QueryView query={query}>
+      {({ open_session, planned }) => (
+        <Stack gap="lg">
+          {open_session && <Resume session={open_session} />}
+          {planned.length > 0 && <Planned sessions={planned} />}
+          {!open_session && <ReadyRobots />}
+        </Stack>
+      )}
+    </QueryView>
+  )
+}
+
+const Resume = ({ session }: { session: NonNullable<OperatorOverview['open_session']> }) => (
+  <Section title="Your open session">
+    <Group justify="space-between">
+      <Group gap="xs">
+        <Text fw={600}>{session.robot_name}</Text>
+        <StatusBadge status={session.status} />
+        {session.stopped && <Text size="sm">A stop is in force.</Text>}
+        {!session.robot_connected && <Text size="sm">The robot is offline.</Text>}
+        <Text size="sm" c="dimmed">
+          Started <Time at={session.started_at} />
+        </Text>
+      </Group>
+      <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }}>
+        Continue driving
+      </LinkButton>
+    </Group>
+  </Section>
+)
+
+const Planned = ({ sessions }: { sessions: OperatorOverview['planned'] }) => (
+  <Section title="Next">
+    <List listStyleType="none" spacing="xs">
+      {sessions.map(({ id, robot_name, scheduled_for, planned_minutes }) => (
+        <List.Item key={id}>
+          <Group gap="xs">
+            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
+              {robot_name}
+            </LinkAnchor>
+            <Text size="sm">
+              <Time at={scheduled_for} exact />
+            </Text>
+            <Text size="sm" c="dimmed">
+              {duration(planned_minutes)}
+            </Text>
+          </Group>
+        </List.Item>
+      ))}
+    </List>
+  </Section>
+)
+
+/** Lists some of the robots that the operator may drive now. */
+function ReadyRobots() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.robots, 'ready'],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/operator/available-robots', { signal })),
+  })
+  return (
+    <Section title="Robots to drive">
+      <QueryView
+        query={query}
+        isEmpty={({ robots }) => robots.length === 0}
+        empty={<Text>No robot is ready for you now.</Text>}
+      >
+        {({ robots }) => (
+          <List listStyleType="none" spacing="xs">
+            {robots.slice(0, ROBOTS_SHOWN).map(({ id, name, robot_type }) => (
+              <List.Item key={id}>
+                <Group gap="xs">
+                  <Text fw={600}>{name}</Text>
+                  <Text size="sm" c="dimmed">
+                    {robot_type}
+                  </Text>
+                </Group>
+              </List.Item>
+            ))}
+          </List>
+        )}
+      </QueryView>
+      <Group>
+        <LinkButton to="/available" variant="default" size="xs">
+          All available robots
+        </LinkButton>
+      </Group>
+    </Section>
+  )
+}

@@ -1,0 +1,86 @@
+import { SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type RobotState, robotStateTexts } from '@wheelhouse/protocol'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
+import { money } from '../ui/format.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
+import { QueryView } from '../ui/states.tsx'
+import type { ClientOverview } from './client-overview.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { LiveNow } from './live-now.tsx'
+import { OwnerAttention } from './owner-attention.tsx'
+
+/** Events announce stops, pauses and losses. Batteries and costs arrive with the next poll. */
+const POLL_MS = 5_000
+
+/** Shows an owner what needs attention, the live robots, all robots by state and the costs of today. */
+export default function OwnerHome() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    // Below the robots, because their events and those of sessions change it.
+    queryKey: [...keys.robots, 'overview'],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/client/overview', { signal })),
+    refetchInterval: POLL_MS,
+  })
+  return (
+    <QueryView query={query}>
+      {(overview) => (
+        <Stack gap="lg">
+          <FirstSteps steps={overview.first_steps} />
+          {overview.first_steps.registered && (
+            <>
+              <OwnerAttention overview={overview} />
+              <LiveNow robots={overview.live} />
+              <SimpleGrid cols={{ base: 1, md: 2 }}>
+                <RobotsByState robots={overview.robots} />
+                <Today today={overview.today} />
+              </SimpleGrid>
+            </>
+          )}
+        </Stack>
+      )}
+    </QueryView>
+  )
+}
+
+const states: readonly RobotState[] = ['READY', 'DRIVING', 'PAUSED', 'STOPPED', 'LOST', 'OFFLINE']
+
+const RobotsByState = ({ robots }: { robots: ClientOverview['robots'] }) => (
+  <Section title="Robots">
+    <DescriptionList cols={{ base: 2, xs: 3 }}>
+      {states.map((state) => (
+        <DescriptionItem key={state} label={robotStateTexts[state]} size="lg">
+          {new Intl.NumberFormat().format(robots[state])}
+        </DescriptionItem>
+      ))}
+    </DescriptionList>
+    <div>
+      <LinkButton to="/robots" variant="default" size="xs">
+        All robots
+      </LinkButton>
+    </div>
+  </Section>
+)
+
+const Today = ({ today }: { today: ClientOverview['today'] }) => (
+  <Section title="Today">
+    <DescriptionList cols={{ base: 2, xs: 3 }}>
+      <DescriptionItem label="Ended sessions" size="lg">
+        {new Intl.NumberFormat().format(today.sessions)}
+      </DescriptionItem>
+      <DescriptionItem label="Cost" size="lg">
+        {money(today.spend_cents)}
+      </DescriptionItem>
+      <DescriptionItem label="Open sessions so far" size="lg">
+        {money(today.running_cents)}
+      </DescriptionItem>
+    </DescriptionList>
+    <Text size="sm" c="dimmed">
+      Since midnight UTC.
+    </Text>
+  </Section>
+)

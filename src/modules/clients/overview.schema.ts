@@ -1,0 +1,65 @@
+import { idOf, RobotState } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { countsBy, timestamp } from '../../core/http/fields.ts'
+import { LiveRobot } from './live-robot.schema.ts'
+
+const count = z.number().int()
+/** Most live robots of an overview. */
+export const OVERVIEW_LIVE_MAX = 50
+/** Most robots on hold, and most failed invoices, of an overview. */
+export const OVERVIEW_ATTENTION_MAX = 10
+
+const RobotOnHold = z
+  .object({ id: idOf('robot'), name: z.string().meta({ examples: ['Warehouse arm'] }) })
+  .meta({ id: 'RobotOnHold' })
+
+const FailedInvoice = z
+  .object({
+    id: idOf('invoice'),
+    month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
+    total_cents: count.meta({ examples: [6_300] }),
+  })
+  .meta({ id: 'FailedInvoice', description: 'An invoice whose collection failed.' })
+
+/** Response of GET /api/client/overview. */
+export const ClientOverview = z
+  .object({
+    at: timestamp.meta({ description: 'When this was read.' }),
+    robots: countsBy(RobotState.options).meta({
+      description: 'Robots by state.',
+      examples: [{ READY: 2, DRIVING: 1, PAUSED: 0, STOPPED: 0, LOST: 0, OFFLINE: 4 }],
+    }),
+    live: z.array(LiveRobot).meta({
+      description: `At most ${OVERVIEW_LIVE_MAX} live robots, in the order of \`LiveRobotList\`.`,
+    }),
+    on_hold: z.array(RobotOnHold).meta({ description: `At most ${OVERVIEW_ATTENTION_MAX} robots on hold.` }),
+    failed_invoices: z
+      .array(FailedInvoice)
+      .meta({ description: `At most ${OVERVIEW_ATTENTION_MAX}, newest first.` }),
+    today: z
+      .object({
+        sessions: count.meta({ description: 'Sessions that ended today.', examples: [4] }),
+        minutes: count.meta({ description: 'Billed minutes of these sessions.', examples: [96] }),
+        spend_cents: count.meta({ description: 'Charges of these sessions.', examples: [4_800] }),
+        running_cents: count.meta({
+          description: 'Cost of the open sessions if they ended now.',
+          examples: [650],
+        }),
+      })
+      .meta({ description: 'Costs since midnight UTC.' }),
+    first_steps: z
+      .object({
+        registered: z.boolean().meta({ description: 'Whether you have a robot.' }),
+        connected: z.boolean().meta({ description: 'Whether a robot of yours has connected.' }),
+        driven: z.boolean().meta({ description: 'Whether a robot of yours has been in a session.' }),
+        driven_by_others: z
+          .boolean()
+          .meta({ description: 'Whether another user has operated a robot of yours.' }),
+      })
+      .meta({ description: 'The first steps of a new owner.' }),
+  })
+  .meta({
+    id: 'ClientOverview',
+    description: 'The present state of a client: attention, live robots, costs.',
+  })
+export type ClientOverview = z.infer<typeof ClientOverview>

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { performAction, start } from '../../support/world/session-fixtures.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+let aheadMs = 0
+beforeAll(async () => {
+  world = await createWorld({ now: () => new Date(Date.parse('2026-11-20T10:00:00Z') + aheadMs) })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test('an overview counts robots by state, sums the costs of today and knows the first steps', async () => {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const read = async () => {
+    const { status, body } = await owner.get('/api/client/overview')
+    expect(status, JSON.stringify(body)).toBe(200)
+    return body
+  }
+  expect(await read()).toMatchObject({
+    robots: { READY: 0, DRIVING: 0, PAUSED: 0, STOPPED: 0, LOST: 0, OFFLINE: 0 },
+    live: [],
+    on_hold: [],
+    failed_invoices: [],
+    today: { sessions: 0, minutes: 0, spend_cents: 0, running_cents: 0 },
+    first_steps: { registered: false, connected: false, driven: false, driven_by_others: false },
+  })
+  const [arm, cart] = [await world.robot(owner, { name: 'Arm' }), await world.robot(owner, { name: 'Cart' })]
+  expect((await read()).first_steps).toMatchObject({ registered: true, connected: false })
+  for (const robot of [arm, cart]) (await world.connect(robot)).beat()
+  expect((await read()).first_steps).toMatchObject({ connected: true, driven: false })
+  const first = await start(operator, arm.id)
+  aheadMs += 90_000
+  expect(await read()).toMatchObject({
+    robots: { READY: 1, DRIVING: 1 },
+    live: [{ name: 'Arm', state: 'DRIVING' }, { name: 'Cart' }],
+    today: { sessions: 0, running_cents: 100 },
+    first_steps: { driven: true, driven_by_others: true },
+  })
+  await performAction(operator, first, 'end')
+  await start(operator, cart.id)
+  const id = randomUUID()
+  await world.platform.core.db
+    .insertInto('invoices')
+    .values({
+      id,
+      client_id: owner.id,
+      month: '2026-10',
+      status: 'FAILED',
+      currency: 'EUR',
+      total_cents: 6_300,
+      session_count: 1,
+      minutes: 126,
+      billing_name: 'Ada',
+      issued_at: new Date('2026-11-01T00:00:00Z'),
+    })
+    .execute()
+  expect(await read()).toMatchObject({
+    robots: { READY: 1, DRIVING: 1 },
+    failed_invoices: [{ id, month: '2026-10', total_cents: 6_300 }],
+    today: { sessions: 1, minutes: 2, spend_cents: 100, running_cents: 0 },
+  })
+  aheadMs += 24 * 3_600_000
+  expect((await read()).today).toMatchObject({ sessions: 0, spend_cents: 0 })
+  expect((await operator.get('/api/client/overview')).status).toBe(403)
+})
+
+test("an operator's overview has the open session and the next scheduled ones, earliest first", async () => {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const [arm, cart] = [await world.robot(owner, { name: 'Arm' }), await world.robot(owner, { name: 'Cart' })]
+  for (const robot of [arm, cart]) (await world.connect(robot)).beat()
+  const read = async () => (await operator.get('/api/operator/overview')).body
+  expect(await read()).toEqual({ open_session: null, planned: [] })
+  const at = (hours: number) =>
+    new Date(Date.parse('2026-11-20T10:00:00Z') + aheadMs + hours * 3_600_000).toISOString()
+  for (const hours of [5, 2]) {
+    const reply = await operator.post('/api/sessions', { robotId: cart.id, scheduledFor: at(hours) })
+    expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  }
+  const id = await start(operator, arm.id)
+  await performAction(owner, id, 'emergency_stop')
+  expect(await read()).toMatchObject({
+    open_session: { id, status: 'PAUSED', robot_name: 'Arm', stopped: true, robot_connected: true },
+    planned: [
+      { robot_name: 'Cart', scheduled_for: at(2), planned_minutes: 60 },
+      { robot_name: 'Cart', scheduled_for: at(5) },
+    ],
+  })
+  expect((await owner.get('/api/operator/overview')).status).toBe(403)
+})
