@@ -2590,7 +2590,7 @@ export interface components {
         /**
          * @description The body of every error: one human-readable text.
          * @example {
-         *       "error": "hardware_id: another robot has this id. Case is ignored. Check the id, or remove the other robot first."
+         *       "error": "hardware_id: cannot be registered. Check the id. If it is right, contact support."
          *     }
          */
         Error: {

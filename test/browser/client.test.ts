@@ -67,7 +67,8 @@ async function pageTraces(page: Page): Promise<string> {
 
 test('an owner registers a robot, connects it with the shown code and sees its status live', async () => {
   const owner = await newOwner()
-  await world.robot(owner, { hardware_id: 'taken-already' })
+  await world.robot(owner, { name: 'Older arm', hardware_id: 'taken-already' })
+  await world.robot(await world.client(), { name: 'Foreign arm', hardware_id: 'taken-by-others' })
   const { page, context } = await browser.enter(owner, '/dashboard/robots', {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
@@ -81,9 +82,14 @@ test('an owner registers a robot, connects it with the shown code and sees its s
   await page.getByRole('combobox', { name: 'Tags' }).fill('berlin')
   await page.getByRole('combobox', { name: 'Tags' }).press('Enter')
   await page.getByRole('button', { name: 'Register' }).click()
-  await page.getByText('Another robot has this id').waitFor()
+  await page.getByText('Your robot "Older arm" has this id').waitFor()
   expect(await hardware.evaluate('document.activeElement.value')).toBe('taken-already')
   expect(await page.getByLabel('Name').inputValue()).toBe('Warehouse arm')
+  // The error says what to do, and nothing about the robot of another owner.
+  await hardware.fill('taken-by-others')
+  await page.getByRole('button', { name: 'Register' }).click()
+  await page.getByText('Cannot be registered. Check the id. If it is right, contact support.').waitFor()
+  expect(await page.content()).not.toContain('Foreign arm')
   await hardware.fill('board-of-the-arm')
   await hardware.press('Enter')
 

@@ -112,7 +112,7 @@ test("an admin's home lists incidents", async () => {
   await incidents.waitFor()
   const session = await start(operator, robot.id)
   await performAction(owner, session, 'emergency_stop', 'Cat on the shelf')
-  await operator.post('/api/operator/certifications', { robotType: 'so-101' })
+  await operator.post('/api/operator/certifications', { robot_type: 'so-101' })
   await incidents.getByRole('listitem').filter({ hasText: 'Incident arm' }).getByText('Stopped').waitFor()
   await incidents.getByRole('link', { name: /^Certification requests: 1/ }).waitFor()
   await expectAccessibleLayout(page, 'the home of an admin')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
@@ -54,6 +55,20 @@ export function createRobots(deps: {
     return row
   }
 
+  /** Describes who can resolve a conflict of hardware ids. Says nothing about robots of other owners. */
+  async function describeTaken(ownerId: string, hardwareId: string): Promise<string> {
+    const own = await db
+      .selectFrom('robots')
+      .select('name')
+      .where('owner_id', '=', ownerId)
+      .where('deleted_at', 'is', null)
+      .where(sql<boolean>`lower(btrim(hardware_id)) = lower(btrim(${hardwareId}))`)
+      .executeTakeFirst()
+    return own
+      ? `hardware_id: your robot "${own.name}" has this id. Case is ignored. Enter another id, or remove that robot first.`
+      : 'hardware_id: cannot be registered. Check the id. If it is right, contact support.'
+  }
+
   return {
     get,
 
@@ -83,10 +98,7 @@ export function createRobots(deps: {
         })
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_robot_per_hardware_id') {
-          throw conflict(
-            'hardware_id_taken',
-            'hardware_id: another robot has this id. Case is ignored. Check the id, or remove the other robot first.',
-          )
+          throw conflict('hardware_id_taken', await describeTaken(ownerId, input.hardware_id))
         }
         throw cause
       }

@@ -9,8 +9,7 @@ export const ErrorBody = z.object({ error: z.string() }).meta({
   description: 'The body of every error: one human-readable text.',
   examples: [
     {
-      error:
-        'hardware_id: another robot has this id. Case is ignored. Check the id, or remove the other robot first.',
+      error: 'hardware_id: cannot be registered. Check the id. If it is right, contact support.',
     },
   ],
 })

@@ -24,7 +24,13 @@ describe('a hardware id is unique, regardless of case and surrounding blanks', (
         const again = await user.post(ROBOTS, body(written))
         expect(again, written).toMatchObject({
           status: 409,
-          body: { error: expect.stringContaining('hardware_id: another robot has this id') },
+          body: {
+            error: expect.stringContaining(
+              user === owner
+                ? 'hardware_id: your robot "Arm" has this id'
+                : 'hardware_id: cannot be registered',
+            ),
+          },
         })
       }
     }

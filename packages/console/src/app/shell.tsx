@@ -6,6 +6,7 @@ import { ConnectionBadge } from '../live/connection-badge.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
 import { IconHome } from '../ui/icons.tsx'
 import { LinkAnchor, LinkNav } from '../ui/links.tsx'
+import { RoleGate } from './role-gate.tsx'
 import { SignedInOnly } from './signed-in-only.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { UserMenu } from './user-menu.tsx'
@@ -50,7 +51,9 @@ function Frame() {
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
-        <Outlet />
+        <RoleGate>
+          <Outlet />
+        </RoleGate>
       </AppShell.Main>
     </AppShell>
   )

@@ -3,6 +3,7 @@ import languageCodes from 'iso-639-1'
 
 interface Choice {
   readonly value: string
+  /** The name and the code, such as `Germany (DE)`. */
   readonly label: string
 }
 
@@ -12,6 +13,15 @@ export const countryChoices = (): Choice[] =>
     'region',
     countryCodes.map(([code]) => code as string),
   )
+
+/** Returns the choice with a typed name, code or label, ignoring case. */
+export function choiceOf(choices: readonly Choice[], typed: string): Choice | undefined {
+  const text = typed.trim().toLowerCase()
+  return choices.find(({ value, label }) => {
+    const whole = label.toLowerCase()
+    return text === whole || text === value.toLowerCase() || whole === `${text} (${value.toLowerCase()})`
+  })
+}
 
 /** Returns all languages, named in the viewer's language, including chosen tags such as `pt-BR`. */
 export const languageChoices = (chosen: readonly string[]): Choice[] =>

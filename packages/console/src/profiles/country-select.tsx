@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
-import { useMemo } from 'react'
-import { countryChoices } from './choices.ts'
+import { useMemo, useState } from 'react'
+import { choiceOf, countryChoices } from './choices.ts'
 
 interface Props {
   readonly value: string | null
@@ -8,9 +8,25 @@ interface Props {
   readonly onChange: (code: string | null) => void
 }
 
-/** Renders a select of countries, searchable by name. */
+/**
+ * Renders a select of countries, searchable by name. A typed name selects its country when the field is left; another
+ * text is reported, because it is not stored.
+ */
 export function CountrySelect({ value, error, onChange }: Props) {
   const countries = useMemo(countryChoices, [])
+  const [search, setSearch] = useState('')
+  const [unknown, setUnknown] = useState<string>()
+  const change = (code: string | null) => {
+    setUnknown(undefined)
+    onChange(code)
+  }
+  const selectTyped = () => {
+    const typed = search.trim()
+    if (typed === '' || countries.some(({ value: code, label }) => code === value && label === typed)) return
+    const choice = choiceOf(countries, typed)
+    if (choice) change(choice.value)
+    else setUnknown(typed)
+  }
   return (
     <Select
       label="Country"
@@ -21,8 +37,12 @@ export function CountrySelect({ value, error, onChange }: Props) {
       autoComplete="country-name"
       data={countries}
       value={value}
-      error={error}
-      onChange={onChange}
+      searchValue={search}
+      onSearchChange={setSearch}
+      onBlur={selectTyped}
+      selectFirstOptionOnChange
+      error={unknown === undefined ? error : `“${unknown}” is not a country of the list. Choose one.`}
+      onChange={change}
     />
   )
 }

@@ -21,7 +21,7 @@ export function SessionStatusLine({ session, live, observerState }: Props) {
   const nowMs = useNow()
   const status = live.session?.status ?? session.status
   const sinceMs = statusSince(live.events, status)
-  const reason = status === 'PAUSED' && session.pause_reason && reasonText(session.pause_reason)
+  const reason = status === 'PAUSED' && pauseText(session)
   return (
     <Group component="section" aria-label="Status" gap="xs">
       <StatusBadge status={status} />
@@ -33,6 +33,11 @@ export function SessionStatusLine({ session, live, observerState }: Props) {
       <RobotBadge session={session} observerState={observerState} />
     </Group>
   )
+}
+
+/** Returns why a session is paused now. A stop that was requested during a pause is what keeps it paused. */
+function pauseText({ control: { stop }, pause_reason }: SessionDetail): string {
+  return reasonText(stop ? stop.reason : pause_reason)
 }
 
 function RobotBadge({ session, observerState }: Pick<Props, 'session' | 'observerState'>) {

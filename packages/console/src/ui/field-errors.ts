@@ -2,7 +2,7 @@ import { ApiError } from '@wheelhouse/sdk'
 
 /**
  * Returns the errors of form fields in a rejected request, by field: `name: must not be empty; tags.0: …`, or
- * `hardware_id: another robot has this id. …`. Returns undefined for any other error, which the form shows as a whole.
+ * `hardware_id: cannot be registered. …`. Returns undefined for any other error, which the form shows as a whole.
  */
 export function fieldErrors<F extends string>(
   error: unknown,

@@ -31,14 +31,15 @@ export const Empty = ({
   </Stack>
 )
 
-/** Shows an error with an optional retry button. */
+/** Shows an error with an optional retry button. A missing permission has none, because a retry cannot help. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (!error) return null
+  const mayRetry = !(error instanceof ApiError && error.status === 403)
   return (
     <Alert color="red" variant="outline" title={titleOf(error)} role="alert">
       <Group justify="space-between">
         <Text size="sm">{messageOf(error)}</Text>
-        {onRetry && (
+        {onRetry && mayRetry && (
           <Button variant="default" size="xs" onClick={onRetry}>
             Try again
           </Button>
