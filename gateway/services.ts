@@ -26,6 +26,7 @@ export const serviceMethods = {
     'recordStop',
     'operatorLost',
     'recordJoin',
+    'recordReturn',
     'addLatency',
     'endedKeys',
     'revokedObservers',

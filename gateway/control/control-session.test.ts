@@ -18,6 +18,7 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   clientId: OWNER_ID,
   eventSeq: 1,
   driven: true,
+  operatorGone: false,
   latencyLimitMs: 400,
   latencyBudgetMs: null,
   controlSchema: null,

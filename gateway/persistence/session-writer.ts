@@ -75,6 +75,17 @@ export function createSessionWriter(deps: {
       requestLookup([controlSession.robotId])
   }
 
+  /** Returns whether the database does not know yet that the operator has returned in the current pause. */
+  const isReturnUnrecorded = ({ operator, session }: ControlSession): boolean =>
+    operator !== null && session.operatorGone
+
+  /** Records that the operator has returned, so that the platform does not end the session as abandoned. */
+  async function recordReturn(controlSession: ControlSession): Promise<void> {
+    if (!isReturnUnrecorded(controlSession)) return
+    await controlPersistence.recordReturn(controlSession.session.id)
+    requestLookup([controlSession.robotId])
+  }
+
   const isOperatorLost = (controlSession: ControlSession): boolean => {
     const unattendedMs = controlSession.unattendedMs(clockMs())
     return unattendedMs > 0 && unattendedMs >= operatorGraceMs
@@ -112,7 +123,13 @@ export function createSessionWriter(deps: {
     busyUntilMs.set(controlSession, Number.POSITIVE_INFINITY)
     const last = ended.has(controlSession)
     try {
-      for (const job of [recordPendingStops, recordFirstJoin, recordOperatorLost, recordLatency])
+      for (const job of [
+        recordPendingStops,
+        recordFirstJoin,
+        recordReturn,
+        recordOperatorLost,
+        recordLatency,
+      ])
         await job(controlSession)
       if (last && !controlSession.stops.pending) ended.delete(controlSession) // a later request is still to be written
       busyUntilMs.delete(controlSession)
@@ -135,7 +152,10 @@ export function createSessionWriter(deps: {
   }
 
   const isUrgent = (controlSession: ControlSession): boolean =>
-    controlSession.stops.pending || controlSession.isJoinUnrecorded || isOperatorLost(controlSession)
+    controlSession.stops.pending ||
+    controlSession.isJoinUnrecorded ||
+    isReturnUnrecorded(controlSession) ||
+    isOperatorLost(controlSession)
 
   const isDue = (controlSession: ControlSession): boolean =>
     running.size < MAX_CONCURRENT && latencySavedIn.get(controlSession) !== periodOf(controlSession)

@@ -19,6 +19,7 @@ export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
   'extension.declined': 'An extension was declined',
   'robot.lost': 'The robot lost its connection',
   'robot.back': 'The robot reconnected',
+  'operator.back': 'The operator reconnected',
   'chat.message': 'A message was sent',
 }
 

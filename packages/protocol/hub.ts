@@ -39,6 +39,7 @@ export const SessionEventType = z.enum([
   'extension.declined',
   'robot.lost',
   'robot.back',
+  'operator.back',
   'chat.message',
 ])
 export type SessionEventType = z.infer<typeof SessionEventType>

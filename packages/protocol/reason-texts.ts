@@ -17,6 +17,7 @@ export const reasonTexts: Readonly<Record<PlatformReason, string>> = {
   superseded: 'its operator was in another session on the robot',
   double_booked: 'another session was planned for the same time',
   pause_limit: 'the pause lasted too long',
+  abandoned: 'the operator did not come back',
   ended: '',
   cancelled: '',
   robot_removed: 'the robot was removed',

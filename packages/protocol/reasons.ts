@@ -24,6 +24,8 @@ export const EndReason = z.enum([
   'double_booked',
   /** The pause lasted too long. */
   'pause_limit',
+  /** The operator of the paused session did not come back. */
+  'abandoned',
 ])
 export type EndReason = z.infer<typeof EndReason>
 

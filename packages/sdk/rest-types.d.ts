@@ -1981,7 +1981,7 @@ export interface components {
              */
             spend_cents: number;
         };
-        /** @description What an owner needs to know now. */
+        /** @description The present state of a client: attention, live robots, costs. */
         ClientOverview: {
             /**
              * Format: date-time
@@ -2032,7 +2032,7 @@ export interface components {
                  */
                 spend_cents: number;
                 /**
-                 * @description What the open sessions would cost if they ended now.
+                 * @description Cost of the open sessions if they ended now.
                  * @example 650
                  */
                 running_cents: number;
@@ -2160,12 +2160,14 @@ export interface components {
          *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
+         *       "ends_at": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "operator_joined": true,
+         *         "operator_gone_since": null,
          *         "stop": null
          *       },
          *       "latency": {
@@ -2244,6 +2246,8 @@ export interface components {
             paused_seconds: number;
             /** @description Null unless the session is PAUSED. */
             pause_reason: string | null;
+            /** @description When the platform ends the PAUSED session because its operator is gone; null unless that is announced. */
+            ends_at: string | null;
             /** @description Null without a rating, or without a comment. */
             rating_comment: string | null;
             /** @description Null until the session is COMPLETED or CANCELLED. */
@@ -2255,6 +2259,8 @@ export interface components {
                 connected: boolean;
                 /** @description Whether the operator has opened a control connection before. When the connection is lost later, the ACTIVE session is PAUSED with operator_lost after a grace period. */
                 operator_joined: boolean;
+                /** @description When the connection of the operator was found missing in the current pause; null when it is not known to be missing. */
+                operator_gone_since: string | null;
                 /** @description The latched remote stop; null when no stop is latched. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
@@ -2516,7 +2522,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
              * @example session.started
              */
             type: string;
@@ -2610,7 +2616,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
              * @example session.started
              */
             type: string;
@@ -3015,6 +3021,11 @@ export interface components {
              */
             paused_at: string | null;
             /**
+             * @description When the platform ends it because its operator is gone; null unless that is announced.
+             * @example null
+             */
+            ends_at: string | null;
+            /**
              * @description The latched remote stop; null when none is latched.
              * @example null
              */
@@ -3068,7 +3079,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low, export.ready, export.failed
+             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low, export.ready, export.failed
              * @example session.started
              */
             type: string;
@@ -3109,7 +3120,7 @@ export interface components {
             roles: components["schemas"]["Role"][];
             missing: ("role" | "client_profile" | "operator_profile")[];
         };
-        /** @description What an operator does now and next. */
+        /** @description The open session and the next sessions of an operator. */
         OperatorOverview: {
             open_session: components["schemas"]["OwnOpenSession"] | null;
             /** @description At most 5 scheduled sessions, earliest first. */
@@ -3233,12 +3244,14 @@ export interface components {
          *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
+         *       "ends_at": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "operator_joined": true,
+         *         "operator_gone_since": null,
          *         "stop": null
          *       },
          *       "latency": {
@@ -3318,6 +3331,8 @@ export interface components {
             paused_seconds: number;
             /** @description Null unless the session is PAUSED. */
             pause_reason: string | null;
+            /** @description When the platform ends the PAUSED session because its operator is gone; null unless that is announced. */
+            ends_at: string | null;
             /** @description Null without a rating, or without a comment. */
             rating_comment: string | null;
             /** @description Null until the session is COMPLETED or CANCELLED. */
@@ -3329,6 +3344,8 @@ export interface components {
                 connected: boolean;
                 /** @description Whether the operator has opened a control connection before. When the connection is lost later, the ACTIVE session is PAUSED with operator_lost after a grace period. */
                 operator_joined: boolean;
+                /** @description When the connection of the operator was found missing in the current pause; null when it is not known to be missing. */
+                operator_gone_since: string | null;
                 /** @description The latched remote stop; null when no stop is latched. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
@@ -4433,7 +4450,7 @@ export interface components {
             id: string;
         };
         /**
-         * @description What a robot does now. READY: connected, no session. DRIVING, PAUSED: as its open session. STOPPED: a remote stop is latched. LOST: it is in a session and disconnected. OFFLINE: neither connected nor in a session.
+         * @description The present activity of a robot. READY: connected, no session. DRIVING, PAUSED: as its open session. STOPPED: a remote stop is latched. LOST: it is in a session and disconnected. OFFLINE: neither connected nor in a session.
          * @example DRIVING
          * @enum {string}
          */
@@ -4497,7 +4514,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description Type of the entry; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
+             * @description Type of the entry; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message
              * @example session.started
              */
             type: string;
@@ -7954,6 +7971,7 @@ export interface operations {
                      *             "operator_name": "Grace",
                      *             "pause_reason": null,
                      *             "paused_at": null,
+                     *             "ends_at": null,
                      *             "stop": null
                      *           }
                      *         }
@@ -8037,6 +8055,7 @@ export interface operations {
                      *             "operator_name": "Grace",
                      *             "pause_reason": null,
                      *             "paused_at": null,
+                     *             "ends_at": null,
                      *             "stop": null
                      *           }
                      *         }
@@ -12384,12 +12403,14 @@ export interface operations {
                      *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
+                     *       "ends_at": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "operator_joined": true,
+                     *         "operator_gone_since": null,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -12480,12 +12501,14 @@ export interface operations {
                      *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
+                     *       "ends_at": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "operator_joined": true,
+                     *         "operator_gone_since": null,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -12939,12 +12962,14 @@ export interface operations {
                      *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
+                     *       "ends_at": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "operator_joined": true,
+                     *         "operator_gone_since": null,
                      *         "stop": null
                      *       },
                      *       "latency": {

@@ -152,6 +152,7 @@ const Env = z.object({
   ROBOT_LOG_DAYS: days.default(7),
   OPERATOR_JOIN_MS: milliseconds(0).default(120_000),
   PAUSE_LIMIT_MS: milliseconds(0).default(1_800_000),
+  OPERATOR_GONE_MS: milliseconds(0).default(300_000),
 })
 type Env = z.infer<typeof Env>
 
@@ -301,6 +302,8 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     operatorJoinMs: env.OPERATOR_JOIN_MS,
     /** 0: pauses have no limit. */
     pauseLimitMs: env.PAUSE_LIMIT_MS,
+    /** 0: sessions whose operators are gone end at the pause limit. */
+    operatorGoneMs: env.OPERATOR_GONE_MS,
   })
 }
 export type Config = ReturnType<typeof loadConfig>

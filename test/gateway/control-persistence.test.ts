@@ -246,6 +246,7 @@ describe('the gateway', () => {
       operatorName: fixture.operator.name,
       eventSeq: 1,
       driven: false,
+      operatorGone: false,
       latencyLimitMs: 10_000,
       latencyBudgetMs: null,
       stopReason: null,

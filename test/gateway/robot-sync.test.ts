@@ -23,6 +23,7 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   stopReason: null,
   eventSeq: 1,
   driven: false,
+  operatorGone: false,
   latencyLimitMs: 400,
   latencyBudgetMs: null,
   controlSchema: null,

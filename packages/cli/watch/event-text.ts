@@ -33,6 +33,7 @@ const EVENT_TEXTS: Readonly<Record<string, string>> = {
   'extension.declined': 'more time declined',
   'robot.lost': 'robot lost',
   'robot.back': 'robot is back',
+  'operator.back': 'operator is back',
 }
 
 /** Returns an entry of the log as one line, not escaped. */

@@ -17,6 +17,10 @@ const LiveSession = z
       .nullable()
       .meta({ description: 'Null unless it is PAUSED.', examples: [null] }),
     paused_at: timestamp.nullable().meta({ description: 'Null unless it is PAUSED.', examples: [null] }),
+    ends_at: timestamp.nullable().meta({
+      description: 'When the platform ends it because its operator is gone; null unless that is announced.',
+      examples: [null],
+    }),
     stop: z
       .object({
         reason: z.string().meta({ examples: ['A person is in its way'] }),

@@ -37,7 +37,8 @@ const listQuery = (db: Db, ownerId: string, { robotId, limit }: ListLiveRobots) 
     .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.stream_url', 'robots.on_hold'])
     .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.last_heartbeat'])
     .select(['sessions.id as session_id', 'sessions.status', 'sessions.started_at', 'sessions.operator_id'])
-    .select(['sessions.pause_reason', 'sessions.paused_at', 'sessions.stop_reason', 'sessions.stop_at'])
+    .select(['sessions.pause_reason', 'sessions.paused_at', 'sessions.ends_at'])
+    .select(['sessions.stop_reason', 'sessions.stop_at'])
     .select(['operators.display_name as operator_name', 'stoppers.display_name as stop_by_name'])
     .select(liveState.as('state'))
     .orderBy(attentionOrder)
@@ -58,6 +59,7 @@ function sessionOf(row: LiveRow): LiveRobot['session'] {
     operator_name: operator_name ?? '',
     pause_reason: row.pause_reason,
     paused_at: iso(row.paused_at),
+    ends_at: iso(row.ends_at),
     stop:
       stop_at === null || stop_reason === null
         ? null

@@ -115,6 +115,10 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
     subject: `Connection restored to ${robot(data)}`,
     text: `${capitalize(robot(data))} is connected again. The session can be resumed.`,
   }),
+  'operator.back': (data) => ({
+    subject: `The operator of ${robot(data)} is back`,
+    text: `The operator is connected again to the session with ${robot(data)}. The session is still paused.`,
+  }),
   'certification.approved': (data) => ({
     subject: `You are certified for ${quoteName(data.robot_type)}`,
     text: `Your certification for robots of the type ${quoteName(data.robot_type)} was approved. You can operate them now.`,

@@ -16,7 +16,7 @@ const emitStatusSql = (changed: string) =>
 
 /** Lists the columns of `sessions s` and its operator `users u` that `openSession` reads. */
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
-  s.event_seq, s.driven, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner`
+  s.event_seq, s.driven, s.operator_gone_at is not null as operator_gone, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner`
 
 /** Lists the columns of robots about commands and telemetry. Schemas are large, so they are read only with an open session. */
 const controlColumns = (robot: string) =>

@@ -21,6 +21,8 @@ export interface OpenSession {
   readonly eventSeq: number
   /** Whether a control socket of the operator has connected before. From then on the session requires one. */
   readonly driven: boolean
+  /** Whether the operator's connection was found missing in the current pause, and has not returned since. */
+  readonly operatorGone: boolean
   /** The gateway drops control frames that are older. */
   readonly latencyLimitMs: number
   /** The latency up to which the robot may drive at full speed; null for no limit of the speed. */
@@ -286,6 +288,7 @@ function openSession(row: {
   operator_name: string
   event_seq: number
   driven: boolean
+  operator_gone: boolean
   latency_limit_ms: number
   latency_budget_ms: number | null
   control_schema: ControlSchema | null
@@ -307,6 +310,7 @@ function openSession(row: {
     clientId: row.client_id,
     eventSeq: row.event_seq,
     driven: row.driven,
+    operatorGone: row.operator_gone,
     latencyLimitMs: row.latency_limit_ms,
     latencyBudgetMs: row.latency_budget_ms,
     controlSchema: row.control_schema,

@@ -31,7 +31,11 @@ import { createTickets } from './tickets/ticket.ts'
 export function createSessions(
   core: CoreServices,
   options: {
-    readonly settings: { readonly operatorJoinMs: number; readonly pauseLimitMs: number }
+    readonly settings: {
+      readonly operatorJoinMs: number
+      readonly pauseLimitMs: number
+      readonly operatorGoneMs: number
+    }
     readonly settle: Settle
     readonly users: Users
   },

@@ -27,7 +27,7 @@ const WAITING = `select count(*)::int from pg_stat_activity
 let clockMs = Date.parse('2026-05-10T12:00:00Z')
 const now = () => new Date(clockMs)
 const iso = (aheadMs: number) => new Date(clockMs + aheadMs).toISOString()
-const limits = { operatorJoinMs: JOIN_MS, pauseLimitMs: PAUSE_LIMIT_MS }
+const limits = { operatorJoinMs: JOIN_MS, pauseLimitMs: PAUSE_LIMIT_MS, operatorGoneMs: 0 }
 /** Creates the worker of a platform without a worker role. The test runs it. */
 const workerOf = ({ platform }: World, change: Partial<typeof limits> = {}) =>
   createAbandonmentWorker({ ...platform.core, ...platform.sessions, now, ...limits, ...change })

@@ -103,6 +103,7 @@ export function createSessionBook(parts: {
     const stop = { stopByRole: stopReason === null ? null : ('operator' as const), stopByOwner: false }
     const owner = {
       clientId: 'owner',
+      operatorGone: false,
       stopClear: 'owner' as const,
       controlSchema: null,
       telemetrySchema: null,
@@ -167,6 +168,8 @@ export function createSessionBook(parts: {
         note(current, 'session.paused', { status: 'PAUSED' }, 'operator_lost')
         return true
       }),
+    // The model has no countdown, so no return is recorded.
+    recordReturn: () => call(() => undefined),
     recordJoin: (sessionId) =>
       call(() => {
         const current = page(sessionId)

@@ -30,7 +30,7 @@ export interface WorldOptions {
 export type World = Awaited<ReturnType<typeof createWorld>>
 
 /** For tests that advance the clock, or drive over REST only; tests of the limits set their own. */
-const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
+const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0', OPERATOR_GONE_MS: '0' }
 
 /** Short enough to wait for, long enough for a busy machine. */
 const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '30000', ROBOT_GRACE_MS: '60000' }

@@ -1,5 +1,6 @@
 import { reasonText, robotStateTexts } from '@wheelhouse/protocol'
 import type { LiveRobot } from '../live/use-live-robots.ts'
+import { timeOfDay } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Attention, type AttentionItem } from './attention.tsx'
 import type { ClientOverview } from './client-overview.ts'
@@ -39,7 +40,8 @@ function ofRobot({ id, name, state, session }: LiveRobot): AttentionItem[] {
   ]
 }
 
-function detailOf({ stop, pause_reason, operator_name }: NonNullable<LiveRobot['session']>): string {
+function detailOf({ stop, pause_reason, operator_name, ends_at }: NonNullable<LiveRobot['session']>): string {
+  if (ends_at !== null) return `The operator is gone. The session ends at ${timeOfDay(new Date(ends_at))}.`
   const reason = reasonText(stop ? stop.reason : pause_reason)
   if (stop?.by_name) return `Stopped by ${stop.by_name}: ${reason}`
   return reason === '' ? `Operated by ${operator_name}` : `Operated by ${operator_name}: ${reason}`

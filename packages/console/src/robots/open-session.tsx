@@ -3,9 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useSessionAction } from '../session/session-roles.ts'
+import { ReleaseRobot } from '../session/release-robot.tsx'
 import { StatusBadge } from '../session/status-badge.tsx'
-import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import type { Robot } from './use-robots.ts'
@@ -27,27 +26,14 @@ export function OpenSession({ robot }: { robot: Robot }) {
           </LinkAnchor>
           <StatusBadge status={session.status} />
         </Group>
-        <Release robot={robot} sessionId={session.id} />
+        <ReleaseRobot sessionId={session.id} robotName={robot.name}>
+          Release robot
+        </ReleaseRobot>
       </Group>
       <Text size="sm" c="dimmed">
         You can end the session at any time, even while it is paused.
       </Text>
     </Section>
-  )
-}
-
-function Release({ robot, sessionId }: { robot: Robot; sessionId: string }) {
-  const sessionAction = useSessionAction(sessionId)
-  return (
-    <ConfirmButton
-      variant="default"
-      question={`Release ${robot.name}?`}
-      consequence="This ends the session. The robot stops and becomes available. The charge is final. You cannot undo this."
-      confirmLabel="End session"
-      onConfirm={() => sessionAction.mutateAsync('end')}
-    >
-      Release robot
-    </ConfirmButton>
   )
 }
 

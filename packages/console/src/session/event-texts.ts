@@ -66,6 +66,7 @@ const texts: Record<SessionEventType, (actor: string, data: Data) => string> = {
   'extension.declined': (actor, data) => `${actor} declined ${minutes(data.additional_minutes)} more`,
   'robot.lost': (_, data) => `The robot lost its connection${outageSuffix(data)}`,
   'robot.back': () => 'The robot reconnected',
+  'operator.back': () => 'The operator reconnected',
   'chat.message': (_, { sender_name, body }) => `${text(sender_name) ?? 'Unknown user'} wrote: ${body}`,
 }
 

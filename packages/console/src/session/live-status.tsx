@@ -36,8 +36,10 @@ export function SessionStatusLine({ session, live, observerState }: Props) {
 }
 
 /** Returns why a session is paused now. A stop that was requested during a pause is what keeps it paused. */
-function pauseText({ control: { stop }, pause_reason }: SessionDetail): string {
-  return reasonText(stop ? stop.reason : pause_reason)
+function pauseText({ control: { stop, operator_gone_since }, pause_reason }: SessionDetail): string {
+  if (stop) return reasonText(stop.reason)
+  const wasGone = pause_reason === 'operator_lost' || pause_reason === 'operator_absent'
+  return wasGone && operator_gone_since === null ? 'the operator is back' : reasonText(pause_reason)
 }
 
 function RobotBadge({ session, observerState }: Pick<Props, 'session' | 'observerState'>) {

@@ -5,6 +5,7 @@ import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import { VideoView } from '../video/video-view.tsx'
+import { AbandonedNotice } from './abandoned-notice.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
@@ -41,6 +42,7 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   return (
     <Stack>
       <SessionStatusLine session={session} live={live} observerState={observerState} />
+      <AbandonedNotice session={session} />
       <ConnectionProblem observerConnection={observerConnection} observerState={observerState} />
       <Panels
         main={

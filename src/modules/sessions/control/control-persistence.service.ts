@@ -6,7 +6,7 @@ import type { RoleAttributes, Users } from '../../identity/index.ts'
 import { pause } from '../lifecycle/session-pause.ts'
 import { latchStop } from '../lifecycle/session-stop.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
-import { lockRobot } from '../record/session-transitions.ts'
+import { broadcastTransition, lockRobot } from '../record/session-transitions.ts'
 
 /** Latency measurements of control frames over some period. The buckets are those of `bucketOf`. */
 export interface LatencyIncrement {
@@ -57,6 +57,12 @@ export interface ControlPersistence {
    * by which the gateway detects an earlier pause; undefined when the session is not open.
    */
   recordJoin(sessionId: string): Promise<number | undefined>
+
+  /**
+   * Records that the operator of a PAUSED session is connected again, which cancels its announced end. Notifies the
+   * client. Does nothing when the operator is not recorded as gone.
+   */
+  recordReturn(sessionId: string): Promise<void>
 
   /** Adds latency measurements to those of the session. Gateways may add increments in any order. */
   addLatency(sessionId: string, increment: LatencyIncrement): Promise<void>
@@ -155,6 +161,33 @@ export function createControlPersistence(deps: {
         .where('status', 'in', open)
         .executeTakeFirst()
       return known?.event_seq
+    },
+
+    async recordReturn(sessionId) {
+      const session = await db
+        .selectFrom('sessions')
+        .select('robot_id')
+        .where('id', '=', sessionId)
+        .where('operator_gone_at', 'is not', null)
+        .executeTakeFirst()
+      if (!session) return
+      await transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        const at = now()
+        const returned = await tx.db
+          .updateTable('sessions')
+          .set((eb) => ({ operator_gone_at: null, ends_at: null, event_seq: eb('event_seq', '+', 1) }))
+          .where('id', '=', sessionId)
+          .where('operator_gone_at', 'is not', null)
+          .returningAll()
+          .executeTakeFirst()
+        if (!returned) return
+        await broadcastTransition(tx, returned, robot, {
+          type: 'operator.back',
+          at,
+          notifyUserIds: [returned.client_id],
+        })
+      })
     },
 
     async addLatency(sessionId, { buckets, maxMs, frames, dropped, speed }) {

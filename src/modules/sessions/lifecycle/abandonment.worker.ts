@@ -37,6 +37,14 @@ const isNearPauseLimit = (
 ) => sql<boolean>`(status = 'PAUSED' and paused_at <= ${before}::timestamptz
   and (pause_announced_at is null or pause_announced_at < paused_at))`
 
+/** Matches PAUSED sessions whose operator is gone since before `before`, and whose end is not announced. */
+const isOperatorGoneSince = (before: Date) =>
+  sql<boolean>`(status = 'PAUSED' and operator_gone_at <= ${before}::timestamptz and ends_at is null)`
+
+/** Matches PAUSED sessions whose operator is gone and whose announced end has come. */
+const isAbandonedAt = (at: Date) =>
+  sql<boolean>`(status = 'PAUSED' and operator_gone_at is not null and ends_at <= ${at}::timestamptz)`
+
 /** Matches open sessions near their planned end whose planned end is not announced. */
 const isNearPlannedEnd = (
   at: Date,
@@ -45,8 +53,8 @@ const isNearPlannedEnd = (
   and planned_end_announced is distinct from ${plannedEnd})`
 
 /**
- * Handles abandoned sessions: pauses sessions whose operator never connected, ends sessions whose pause is too long, and
- * announces pause limits and planned ends. Works on the rows only, with conditional updates, so that several workers may
+ * Handles abandoned sessions: pauses sessions whose operator never connected, ends sessions whose pause is too long or
+ * whose operator is gone, and announces these ends and planned ends. Works on the rows only, with conditional updates, so that several workers may
  * run concurrently and no gateway is required.
  */
 export function createAbandonmentWorker(deps: {
@@ -59,9 +67,12 @@ export function createAbandonmentWorker(deps: {
   operatorJoinMs: number
   /** Maximum length of a pause; 0: without limit. */
   pauseLimitMs: number
+  /** How long the operator of a paused session may be gone before its end is announced; 0: without limit. */
+  operatorGoneMs: number
 }) {
-  const { db, transact, lifecycle, now, log, operatorJoinMs, pauseLimitMs } = deps
+  const { db, transact, lifecycle, now, log, operatorJoinMs, pauseLimitMs, operatorGoneMs } = deps
   const leadMs = pauseLeadMs(pauseLimitMs)
+  const countdownMs = Math.min(ANNOUNCED_AHEAD_MS, operatorGoneMs)
   const timeBefore = (ms: number) => new Date(now().getTime() - ms)
 
   /** Selects due sessions. Restricts them to open sessions, so that the index on open sessions is used. */
@@ -100,6 +111,7 @@ export function createAbandonmentWorker(deps: {
           status: 'PAUSED' as const,
           paused_at: at,
           pause_reason: reason,
+          operator_gone_at: at,
           event_seq: eb('event_seq', '+', 1),
         }))
         .where('id', '=', session.id)
@@ -138,6 +150,27 @@ export function createAbandonmentWorker(deps: {
       })
     })
 
+  /** Announces that the session will end because its operator is gone, once until the operator returns. */
+  const announceAbandonment = ({ id }: { id: string }) =>
+    transact(async (tx) => {
+      const at = now()
+      const endsAt = new Date(at.getTime() + countdownMs)
+      const abandoned = await tx.db
+        .updateTable('sessions')
+        .set((eb) => ({ ends_at: endsAt, event_seq: eb('event_seq', '+', 1) }))
+        .where('id', '=', id)
+        .where(isOperatorGoneSince(timeBefore(operatorGoneMs)))
+        .returningAll()
+        .executeTakeFirst()
+      if (!abandoned) return
+      await recordTransition(tx, abandoned, await robotName(tx.db, abandoned), {
+        type: 'session.pause_limit_soon',
+        at,
+        notifyUserIds: participantIds(abandoned),
+        details: { ends_at: endsAt.toISOString() },
+      })
+    })
+
   /** Announces that the planned end of a session is near. Announces again after an extension has changed it. */
   const announcePlannedEnd = ({ id }: { id: string }) =>
     transact(async (tx) => {
@@ -164,7 +197,16 @@ export function createAbandonmentWorker(deps: {
   async function limitPauses(): Promise<void> {
     await each(await findDue(isNearPauseLimit(timeBefore(pauseLimitMs - leadMs))), announcePauseLimit)
     const limits = { pausedBefore: timeBefore(pauseLimitMs), announcedBefore: timeBefore(leadMs) }
-    await each(await findDue(isPauseExpired(limits)), (session) => lifecycle.endPause(session, limits))
+    await each(await findDue(isPauseExpired(limits)), (session) =>
+      lifecycle.endPause(session, isPauseExpired(limits), 'pause_limit'),
+    )
+  }
+
+  async function endAbandoned(): Promise<void> {
+    await each(await findDue(isOperatorGoneSince(timeBefore(operatorGoneMs))), announceAbandonment)
+    // One time for all: a session that is due for the query is due for its end.
+    const isDue = isAbandonedAt(now())
+    await each(await findDue(isDue), (session) => lifecycle.endPause(session, isDue, 'abandoned'))
   }
 
   return {
@@ -173,6 +215,7 @@ export function createAbandonmentWorker(deps: {
       if (operatorJoinMs > 0) {
         await each(await findDue(isAbsentSince(timeBefore(operatorJoinMs))), pauseAbsent)
       }
+      if (operatorGoneMs > 0) await endAbandoned()
       if (pauseLimitMs > 0) await limitPauses()
       await each(await findDue(isNearPlannedEnd(now())), announcePlannedEnd)
     },

@@ -1,5 +1,5 @@
 import { actionTexts, type EndReason, roleTexts, type SessionAction } from '@wheelhouse/protocol'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { audit } from '../../../core/audit/audit.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
@@ -31,7 +31,7 @@ import {
   type TransitionHandler,
   transition,
 } from '../record/session-transitions.ts'
-import { isPauseExpired, type PauseLimits, pause } from './session-pause.ts'
+import { pause } from './session-pause.ts'
 import { lostSessions, recordRobotReturn } from './session-presence.ts'
 import type { SessionStarts } from './session-start.ts'
 import { clearedStopColumns, emergencyStop, isStopped } from './session-stop.ts'
@@ -140,20 +140,21 @@ export function createSessionLifecycle(deps: {
         )
       }),
 
-    /** Ends a session whose pause has reached its limit. Returns false when it was resumed or ended before. */
-    endPause: (session: Pick<SessionRow, 'id' | 'robot_id'>, limits: PauseLimits): Promise<boolean> =>
+    /** Ends a paused session that is due. Returns false when it is no longer due: it was resumed or ended before. */
+    endPause: (
+      session: Pick<SessionRow, 'id' | 'robot_id'>,
+      isDue: RawBuilder<boolean>,
+      reason: EndReason,
+    ): Promise<boolean> =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
         const expiredPause = await tx.db
           .selectFrom('sessions')
           .select('id')
           .where('id', '=', session.id)
-          .where(isPauseExpired(limits))
+          .where(isDue)
           .executeTakeFirst()
-        return (
-          expiredPause !== undefined &&
-          (await end(settle, tx, session, robot, { at: now(), reason: 'pause_limit' }))
-        )
+        return expiredPause !== undefined && (await end(settle, tx, session, robot, { at: now(), reason }))
       }),
 
     /** Cancels a scheduled session on behalf of the platform. Returns false when it is no longer PENDING. */

@@ -22,6 +22,7 @@ export async function pause(
     status: 'PAUSED',
     paused_at: context.at,
     pause_reason: context.reason ?? 'requested',
+    operator_gone_at: context.actorId === undefined && context.reason === 'operator_lost' ? context.at : null,
   })
   if (!paused) return false
   await broadcastTransition(tx, paused, robot, {

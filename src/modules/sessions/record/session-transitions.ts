@@ -111,6 +111,8 @@ export function endPauseColumns(at: Date) {
       (extract(epoch from ${at}::timestamptz - paused_at) * 1000)::bigint, 0))`,
     paused_at: null,
     pause_reason: null,
+    operator_gone_at: null,
+    ends_at: null,
   }
 }
 

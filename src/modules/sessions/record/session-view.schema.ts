@@ -134,6 +134,10 @@ const details = {
   }),
   paused_seconds: whole.meta({ description: 'Length of all pauses, including the current one.' }),
   pause_reason: z.string().nullable().meta({ description: 'Null unless the session is PAUSED.' }),
+  ends_at: timestamp.nullable().meta({
+    description:
+      'When the platform ends the PAUSED session because its operator is gone; null unless that is announced.',
+  }),
   rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
   end_reason: z
     .string()
@@ -153,6 +157,10 @@ const details = {
       description:
         'Whether the operator has opened a control connection before. When the connection is lost later, the ACTIVE ' +
         'session is PAUSED with operator_lost after a grace period.',
+    }),
+    operator_gone_since: timestamp.nullable().meta({
+      description:
+        'When the connection of the operator was found missing in the current pause; null when it is not known to be missing.',
     }),
     stop: z
       .object({
@@ -212,10 +220,11 @@ const detailsExample = {
   planned_end: '2026-11-20T10:00:00.000Z',
   paused_seconds: 40,
   pause_reason: null,
+  ends_at: null,
   rating_comment: 'Careful with the vase, as asked.',
   end_reason: 'ended',
   stream_url: null,
-  control: { connected: true, operator_joined: true, stop: null },
+  control: { connected: true, operator_joined: true, operator_gone_since: null, stop: null },
   latency: {
     p50_ms: 3.1,
     p95_ms: 10.9,

@@ -131,6 +131,10 @@ export const Session = defineEntity({
       name: 'sessions_held',
       expression: '"earnings_held_until" is null or "operator_earnings_cents" > 0',
     },
+    {
+      name: 'sessions_operator_gone',
+      expression: `("operator_gone_at" is null or "status" = 'PAUSED') and ("ends_at" is null or "operator_gone_at" is not null)`,
+    },
     { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
     { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
     {
@@ -158,6 +162,10 @@ export const Session = defineEntity({
     pauseReason: p.text().nullable(),
     /** When a pause limit was last announced. Concerns the current pause only if it is not before `pausedAt`. */
     pauseAnnouncedAt: p.datetime(3).nullable(),
+    /** When the operator's connection was found missing in the current pause; null while it is not known to be missing. */
+    operatorGoneAt: p.datetime(3).nullable(),
+    /** When the platform ends the session because its operator is gone; null until that is announced. */
+    endsAt: p.datetime(3).nullable(),
     /** Milliseconds of all past pauses. */
     pausedMs: p.bigint('number').default(0),
     /** When the loss of the robot was recorded; null while no loss is recorded. */

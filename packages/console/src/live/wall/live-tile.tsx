@@ -1,7 +1,7 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core'
 import { reasonText } from '@wheelhouse/protocol'
 import { useSyncExternalStore } from 'react'
-import { clockText } from '../../ui/format.ts'
+import { clockText, timeOfDay } from '../../ui/format.ts'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { percent } from '../../ui/percent.ts'
 import { Time } from '../../ui/time.tsx'
@@ -81,6 +81,11 @@ function SessionLines({ session }: { session: NonNullable<LiveRobot['session']> 
         </LinkAnchor>
         <SessionClock startedAt={session.started_at} />
       </Group>
+      {session.ends_at !== null && (
+        <Text size="sm" className={styles.late}>
+          Operator gone. Ends at {timeOfDay(new Date(session.ends_at))}.
+        </Text>
+      )}
       {stop?.by_name && <Text size="sm">Stopped by {stop.by_name}</Text>}
       {reason !== '' && (
         <Text size="sm" c="dimmed" lineClamp={2}>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { usePlatform } from '../../app/platform.ts'
 import { type LiveSession, useLiveSession } from '../../live/hooks.ts'
 import type { LiveRobot } from '../../live/use-live-robots.ts'
+import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
 import { useStopText } from '../../session/clear-stop.tsx'
 import { LiveStatus, SessionStatusLine } from '../../session/live-status.tsx'
 import { SessionActions } from '../../session/session-actions.tsx'
@@ -63,6 +64,7 @@ function OpenPanel(props: {
   return (
     <Stack>
       <OpenSession robot={robot} />
+      <AbandonedNotice session={session} />
       <SessionStatusLine session={session} live={live} observerState={observerState} />
       <LiveStatus session={session} fetchedAtMs={fetchedAtMs} live={live} observerState={observerState} />
       <SessionActions live={live} />
