@@ -3268,6 +3268,7 @@ export interface components {
          *       },
          *       "control_schema": null,
          *       "telemetry_schema": null,
+         *       "operator_share_percent": 70,
          *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
          */
@@ -3396,6 +3397,8 @@ export interface components {
             telemetry_schema: {
                 [key: string]: unknown;
             } | null;
+            /** @description Your share of the charge in percent, by the price plan of the owner; null until the session starts. */
+            operator_share_percent: number | null;
             /** @description Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after the earnings have become available. */
             earnings_pending_until: string | null;
         };

@@ -102,8 +102,12 @@ test('earnings are pending until the client pays the invoice, then available imm
     nextAvailableAt: heldUntil,
   })
   expect(await users.stats()).toEqual([0, 3_150, 3_150])
-  expect(await users.ofSession(id)).toMatchObject({ earnings_pending_until: heldUntil })
+  expect(await users.ofSession(id)).toMatchObject({
+    earnings_pending_until: heldUntil,
+    operator_share_percent: 70,
+  })
   expect((await users.owner.get(`/api/sessions/${id}`)).body).not.toHaveProperty('earnings_pending_until')
+  expect((await users.owner.get(`/api/sessions/${id}`)).body).not.toHaveProperty('operator_share_percent')
   for (const cents of [undefined, 1_000]) {
     const refused = await users.requestPayout(cents)
     expect([refused.status, refused.body.error]).toEqual([

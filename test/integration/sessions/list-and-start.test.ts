@@ -42,7 +42,7 @@ const DETAILS = [
   'outage_seconds',
 ]
 /** The additional field for the operator. */
-const OPERATOR_DETAILS = [...DETAILS, 'earnings_pending_until']
+const OPERATOR_DETAILS = [...DETAILS, 'operator_share_percent', 'earnings_pending_until']
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HOUR_MS = 3_600_000
 

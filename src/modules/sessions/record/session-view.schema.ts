@@ -203,6 +203,10 @@ const details = {
 }
 const operatorDetails = {
   ...details,
+  operator_share_percent: whole.min(0).max(100).nullable().meta({
+    description:
+      'Your share of the charge in percent, by the price plan of the owner; null until the session starts.',
+  }),
   earnings_pending_until: timestamp.nullable().meta({
     description:
       'Latest time at which the earnings become available for a payout; null until the session is COMPLETED, and after ' +
@@ -247,7 +251,12 @@ export const SessionDetail = z
       id: 'OperatorSessionDetail',
       description: 'One session in full, as its operator sees it.',
       examples: [
-        { ...operatorExample, ...detailsExample, earnings_pending_until: '2027-01-04T09:54:20.000Z' },
+        {
+          ...operatorExample,
+          ...detailsExample,
+          operator_share_percent: 70,
+          earnings_pending_until: '2027-01-04T09:54:20.000Z',
+        },
       ],
     }),
   ])

@@ -123,7 +123,12 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
     telemetry_schema: row.telemetry_schema,
   }
   if (!('operator_earnings_cents' in view)) return { ...view, ...details }
-  return { ...view, ...details, earnings_pending_until: iso(row.earnings_held_until) }
+  return {
+    ...view,
+    ...details,
+    operator_share_percent: row.operator_share_percent,
+    earnings_pending_until: iso(row.earnings_held_until),
+  }
 }
 
 /** Returns the video address of the robot. Hides it from the operator after the session has ended. */
