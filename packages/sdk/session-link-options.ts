@@ -24,6 +24,11 @@ export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
   readonly connectTimeoutMs?: number
   /** Without a frame for this time, the link replaces the connection. Milliseconds, default 5,000. */
   readonly silenceMs?: number
+  /**
+   * Time between the pings of the link, in milliseconds, default 1,000. A shorter one shows a lost connection sooner in
+   * `silentMs`.
+   */
+  readonly pingMs?: number
   /** How long the link retries while the platform refuses tickets because the robot is offline. Default five minutes. */
   readonly offlinePatienceMs?: number
   /** Above this many unsent bytes, the link drops control frames and pings. Default 16 kB. */

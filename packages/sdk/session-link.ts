@@ -22,7 +22,8 @@ import { dialSessionSocket, readSessionFrame } from './session-socket.ts'
 import { StopRequest } from './stop-request.ts'
 import { TicketProvider } from './ticket-provider.ts'
 
-const PING_MS = 1_000
+const STOP_CHECK_MS = 1_000
+const DEFAULT_PING_MS = 1_000
 export const DEFAULT_MAX_BUFFERED_BYTES = 16_000
 
 /**
@@ -44,6 +45,8 @@ export class SessionLink {
   #battery: DriveBattery | null = null
   #limits: SpeedLimits = FULL_SPEED
   #pingTimer: ReturnType<typeof setInterval> | undefined
+  #stopTimer: ReturnType<typeof setInterval> | undefined
+  #lastFrameMs: number | null = null
 
   constructor(options: SessionLinkOptions) {
     const { connectTimeoutMs = 10_000, offlinePatienceMs = 300_000 } = options
@@ -109,6 +112,14 @@ export class SessionLink {
   protected get load(): LinkLoad {
     if (this.#channel.trusted) return { unsentBytes: 0, unansweredPingMs: 0 }
     return { unsentBytes: this.lifecycle.bufferedBytes, unansweredPingMs: this.#meter.unansweredMs }
+  }
+
+  /**
+   * How long no frame of any kind has arrived, in milliseconds, over this connection or the ones before; null before the
+   * first frame. Pings keep it short while the connection works: see `pingMs`.
+   */
+  get silentMs(): number | null {
+    return this.#lastFrameMs === null ? null : performance.now() - this.#lastFrameMs
   }
 
   /** Whether a stop is requested and the platform has not confirmed its recording yet. */
@@ -201,6 +212,7 @@ export class SessionLink {
   }
 
   #onFrame(frame: ToDriverFrame): void {
+    this.#lastFrameMs = performance.now()
     if (this.lifecycle.isOnline) this.handle(frame)
     // The first frame is a state. Ignores all other frames before it, and all frames after close().
     else if (this.lifecycle.phase === 'connecting' && frame.type === 'state') this.#onFirstState(frame)
@@ -208,7 +220,8 @@ export class SessionLink {
 
   #onFirstState(state: DriveState): void {
     this.#policy.online()
-    this.#pingTimer = setInterval(() => this.#tick(), PING_MS)
+    this.#pingTimer = setInterval(() => this.#ping('droppable'), this.#options.pingMs ?? DEFAULT_PING_MS)
+    this.#stopTimer = setInterval(() => this.#stopRequest.tick(), STOP_CHECK_MS)
     this.#state = state
     this.lifecycle.online(state, this.#options.silenceMs ?? 5_000)
     // A callback may have closed the link.
@@ -236,11 +249,13 @@ export class SessionLink {
   /** Handles a frame of the data channel: only those that may be lost or overtaken arrive there. */
   #onChannelText(text: string): void {
     if (!this.lifecycle.isOnline) return
+    this.#lastFrameMs = performance.now()
     const frame = readSessionFrame(text)
     if (frame?.type === 'ack' || frame?.type === 'dropped') this.handle(frame)
   }
 
   #onBinary(frame: Uint8Array): void {
+    this.#lastFrameMs = performance.now()
     const header = decodeBinaryHeader(frame)
     if (header === undefined) throw new Error('malformed binary frame')
     if (header.kind !== BINARY_TELEMETRY) return
@@ -251,15 +266,11 @@ export class SessionLink {
 
   #onOffline(): void {
     clearInterval(this.#pingTimer)
+    clearInterval(this.#stopTimer)
     this.#channel.close()
     this.#meter.forget()
     this.#stopRequest.offline()
     this.disconnected()
-  }
-
-  #tick(): void {
-    this.#stopRequest.tick()
-    this.#ping('droppable')
   }
 
   #ping(kind: 'droppable' | 'vital'): number | null {

@@ -1,5 +1,6 @@
 import { type DriveBattery, type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
+import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
@@ -29,6 +30,8 @@ export interface OperatorConnection {
   /** Returns the last reported charge of the robot. */
   battery(): DriveBattery | undefined
   readonly telemetry: TelemetryFeed
+  /** Returns how old the newest telemetry and the newest frame of any kind are. */
+  ages(): LinkAges
   readonly latencyStats: LatencyStats
   /** Returns whether the robot would accept a command, as far as this page knows. */
   canDrive(): boolean
@@ -52,11 +55,13 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
   const latencyStats = createLatencyStats()
   let battery: DriveBattery | undefined
   let link: OperatorLink | undefined
+  const ages = linkAgesOf({ telemetry, silentMs: () => link?.silentMs ?? null })
 
   function openLink(): void {
     const isCurrent = () => newLink === link
     const newLink: OperatorLink = new OperatorLink({
       getTicket,
+      pingMs: PING_MS,
       ...telemetry.handlers,
       onState: (next) => state.set(next),
       onLimits: (next) => limits.set(next),
@@ -101,6 +106,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     limits,
     congestion,
     telemetry,
+    ages,
     latencyStats,
     transport: () => link?.transport ?? 'websocket',
     battery: () => battery,

@@ -1,5 +1,6 @@
 import type { DriveBattery, DriveLatency, DriveLog, DriveState, SpeedLimits } from '@wheelhouse/protocol'
 import { type GetTicket, ObserverLink } from '@wheelhouse/sdk'
+import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
 
@@ -27,6 +28,8 @@ export interface ObserverConnection {
   readonly state: Store<ObserverState>
   /** Subscribes to telemetry, outside of React. */
   readonly subscribe: SubscribeTelemetry
+  /** Returns how old the newest telemetry and the newest frame of any kind are. */
+  ages(): LinkAges
   /** Stops the robot. Resends the stop over new connections until it is recorded. Rejects when the client gives up. */
   stop(reason?: string): Promise<void>
   /** Drops a stop that was recorded over another route during an outage, because it may be cleared by now. */
@@ -54,6 +57,7 @@ export function createObserverConnection(getTicket: GetTicket): ObserverConnecti
   const state = createStore(initialState)
   const telemetry = createTelemetryFeed()
   let link = openLink()
+  const ages = linkAgesOf({ telemetry, silentMs: () => link.silentMs })
 
   function openLink(): ObserverLink {
     const isCurrent = () => link === newLink
@@ -63,6 +67,7 @@ export function createObserverConnection(getTicket: GetTicket): ObserverConnecti
     const newLink = new ObserverLink({
       ...telemetry.handlers,
       getTicket,
+      pingMs: PING_MS,
       onConnection: (connection) => change({ connection }),
       onState: (drive) => change({ drive }),
       onBattery: (battery) => change({ battery }),
@@ -91,6 +96,7 @@ export function createObserverConnection(getTicket: GetTicket): ObserverConnecti
   return {
     state,
     subscribe: telemetry.subscribe,
+    ages,
     reconnect,
     close: closeLink,
     stop: (reason) => link.stop(reason),

@@ -1,5 +1,10 @@
 import { Button, Stack, Text } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
+import type { ReadAges } from '../live/freshness-sampler.ts'
+import type { LinkAges } from '../live/link-ages.ts'
+import { useFreshness } from '../live/use-freshness.ts'
+import { sentence } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
 import { useTicker } from '../ui/use-ticker.ts'
 import styles from './video.module.css'
@@ -14,40 +19,78 @@ interface Props {
   readonly url: string | null | undefined
   /** The accessible name, such as "Camera of Warehouse arm". */
   readonly title: string
+  /** `panel`: 16:9 with a caption below; `fill`: the whole positioned parent, with the caption in a corner. */
+  readonly layout?: 'panel' | 'fill'
+  /** Returns the ages of what the page shows of the robot otherwise; stable between renders. Default: the picture counts only. */
+  readonly readLinkAges?: () => LinkAges
+  /** Receives the viewer, whose `pictureMs` is the age of the picture; undefined when it is closed. Stable between renders. */
+  readonly onWatch?: (watch: VideoWatch | undefined) => void
+  /** A note below the age of a picture that is too old. */
+  readonly blindNote?: ReactNode
 }
 
-/** Shows the robot's video: WHEP, HLS, a video file, MJPEG or a still image, depending on the response. */
-export function VideoView({ url, title }: Props) {
+/**
+ * Shows the robot's video: WHEP, HLS, a video file, MJPEG or a still image, depending on the response. Marks it when the
+ * picture, or what `readLinkAges` returns, is too old.
+ */
+export function VideoView(props: Props) {
+  const { url, title, layout = 'panel', readLinkAges, onWatch, blindNote } = props
   const host = useRef<HTMLDivElement>(null)
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
     if (!url || !host.current) return
     const opened = watchVideo(url, title, host.current)
     setWatch(opened)
+    onWatch?.(opened)
     return () => {
       opened.close()
       setWatch(undefined)
+      onWatch?.(undefined)
     }
-  }, [url, title])
+  }, [url, title, onWatch])
   return (
-    <section aria-label={title}>
+    <section aria-label={title} className={styles[layout]}>
       <div className={styles.frame}>
         <div ref={host} className={styles.host} />
         {!url && <Cover text="This robot has no video." />}
         {watch && <VideoStatus watch={watch} />}
+        <PictureFreshness watch={watch} readLinkAges={readLinkAges} note={blindNote} />
       </div>
       <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>
     </section>
   )
 }
 
+const FRESH_LINK: LinkAges = { linkMs: 0, telemetryMs: undefined }
+
+/** Returns a function that returns the ages of a picture and of a connection to the robot, stable between renders. */
+export const useReadAges = (
+  watch: VideoWatch | undefined,
+  readLinkAges: (() => LinkAges) | undefined,
+): ReadAges =>
+  useMemo(
+    () => () => ({ pictureMs: watch?.pictureMs(), ...(readLinkAges?.() ?? FRESH_LINK) }),
+    [watch, readLinkAges],
+  )
+
+function PictureFreshness(props: {
+  watch: VideoWatch | undefined
+  readLinkAges: (() => LinkAges) | undefined
+  note: ReactNode
+}) {
+  const freshness = useFreshness(useReadAges(props.watch, props.readLinkAges))
+  return <FreshnessOverlay freshness={freshness}>{props.note}</FreshnessOverlay>
+}
+
 function VideoStatus({ watch }: { watch: VideoWatch }) {
-  const { phase, reason, playing } = useStore(watch.state)
-  if (phase === 'showing') return playing.framesKnown ? <FrozenBanner watch={watch} /> : null
-  if (phase === 'connecting' && reason === undefined) return <Cover text="Connecting to the camera…" />
+  const { phase, reason, retryAtMs } = useStore(watch.state)
+  useTicker(retryAtMs === undefined ? undefined : AGE_REFRESH_MS)
+  if (phase === 'showing') return null
+  if (phase === 'connecting' && reason === undefined) return <Cover text="Connecting to camera…" />
+  const waitS = Math.max(0, Math.ceil(((retryAtMs ?? 0) - performance.now()) / 1_000))
   return (
-    <Cover text={`No video: ${reason ?? 'the camera does not respond'}.`}>
-      <Text size="sm">{phase === 'connecting' ? 'Retrying…' : 'Retrying soon.'}</Text>
+    <Cover text={retryAtMs === undefined ? 'Camera unreachable. Retrying…' : unreachableText(waitS)}>
+      {reason !== undefined && <Text size="sm">{sentence(reason)}</Text>}
       <Button variant="default" size="xs" onClick={watch.retry}>
         Retry now
       </Button>
@@ -55,34 +98,24 @@ function VideoStatus({ watch }: { watch: VideoWatch }) {
   )
 }
 
-function useSinceLastFrameMs(watch: VideoWatch): number {
-  useTicker(AGE_REFRESH_MS)
-  return performance.now() - (watch.lastFrameMs() ?? performance.now())
-}
-
-/** Covers an outdated picture with a warning. */
-function FrozenBanner({ watch }: { watch: VideoWatch }) {
-  const sinceMs = useSinceLastFrameMs(watch)
-  if (sinceMs <= STALE_MS) return null
-  return <div className={styles.frozen}>Video frozen for {(sinceMs / 1000).toFixed(0)} s</div>
-}
+const unreachableText = (waitS: number) => `Camera unreachable. Retrying in ${waitS} s`
 
 /** Shows the age of the picture below it, because cameras write their own text into the picture. */
 function FrameAge({ watch }: { watch: VideoWatch }) {
-  const sinceMs = useSinceLastFrameMs(watch)
+  useTicker(AGE_REFRESH_MS)
   const { phase, playing } = useStore(watch.state)
   if (phase !== 'showing') return null
   if (!playing.framesKnown) return 'Video age unknown'
+  const sinceMs = performance.now() - (watch.lastFrameMs() ?? performance.now())
+  if (sinceMs > STALE_MS) return `Video frozen for ${(sinceMs / 1000).toFixed(0)} s`
   const behindS = playing.behindS?.()
-  return [
-    sinceMs <= STALE_MS && `Last frame ${Math.round(sinceMs)} ms ago`,
-    behindS !== undefined && `at least ${behindS.toFixed(1)} s behind the camera`,
-  ]
-    .filter(Boolean)
-    .join(', ')
+  const lastFrame = `Last frame ${Math.round(sinceMs)} ms ago`
+  return behindS === undefined
+    ? lastFrame
+    : `${lastFrame}, at least ${behindS.toFixed(1)} s behind the camera`
 }
 
-const Cover = ({ text, children }: { text: string; children?: React.ReactNode }) => (
+const Cover = ({ text, children }: { text: string; children?: ReactNode }) => (
   <Stack className={styles.cover} align="center" justify="center" gap="xs" role="status">
     <Text>{text}</Text>
     {children}

@@ -10,6 +10,8 @@ interface VideoState {
   readonly phase: VideoPhase
   /** Why the last attempt failed. */
   readonly reason: string | undefined
+  /** When the next attempt begins, by `performance.now()`; undefined unless the video is lost. */
+  readonly retryAtMs: number | undefined
   /** The properties of the playing video. */
   readonly playing: Playing
 }
@@ -19,6 +21,11 @@ export interface VideoWatch {
   readonly state: Store<VideoState>
   /** Returns when the last frame was shown, by `performance.now()`, undefined before the first one. */
   lastFrameMs(): number | undefined
+  /**
+   * Returns how old the shown picture is in milliseconds, with the known delay of its transport; before the first picture,
+   * how long the page has been waiting for it; `unknown` while the player cannot detect frames.
+   */
+  pictureMs(): number | 'unknown'
   /** Retries immediately. */
   retry(): void
   close(): void
@@ -36,7 +43,13 @@ const whyLost = (cause: unknown): string =>
 
 /** Shows the video at `url` in `host` and retries with backoff. */
 export function watchVideo(url: string, title: string, host: HTMLElement): VideoWatch {
-  const state = createStore<VideoState>({ phase: 'connecting', reason: undefined, playing: UNKNOWN })
+  const openedMs = performance.now()
+  const state = createStore<VideoState>({
+    phase: 'connecting',
+    reason: undefined,
+    retryAtMs: undefined,
+    playing: UNKNOWN,
+  })
   let attempt = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastFrameMs: number | undefined
@@ -46,9 +59,18 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
   function lost(ownAttempt: AbortController, reason: string): void {
     if (ownAttempt !== attempt || closed || ownAttempt.signal.aborted) return
     ownAttempt.abort()
-    state.set({ phase: 'lost', reason, playing: UNKNOWN })
-    const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedAttempts++)
-    timer = setTimeout(() => void begin(), waitMs * (0.75 + Math.random() / 2))
+    const nowMs = performance.now()
+    // Its frames were not detected, so that the age is known only from now on.
+    if (isAgeUnknown()) lastFrameMs = nowMs
+    const waitMs =
+      Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedAttempts++) * (0.75 + Math.random() / 2)
+    state.set({ phase: 'lost', reason, retryAtMs: nowMs + waitMs, playing: UNKNOWN })
+    timer = setTimeout(() => void begin(), waitMs)
+  }
+
+  function isAgeUnknown(): boolean {
+    const { phase, playing } = state.get()
+    return phase === 'showing' && !playing.framesKnown
   }
 
   async function begin(): Promise<void> {
@@ -56,13 +78,13 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
     attempt.abort()
     const ownAttempt = new AbortController()
     attempt = ownAttempt
-    state.update((old) => ({ ...old, phase: 'connecting' }))
+    state.update((old) => ({ ...old, phase: 'connecting', retryAtMs: undefined }))
     try {
       const address = videoUrl(url)
       if (address === undefined) throw new Error('the address is not an http or https URL')
       const playing = await playFirst(address, await playersFor(address, ownAttempt.signal), ownAttempt)
       const sinceMs = performance.now()
-      state.set({ phase: 'showing', reason: undefined, playing })
+      state.set({ phase: 'showing', reason: undefined, retryAtMs: undefined, playing })
       ownAttempt.signal.addEventListener('abort', () => {
         if (performance.now() - sinceMs >= STABLE_MS) failedAttempts = 0
       })
@@ -99,6 +121,11 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
   return {
     state,
     lastFrameMs: () => lastFrameMs,
+    pictureMs() {
+      if (isAgeUnknown()) return 'unknown'
+      const behindMs = (state.get().playing.behindS?.() ?? 0) * 1_000
+      return performance.now() - (lastFrameMs ?? openedMs) + behindMs
+    },
     retry: () => void begin(),
     close() {
       closed = true

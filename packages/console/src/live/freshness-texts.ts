@@ -1,0 +1,29 @@
+import type { FreshnessSource, FreshnessState } from './freshness.ts'
+
+/** What is too old, as a headline. */
+export const blindTexts: Record<FreshnessSource, string> = {
+  picture: 'Picture frozen',
+  telemetry: 'No telemetry',
+  link: 'No connection',
+}
+
+/** The explanation of the badge. */
+export const freshnessHints: Record<FreshnessState, Record<FreshnessSource, string>> = {
+  LIVE: {
+    picture: 'Picture, telemetry and connection are live',
+    telemetry: 'Picture, telemetry and connection are live',
+    link: 'Picture, telemetry and connection are live',
+  },
+  DELAYED: {
+    picture: 'The picture is delayed',
+    telemetry: 'The telemetry is delayed',
+    link: 'The connection is delayed',
+  },
+  BLIND: {
+    picture: 'The picture is too old to drive by',
+    telemetry: 'The telemetry is too old to drive by',
+    link: 'The connection is lost',
+  },
+}
+
+export const PICTURE_AGE_UNKNOWN = 'Picture age unknown'

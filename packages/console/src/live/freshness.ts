@@ -1,0 +1,76 @@
+/** From this age on, what the page shows is DELAYED. */
+export const DELAYED_MS = 400
+/** From this age on, it is BLIND. */
+export const BLIND_MS = 1_000
+
+/** How far the user can trust what the page shows. */
+export type FreshnessState = 'LIVE' | 'DELAYED' | 'BLIND'
+export type FreshnessSource = 'picture' | 'telemetry' | 'link'
+
+/** The ages of the newest data of each source in milliseconds, by the clock of this browser. */
+export interface FreshnessAges {
+  /** Undefined for a robot without a camera; `unknown` for a camera whose frames the browser does not report. */
+  readonly pictureMs: number | 'unknown' | undefined
+  /** Undefined for a robot that has sent no telemetry. */
+  readonly telemetryMs: number | undefined
+  /** The last frame of any kind, or the attempt to connect if there was none yet. */
+  readonly linkMs: number
+}
+
+export interface Freshness {
+  readonly state: FreshnessState
+  /** The age of the oldest source, in milliseconds. */
+  readonly ageMs: number
+  readonly oldest: FreshnessSource
+  /** Whether the age of the picture is unknown. The state is then at best DELAYED. */
+  readonly isPictureUnknown: boolean
+}
+
+export const stateOfAge = (ageMs: number): FreshnessState =>
+  ageMs >= BLIND_MS ? 'BLIND' : ageMs >= DELAYED_MS ? 'DELAYED' : 'LIVE'
+
+/** Returns the freshness of the whole, which is that of its oldest source. */
+export function freshnessOf({ pictureMs, telemetryMs, linkMs }: FreshnessAges): Freshness {
+  const isPictureUnknown = pictureMs === 'unknown'
+  let [ageMs, oldest]: [number, FreshnessSource] = [linkMs, 'link']
+  if (telemetryMs !== undefined && telemetryMs > ageMs) [ageMs, oldest] = [telemetryMs, 'telemetry']
+  if (typeof pictureMs === 'number' && pictureMs > ageMs) [ageMs, oldest] = [pictureMs, 'picture']
+  const state = stateOfAge(ageMs)
+  if (state === 'LIVE' && isPictureUnknown)
+    return { state: 'DELAYED', ageMs, oldest: 'picture', isPictureUnknown }
+  return { state, ageMs, oldest, isPictureUnknown }
+}
+
+const FINE_STEP_MS = 20
+const COARSE_STEP_MS = 100
+
+/** Returns whether both look the same on the page, so that it need not render again. */
+export function looksEqual(before: Freshness, after: Freshness): boolean {
+  if (before.state !== after.state || before.isPictureUnknown !== after.isPictureUnknown) return false
+  if (after.state === 'LIVE' || after.ageMs < DELAYED_MS) return true
+  const stepMs = after.state === 'BLIND' ? COARSE_STEP_MS : FINE_STEP_MS
+  const isSameStep = Math.floor(before.ageMs / stepMs) === Math.floor(after.ageMs / stepMs)
+  return before.oldest === after.oldest && isSameStep
+}
+
+const milliseconds = new Intl.NumberFormat(undefined, {
+  style: 'unit',
+  unit: 'millisecond',
+  maximumFractionDigits: 0,
+})
+const tenths = new Intl.NumberFormat(undefined, {
+  style: 'unit',
+  unit: 'second',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+})
+const seconds = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'second', maximumFractionDigits: 0 })
+const minutes = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'minute', maximumFractionDigits: 0 })
+
+/** Returns an age as `420 ms`, `2.1 s`, `12 s` or `3 min`; rounded down. */
+export function ageText(ageMs: number): string {
+  if (ageMs < 1_000) return milliseconds.format(Math.floor(ageMs / FINE_STEP_MS) * FINE_STEP_MS)
+  if (ageMs < 10_000) return tenths.format(Math.floor(ageMs / 100) / 10)
+  if (ageMs < 120_000) return seconds.format(Math.floor(ageMs / 1_000))
+  return minutes.format(Math.floor(ageMs / 60_000))
+}

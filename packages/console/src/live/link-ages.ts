@@ -1,0 +1,27 @@
+import type { FreshnessAges } from './freshness.ts'
+
+/** The ages of what arrives over a connection to the gateway. */
+export type LinkAges = Pick<FreshnessAges, 'telemetryMs' | 'linkMs'>
+
+/** Short, so that the answers show a lost connection within a second also without telemetry. */
+export const PING_MS = 250
+
+/**
+ * Returns a function that returns the ages of a connection at the time of the call.
+ * @param source `silentMs`: how long the present link has received no frame, null before the first one; `telemetry`:
+ *   when the newest sample arrived
+ */
+export function linkAgesOf(source: {
+  readonly silentMs: () => number | null
+  readonly telemetry: { lastMs(): number | undefined }
+}): () => LinkAges {
+  let sinceMs = performance.now()
+  return () => {
+    const nowMs = performance.now()
+    const silentMs = source.silentMs()
+    // A new link knows nothing of the one before it, so that the last frame of that one counts.
+    if (silentMs !== null) sinceMs = nowMs - silentMs
+    const lastMs = source.telemetry.lastMs()
+    return { linkMs: nowMs - sinceMs, telemetryMs: lastMs === undefined ? undefined : nowMs - lastMs }
+  }
+}
