@@ -1,6 +1,6 @@
 import { RobotLink, type RobotLinkOptions } from '@wheelhouse/sdk'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type CockpitFixture, forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
+import { type CockpitFixture, forgiveSlowStops, openCockpit, showValues } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../support/browser/console.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -17,8 +17,6 @@ afterAll(async () => {
   forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
-
-const telemetryOf = ({ page }: CockpitFixture) => page.getByRole('region', { name: 'Telemetry' })
 
 /** Replaces the simulated robot by one that sends a sample ten times a second. */
 async function replaceRobot(
@@ -152,7 +150,7 @@ test('the telemetry of every declared kind is shown with its unit', async () => 
     motor: 41.5,
     extra: { temperature_c: 20 },
   })
-  const telemetry = telemetryOf(fixture)
+  const telemetry = await showValues(fixture.page)
   await telemetry.getByRole('img', { name: /the robot is at 3.0 m, 4.3 m, heading 90 degrees/ }).waitFor()
   const values = () => telemetry.locator('dl > div').allInnerTexts()
   const expected = [
@@ -183,7 +181,7 @@ test('the telemetry of every declared kind is shown with its unit', async () => 
 test('the cockpit predicts where the robot will be after the delay of its commands', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page } = fixture
-  const telemetry = telemetryOf(fixture)
+  const telemetry = await showValues(fixture.page)
   const predictedM = async () => Number.parseFloat(await telemetry.getByText(/m away, /).innerText())
   await page.keyboard.down('ArrowUp')
   await telemetry.getByText(/m away, not turned/).waitFor()

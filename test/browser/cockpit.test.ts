@@ -2,7 +2,15 @@ import type { WebSocketSettings } from '@wheelhouse/sdk'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { connectRobot, forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
+import {
+  connectRobot,
+  forgiveSlowStops,
+  leaveCockpit,
+  openCockpit,
+  openDetails,
+  showValues,
+  waitUntilDriving,
+} from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../support/browser/console.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -28,14 +36,7 @@ async function clearStop(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Clear stop' }).first().waitFor({ state: 'hidden' })
 }
 
-/** Waits until the gateway reports ACTIVE. Before that the cockpit ignores keys. */
-const waitUntilActive = (page: Page) =>
-  page.getByRole('region', { name: 'Status' }).getByText('Active', { exact: true }).waitFor()
-
 const stopBar = (page: Page) => page.getByRole('region', { name: 'Remote stop' })
-
-/** Resolves after two animation frames, each of which polls the gamepads. */
-const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
 
 test('held keys drive the robot, except while a text field has the focus', async () => {
   await using fixture = await openCockpit(world, browser)
@@ -74,7 +75,7 @@ test.each([
         Object.defineProperty(document, 'hidden', { value: true })
         document.dispatchEvent(new Event('visibilitychange'))`),
   ],
-  ['the user opens another page', (page: Page) => page.getByRole('link', { name: 'Settings' }).click()],
+  ['the user opens another page', (page: Page) => leaveCockpit(page)],
   ['the user leaves the site', (page: Page) => page.goto('about:blank')],
 ])('the robot stops as soon as %s, although the key is still down', async (event, leave) => {
   await using fixture = await openCockpit(world, browser)
@@ -92,10 +93,11 @@ test.each([
 test('the stick drives within the speed limit, which the browser stores', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, robot } = fixture
-  await page.getByRole('slider', { name: 'Speed limit' }).focus()
+  const limit = page.getByRole('slider', { name: 'Speed limit' })
+  const limitText = () => limit.getAttribute('aria-valuetext')
+  await limit.focus()
   await page.keyboard.press('Home')
-  await page.getByText('Speed limit: 5 %').waitFor()
-  await page.getByRole('application', { name: /^Stick/ }).scrollIntoViewIfNeeded()
+  await waitFor(async () => expect(await limitText()).toMatch(/^Speed limit: 5 % /))
   const box = (await page.getByRole('application', { name: /^Stick/ }).boundingBox()) as {
     x: number
     y: number
@@ -110,7 +112,7 @@ test('the stick drives within the speed limit, which the browser stores', async 
   await fixture.expectHalted()
 
   await page.reload()
-  await page.getByText('Speed limit: 5 %').waitFor()
+  await waitFor(async () => expect(await limitText()).toMatch(/^Speed limit: 5 % /))
 })
 
 test('the cockpit says that the latency limits the speed, and slows its commands down', async () => {
@@ -163,7 +165,9 @@ test('the cockpit builds its inputs from the control schema of the robot', async
     settings: { control_schema, strict_control: true },
   })
   const { page, robot } = fixture
-  await page.getByText('Speed limit: 50 % (0.20 m/s and 0.20 rad/s)').waitFor()
+  const limit = page.getByRole('slider', { name: 'Speed limit' })
+  await limit.waitFor()
+  expect(await limit.getAttribute('aria-valuetext')).toBe('Speed limit: 50 % (0.20 m/s and 0.20 rad/s)')
   await page.keyboard.down('ArrowUp')
   await waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.2))
   await page.keyboard.up('ArrowUp')
@@ -193,37 +197,9 @@ test('the cockpit builds its inputs from the control schema of the robot', async
   await waitFor(async () => expect(await lastCommand()).toEqual({ ...held, arm: { joints: [-2, 1] } }))
   await page.evaluate("window.dispatchEvent(new Event('blur'))")
   await waitFor(async () => expect(await lastCommand()).toEqual(atRest))
+  await openDetails(page)
   await page.getByText('Lost commands').waitFor()
   expect(await page.getByRole('definition').filter({ hasText: /last:/ }).count(), 'lost commands').toBe(0)
-})
-
-test('a gamepad drives beyond its adjustable dead zone, and its button stops the robot', async () => {
-  await using fixture = await openCockpit(world, browser)
-  const { page, robot } = fixture
-  await page.evaluate(`
-    window.pad = { id: 'Test pad', connected: true, axes: [0, -0.1], buttons: [{ pressed: false }, { pressed: false }] }
-    navigator.getGamepads = () => [null, window.pad]`)
-  await page.getByText(/Gamepad: Test pad/).waitFor()
-  await page.getByText('Dead zone: 15 %').waitFor()
-  await page.evaluate('window.pad.axes = [0.1, -0.14]')
-  await page.evaluate(TWO_FRAMES)
-  expect(await fixture.commands()).toEqual({ moving: 0, zero: 0 })
-  const { xM } = robot.state
-  await page.evaluate('window.pad.axes = [0, -1]')
-  await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.1))
-
-  await page.evaluate('window.pad.axes = [0, -0.3]')
-  await page.getByRole('slider', { name: 'Dead zone' }).focus()
-  await page.keyboard.press('End')
-  await fixture.expectHalted()
-
-  await page.evaluate('window.pad.axes = [0, -1]')
-  await fixture.expectMoving()
-  await page.evaluate('window.pad.buttons[1].pressed = true')
-  await fixture.expectHalted()
-  await stopBar(page).getByText('Stopped by you:').waitFor()
-  // The page shows the stop before the database has it.
-  await waitFor(async () => expect((await fixture.read()).control.stop?.by).toBe(fixture.operator.id))
 })
 
 test('a stop by key is in force until cleared, and the robot moves only after the session is resumed', async () => {
@@ -235,13 +211,15 @@ test('a stop by key is in force until cleared, and the robot moves only after th
   await page.keyboard.press('Space')
   await fixture.expectHalted()
   await stopBar(page).getByText('Stopped by you: from the cockpit.').waitFor()
-  await page.getByText('Paused', { exact: true }).first().waitFor()
-  expect(await fixture.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'emergency_stop' })
+  await page.getByRole('region', { name: 'Status' }).getByText('Stopped', { exact: true }).waitFor()
+  await waitFor(async () =>
+    expect(await fixture.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'emergency_stop' }),
+  )
 
   await clearStop(page)
   expect(await fixture.read()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
   await page.getByRole('button', { name: 'Resume' }).click()
-  await waitUntilActive(page)
+  await waitUntilDriving(page)
   await waitFor(async () => expect((await fixture.read()).status).toBe('ACTIVE'))
 
   // The key was down all the time and must be pressed again.
@@ -280,7 +258,7 @@ test('an operator cannot clear a stop of the owner, but can ask the owner with o
   await clearStop(ownerBrowser.page)
   await ownerBrowser.context.close()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await waitUntilActive(page)
+  await waitUntilDriving(page)
 })
 
 test('an operator pauses, resumes and, after a confirmation, ends a session', async () => {
@@ -288,7 +266,7 @@ test('an operator pauses, resumes and, after a confirmation, ends a session', as
   const { page } = fixture
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await waitUntilActive(page)
+  await waitUntilDriving(page)
   await page.getByRole('button', { name: 'End', exact: true }).click()
   expect((await fixture.read()).status).toBe('ACTIVE')
   await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
@@ -299,14 +277,19 @@ test('an operator pauses, resumes and, after a confirmation, ends a session', as
 test('the cockpit shows when the robot disconnects and reconnects', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, robot, robotId: id, robotToken: token } = fixture
-  await page.getByText('Robot connected').waitFor()
+  const status = page.getByRole('region', { name: 'Status' })
+  await openDetails(page)
+  await status.getByText('Robot connected').waitFor()
   await robot.close()
-  await page.getByText('Robot offline', { exact: true }).waitFor()
+  await status.getByText('Robot offline', { exact: true }).waitFor()
+  await status.getByText('Lost', { exact: true }).waitFor()
+  await page.getByText('The robot lost its connection.').waitFor()
   const reconnected = await connectRobot(world, { id, token })
   try {
-    await page.getByText('Robot connected').waitFor()
+    await status.getByText('Robot connected').waitFor()
+    await page.getByText('Paused: press R to resume').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
-    await waitUntilActive(page)
+    await waitUntilDriving(page)
     const { xM } = reconnected.state
     await page.keyboard.down('ArrowUp')
     await waitFor(() => expect(reconnected.state.xM).toBeGreaterThan(xM))
@@ -341,7 +324,7 @@ test('during a gateway outage the cockpit shows it, stops over another route, an
   network.restore()
   await page.getByText('Connected', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await waitUntilActive(page)
+  await waitUntilDriving(page)
   await page.keyboard.up('ArrowUp')
   await page.keyboard.down('ArrowUp')
   await fixture.expectMoving()
@@ -367,13 +350,14 @@ test('a second window takes control, and the first one can take it back', async 
 test('the telemetry panel shows pose, speed, battery and age', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page } = fixture
-  const telemetry = page.getByRole('region', { name: 'Telemetry' })
+  const telemetry = await showValues(page)
   await telemetry.getByRole('img', { name: /the robot is at 50.0 m, 50.0 m, heading 0 degrees/ }).waitFor()
   await telemetry.getByText('90 %').waitFor()
   await telemetry.getByText(/\d+ ms old/).waitFor()
   await page.keyboard.down('ArrowUp')
   await telemetry.getByText('0.50 m/s').waitFor()
   await page.keyboard.up('ArrowUp')
+  await openDetails(page)
   await page.getByText(/Command round trip/).waitFor()
   await page
     .getByText(/ms, p95/)

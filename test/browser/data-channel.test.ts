@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
+import { forgiveSlowStops, openCockpit, openDetails } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from '../support/browser/console.ts'
 import { channelProcesses } from '../support/gateway/test-channel.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -21,6 +21,7 @@ test('a browser drives over a data channel, and over its WebSocket after the cha
   await using fixture = await openCockpit(world, browser)
   const { page, robot } = fixture
   const transport = page.getByRole('region', { name: 'Status' })
+  await openDetails(page)
   await page.keyboard.down('ArrowUp')
   await transport.getByText('data channel (UDP)').waitFor()
   await waitFor(async () => {

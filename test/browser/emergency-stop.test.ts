@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CockpitFixture, forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
+import {
+  type CockpitFixture,
+  forgiveSlowStops,
+  leaveCockpit,
+  openCockpit,
+} from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from '../support/browser/console.ts'
 import { createWebProxy } from '../support/network/web-proxy.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -74,8 +79,7 @@ test('a stop requested without a network is recorded once the network is back, e
   await page.getByText('Connection to the robot lost').waitFor()
   await fixture.trigger()
   await bar.getByText('Stop requested.').waitFor()
-  await page.getByRole('link', { name: 'Home' }).click()
-  await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
+  await leaveCockpit(page, { asks: false })
   expect((await fixture.read()).control.stop).toBeNull()
   network.restore()
   await waitUntilRecorded(fixture)

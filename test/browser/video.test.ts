@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHlsCamera, createTestCamera, createWhepCamera } from '../support/browser/cameras.ts'
-import { openCockpit } from '../support/browser/cockpit.ts'
+import { leaveCockpit, openCockpit } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from '../support/browser/console.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -36,7 +36,7 @@ test.concurrent.each([[true], [false]])('an MJPEG stream is shown, with CORS: %s
     camera.freeze(false)
     await video.getByText(/Last frame \d+ ms ago/).waitFor()
   }
-  await page.getByRole('link', { name: 'Settings' }).click()
+  await leaveCockpit(page)
   await waitFor(() => expect(camera.viewers()).toBe(0))
 })
 
@@ -47,7 +47,7 @@ test('a WHEP stream is shown, and its session is deleted when the viewer leaves'
   const video = page.getByRole('region', { name: /^Camera of/ })
   await video.getByText(/Last frame \d+ ms ago/).waitFor()
   expect(camera.open()).toBe(1)
-  await page.getByRole('link', { name: 'Settings' }).click()
+  await leaveCockpit(page)
   await waitFor(() => expect(camera.open()).toBe(0))
 })
 
@@ -60,8 +60,7 @@ test.concurrent('a live HLS stream is shown with its delay, and requests stop wh
   expect(await video.locator('video').evaluate((it: HTMLVideoElement) => it.videoWidth)).toBeGreaterThan(0)
   // More segments than the first playlist lists.
   await waitFor(() => expect(camera.requests.segment).toBeGreaterThan(3))
-  await page.getByRole('link', { name: 'Settings' }).click()
-  await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
+  await leaveCockpit(page)
   const requestCounts = { ...camera.requests }
   const newest = camera.newest()
   await waitFor(() => expect(camera.newest()).toBeGreaterThan(newest + 1))
@@ -73,7 +72,7 @@ test.concurrent('a missing video shows a message and is retried', async () => {
   await fixture.page.getByText('This robot has no video.').waitFor()
   const { url } = await withCamera(async (camera) => camera)
   await using unreachable = await openCockpit(world, browser, { robot: { stream_url: url } })
-  await unreachable.page.getByText(/^No video:/).waitFor()
+  await unreachable.page.getByText(/^Camera unreachable/).waitFor()
   await unreachable.page.getByRole('button', { name: 'Retry now' }).waitFor()
 })
 

@@ -1,4 +1,5 @@
 import { isHalted, SimulatedRobot, type WebSocketConstructor } from '@wheelhouse/sdk'
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { waitFor } from '../world/wait.ts'
 import type { World } from '../world/world.ts'
@@ -11,6 +12,8 @@ export interface CockpitOptions {
   readonly page?: PageOptions
   /** The WebSocket of the robot. */
   readonly WebSocket?: WebSocketConstructor
+  /** Where the robot starts, in its room of 100 by 100 metres. */
+  readonly start?: { readonly xM: number; readonly yM: number }
 }
 
 /** Counts the commands that the page sends, separately for moving and zero commands. */
@@ -33,7 +36,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
     const changed = await owner.patch(`/api/client/robots/${id}`, options.settings)
     expect(changed.status, JSON.stringify(changed.body)).toBe(200)
   }
-  const robot = await connectRobot(world, { id, token }, options.WebSocket)
+  const robot = await connectRobot(world, { id, token }, options)
   const sessionId = await waitFor(async () => {
     const started = await operator.post('/api/sessions', { robotId: id })
     expect(started.status, JSON.stringify(started.body)).toBe(201)
@@ -43,7 +46,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   const { page, context } = await browser.enter(operator, path, options.page)
   await page.getByText('Connected', { exact: true }).waitFor()
   // Before the gateway reports ACTIVE, the cockpit ignores keys.
-  await page.getByRole('region', { name: 'Status' }).getByText('Active', { exact: true }).waitFor()
+  await waitUntilDriving(page)
   await page.evaluate(COUNT_COMMANDS)
   const read = async () => (await operator.get(`/api/sessions/${sessionId}`)).body
   return {
@@ -69,17 +72,37 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
 }
 export type CockpitFixture = Awaited<ReturnType<typeof openCockpit>>
 
+/** Waits until the gateway reports ACTIVE. Before that the cockpit ignores keys. */
+export const waitUntilDriving = (page: Page): Promise<void> =>
+  page.getByRole('region', { name: 'Status' }).getByText('Driving', { exact: true }).waitFor()
+
+/** Opens the details of the connection, which are part of the region "Status". */
+export const openDetails = (page: Page): Promise<void> => page.getByTestId('latency').click()
+
+/** Shows all values of the telemetry. */
+export async function showValues(page: Page) {
+  await page.keyboard.press('t')
+  return page.getByRole('region', { name: 'Telemetry' })
+}
+
+/** Leaves the cockpit for the page of the session, and confirms it if the robot can be driven. */
+export async function leaveCockpit(page: Page, { asks = true } = {}): Promise<void> {
+  await page.getByRole('link', { name: 'Leave cockpit' }).click()
+  if (asks) await page.getByRole('dialog').getByRole('button', { name: 'Leave cockpit' }).click()
+  await page.getByRole('heading', { name: /^Session on/ }).waitFor()
+}
+
 /** Connects a simulated robot in a large empty room. */
 export async function connectRobot(
   world: World,
   { id, token }: { id: string; token: string },
-  WebSocket?: WebSocketConstructor,
+  { WebSocket, start = { xM: 50, yM: 50 } }: Pick<CockpitOptions, 'WebSocket' | 'start'> = {},
 ) {
   const robot = new SimulatedRobot({
     url: `${world.gatewayUrl}/robots/${id}/control`,
     token,
     world: { widthM: 100, heightM: 100, obstacles: [] },
-    start: { xM: 50, yM: 50 },
+    start,
     telemetryHz: 30,
     ...(WebSocket && { WebSocket }),
   })

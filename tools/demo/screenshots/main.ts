@@ -26,6 +26,12 @@ const sessionLives = async (page: Page) => {
   await telemetryLives(page)
 }
 
+const cockpitLives = async (page: Page) => {
+  await page.getByTestId('freshness').getByText('LIVE', { exact: true }).waitFor()
+  await pictureLives(page)
+  await telemetryLives(page)
+}
+
 async function open(browser: ConsoleBrowser, email: string, path: string): Promise<Page> {
   const { page, context } = await browser.signIn(email, `/dashboard${path}`)
   context.setDefaultTimeout(TIMEOUT_MS)
@@ -71,11 +77,11 @@ async function captureObservers(
 async function takeCockpit({ baseUrl, ...set }: ScreenshotFixtures, browser: ConsoleBrowser): Promise<void> {
   const { ronja } = set.sessions
   const page = await open(browser, 'operator@demo.local', `/drive/${ronja}`)
-  await sessionLives(page)
+  await cockpitLives(page)
   const driver = await driveByKeys(baseUrl, set.owner, ronja, page)
   try {
     await passes(driver.trip, 6)
-    const cockpit = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
+    const cockpit = { ready: (page: Page) => cockpitLives(page).then(() => passes(driver.trip, 0)) }
     await shoot(page, { ...cockpit, name: 'cockpit', size: 'desktop', scheme: 'dark' })
     await shoot(page, { ...cockpit, name: 'cockpit-light', size: 'desktop', scheme: 'light' })
     await shoot(page, { ...cockpit, name: 'cockpit-phone', size: 'phone', scheme: 'dark' })

@@ -13,13 +13,15 @@ import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
-/** The routes of all features. */
+/** The routes of pages that fill the window. */
+export const fullWindowRoutes = driveRoutes
+
+/** The routes of all other pages. */
 export const routes = [
   ...homeRoutes,
   ...wallRoutes,
   ...sessionRoutes,
   ...exportRoutes,
-  ...driveRoutes,
   ...operatorRoutes,
   ...robotRoutes,
   ...dataRoutes,

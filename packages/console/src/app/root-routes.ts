@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute } from '@tanstack/react-router'
 import { SignedIn } from '../auth/sign-in.tsx'
 import { NotFound } from '../ui/not-found.tsx'
+import { FullWindow } from './full-window.tsx'
 import { RouteProblem } from './route-problem.tsx'
 import { Shell } from './shell.tsx'
 
@@ -11,6 +12,14 @@ export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
   component: Shell,
+  errorComponent: RouteProblem,
+})
+
+/** The parent of pages for signed-in users that fill the window, without header and navigation. */
+export const fullWindowRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'full-window',
+  component: FullWindow,
   errorComponent: RouteProblem,
 })
 

@@ -1,9 +1,13 @@
 import { createRouter } from '@tanstack/react-router'
 import { Loading } from '../ui/states.tsx'
-import { routes } from './features.ts'
-import { rootRoute, shellRoute, signedInRoute } from './root-routes.ts'
+import { fullWindowRoutes, routes } from './features.ts'
+import { fullWindowRoute, rootRoute, shellRoute, signedInRoute } from './root-routes.ts'
 
-const routeTree = rootRoute.addChildren([signedInRoute, shellRoute.addChildren(routes)])
+const routeTree = rootRoute.addChildren([
+  signedInRoute,
+  shellRoute.addChildren(routes),
+  fullWindowRoute.addChildren(fullWindowRoutes),
+])
 
 export const createConsoleRouter = () =>
   createRouter({

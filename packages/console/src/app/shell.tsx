@@ -1,7 +1,8 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
+import { useMe } from '../auth/me.ts'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
 import { IconHome } from '../ui/icons.tsx'
@@ -10,6 +11,8 @@ import { RoleGate } from './role-gate.tsx'
 import { SignedInOnly } from './signed-in-only.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { UserMenu } from './user-menu.tsx'
+
+const DrivingBar = lazy(() => import('../drive/driving-bar.tsx'))
 
 /** Renders header, navigation and page for signed-in users. */
 export const Shell = () => (
@@ -51,12 +54,19 @@ function Frame() {
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
+        <OpenSessionBar />
         <RoleGate>
           <Outlet />
         </RoleGate>
       </AppShell.Main>
     </AppShell>
   )
+}
+
+/** Shows the operator's open session above every page. */
+function OpenSessionBar() {
+  const { roles } = useMe()
+  return <Suspense>{roles.includes('operator') && <DrivingBar />}</Suspense>
 }
 
 const Navigation = () => (

@@ -39,6 +39,10 @@ export function pastDeadZone(value: number, deadZone: number): number {
   return beyond <= 0 ? 0 : (Math.sign(value) * beyond) / (1 - deadZone)
 }
 
+/** Bends a deflection by a power, which makes it finer near the middle. @param exponent 1 for a straight line */
+export const curved = (value: number, exponent: number): number =>
+  Math.sign(value) * Math.abs(value) ** exponent
+
 /** @param limit the allowed share of full speed, 0 to 1 */
 export function commandOf({ forward, left }: Axes, limit: number): DriveControlData {
   return {

@@ -1,100 +1,117 @@
-import { Paper, Stack } from '@mantine/core'
 import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import type { LiveSession } from '../live/hooks.ts'
-import { ChatPanel } from '../session/chat-panel.tsx'
-import { EventLog } from '../session/event-log.tsx'
-import { ExtensionPanel } from '../session/extension-panel.tsx'
-import { Panels } from '../session/panels.tsx'
-import { SessionActions } from '../session/session-actions.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
-import { TelemetryView } from '../telemetry/telemetry-view.tsx'
-import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
-import { Section } from '../ui/section.tsx'
 import { Loading } from '../ui/states.tsx'
-import { VideoView } from '../video/video-view.tsx'
+import { useStore } from '../ui/store.ts'
+import { useReadAges } from '../video/video-view.tsx'
+import type { VideoWatch } from '../video/watch-video.ts'
+import { BottomBar } from './bottom-bar.tsx'
+import { ChatOverlay } from './chat-overlay.tsx'
 import styles from './cockpit.module.css'
 import { type Cockpit, openCockpit } from './cockpit.ts'
 import { CommandInputs } from './command-inputs.tsx'
-import { Controls } from './controls.tsx'
-import { LinkNotice } from './link-notice.tsx'
-import { StatusBar } from './status-bar.tsx'
+import { useDriveActions } from './drive-actions.ts'
+import { Figures } from './figures.tsx'
+import { useFullScreen } from './full-screen.ts'
+import { createHud, type Hud } from './hud.ts'
+import { useHudKeys } from './hud-keys.ts'
+import { findLatchedStop } from './latched-stop.ts'
+import { LeaveGuard } from './leave-guard.tsx'
+import { Notices } from './notices.tsx'
+import { Picture } from './picture.tsx'
+import { toggleFloating } from './picture-in-picture.ts'
+import { Sheets } from './sheets.tsx'
 import { Stick } from './stick.tsx'
 import { StopBar } from './stop-bar.tsx'
+import { TopBar } from './top-bar.tsx'
+import { useHaptics } from './use-haptics.ts'
+import { useHudActions } from './use-hud-actions.ts'
+import { useSafeArea } from './use-safe-area.ts'
+import { useWakeLock } from './wake-lock.ts'
 
 interface Props {
   readonly session: SessionDetail
+  /** When the session was loaded, in Unix milliseconds. */
+  readonly fetchedAtMs: number
   readonly live: LiveSession
   readonly status: SessionStatus
 }
 
-/** Shows video, telemetry and controls of an open session to its operator. */
-export function CockpitView({ session, live, status }: Props) {
-  const cockpit = useCockpit(session, live)
-  const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
-  if (!cockpit) return <Loading />
+/** Shows an open session to its operator: the picture in the whole window, and on it instruments and controls. */
+export function CockpitView(props: Props) {
+  const cockpit = useCockpit(props.session, props.live)
+  const [hud] = useState(createHud)
+  useSafeArea()
+  return cockpit ? <Layout {...props} cockpit={cockpit} hud={hud} /> : <Loading />
+}
+
+function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
+  const { session, fetchedAtMs, live, status, cockpit, hud } = props
+  const { operatorConnection, preferences, plan } = cockpit
+  const root = useRef<HTMLDivElement>(null)
+  const [watch, setWatch] = useState<VideoWatch>()
+  const readAges = useReadAges(watch, operatorConnection.ages)
+  const actions = useDriveActions(session, status)
+  const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
+  const perform = useHudActions({ hud, preferences, actions, toggleFullScreen })
+  useHudKeys(perform)
+  useWakeLock(status === 'ACTIVE')
+  useHaptics(cockpit, session)
+  const float = useCallback(() => {
+    if (root.current) toggleFloating(root.current).catch((cause) => console.warn('floating:', cause))
+  }, [])
+  const inForce = findLatchedStop(
+    useStore(operatorConnection.link),
+    useStore(operatorConnection.state),
+    live.events,
+  )
   return (
-    <Stack gap="md" className={styles.cockpit}>
-      <StatusBar cockpit={cockpit} status={status} />
-      <LinkNotice operatorConnection={cockpit.operatorConnection} />
-      <Panels
-        ratio={2}
-        main={
-          <>
-            <div className={styles.view}>
-              <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
-              {cockpit.plan.drives && <Stick cockpit={cockpit} />}
-            </div>
-            <SessionActions live={live} />
-            {cockpit.plan.drives && <Controls cockpit={cockpit} />}
-            <CommandInputs cockpit={cockpit} />
-          </>
-        }
-        telemetry={
-          <Paper withBorder p="md">
-            <TelemetryView
-              subscribe={cockpit.operatorConnection.telemetry.subscribe}
-              schema={telemetrySchema}
-              predict={cockpit.predict}
-            />
-          </Paper>
-        }
-        chat={
-          <Section gap="xs" title="Chat">
-            <ChatPanel live={live} />
-          </Section>
-        }
-        details={
-          <>
-            <Section gap="xs" title="Extension">
-              <ExtensionPanel live={live} />
-            </Section>
-            <Section gap="xs" title="Event log">
-              <EventLog live={live} />
-            </Section>
-          </>
-        }
-      />
-      <StopBar cockpit={cockpit} session={session} live={live} />
-    </Stack>
+    <>
+      <div
+        ref={root}
+        className={styles.cockpit}
+        data-hand={useStore(preferences.hand)}
+        data-bare={useStore(hud.isBare)}
+        data-stopped={inForce !== undefined}
+      >
+        <Picture cockpit={cockpit} session={session} hud={hud} readAges={readAges} onWatch={setWatch} />
+        <TopBar
+          cockpit={cockpit}
+          session={{ ...session, status }}
+          fetchedAtMs={fetchedAtMs}
+          readAges={readAges}
+        />
+        <Notices cockpit={cockpit} session={session} live={live} />
+        {useStore(hud.areInputsShown) && <CommandInputs cockpit={cockpit} />}
+        {plan.drives && <Stick cockpit={cockpit} />}
+        <Figures cockpit={cockpit} session={session} />
+        <ChatOverlay live={live} hud={hud} />
+        <BottomBar cockpit={cockpit} actions={actions} hud={hud} perform={perform} onFloat={float} />
+      </div>
+      <StopBar cockpit={cockpit} session={session} inForce={inForce} />
+      <Sheets cockpit={cockpit} live={live} hud={hud} />
+      <LeaveGuard cockpit={cockpit} robotName={session.robot_name} />
+    </>
   )
 }
 
 /** Opens a cockpit while the component is mounted. Closing it sends a zero command to the robot. */
-function useCockpit({ robot_id: robotId, control_schema }: SessionDetail, { room }: LiveSession) {
+function useCockpit(session: SessionDetail, { room }: LiveSession) {
+  const { robot_id: robotId, robot_type: robotType, control_schema } = session
   const { rest } = usePlatform()
   const [cockpit, setCockpit] = useState<Cockpit>()
   // As text: a refetch returns a new object, which must not open another cockpit.
   const schemaText = JSON.stringify(control_schema)
   useEffect(() => {
-    const opened = openCockpit({ rest, room, robotId, controlSchema: schemaOf(schemaText) })
+    const opened = openCockpit({ rest, room, robotId, robotType, controlSchema: schemaOf(schemaText) })
     setCockpit(opened)
     return () => {
       opened.close()
       setCockpit(undefined)
     }
-  }, [rest, room, robotId, schemaText])
+  }, [rest, room, robotId, robotType, schemaText])
   return cockpit
 }
 

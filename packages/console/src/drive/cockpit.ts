@@ -45,6 +45,8 @@ export interface Cockpit {
   readonly axes: Store<Axes>
   /** Releases all inputs and stops the robot. */
   stop(): void
+  /** Releases all inputs, and so halts the robot. */
+  release(): void
   /** Releases all inputs and closes the connection. */
   close(): void
 }
@@ -53,12 +55,13 @@ export interface CockpitOptions {
   readonly rest: RestClient
   readonly room: SessionRoom
   readonly robotId: string
+  readonly robotType: string
   /** The commands that the robot accepts; null when none are declared. */
   readonly controlSchema: ControlSchema | null
 }
 
-export function openCockpit({ rest, room, robotId, controlSchema }: CockpitOptions): Cockpit {
-  const preferences = loadPreferences(robotId)
+export function openCockpit({ rest, room, robotId, robotType, controlSchema }: CockpitOptions): Cockpit {
+  const preferences = loadPreferences(robotId, robotType)
   const axes = createStore(atRest)
   const plan = controlPlanOf(controlSchema)
   const inputValues = createStore<ReadonlyMap<ControlInput, InputValue>>(new Map())
@@ -95,7 +98,7 @@ export function openCockpit({ rest, room, robotId, controlSchema }: CockpitOptio
   const gamepad = createGamepadInput({
     steer: (to) => commandSender.steer('gamepad', to),
     stop: () => canStop() && stop(),
-    deadZone: preferences.deadZone.get,
+    profile: preferences.controls.get,
   })
   function release(): void {
     commandSender.release()
@@ -131,6 +134,7 @@ export function openCockpit({ rest, room, robotId, controlSchema }: CockpitOptio
     preferences,
     axes,
     stop,
+    release,
     stopState: operatorStop.state,
     close() {
       release()

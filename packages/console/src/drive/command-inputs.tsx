@@ -3,6 +3,7 @@ import type { KeyboardEvent } from 'react'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import type { ControlInput, InputValue } from './control-plan.ts'
+import styles from './controls.module.css'
 import { SpeedInput } from './speed-input.tsx'
 
 /** Shows the inputs that the robot declares beyond driving. They are sent while the button is held. */
@@ -21,7 +22,7 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
   const release = () => commandSender.hold(false)
   const onEnter = (event: KeyboardEvent) => event.key === 'Enter' && !event.repeat && hold()
   return (
-    <Paper withBorder p="md" component="section" aria-label="Robot inputs">
+    <Paper p="md" component="section" aria-label="Robot inputs" className={styles.inputs}>
       <Stack gap="sm">
         {plan.speeds.map((input) => (
           <SpeedInput key={input.path.join('.')} input={input} cockpit={cockpit} />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { SessionStatus } from '@wheelhouse/protocol'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import { useLiveSession } from '../live/hooks.ts'
@@ -14,20 +14,24 @@ import { CockpitView } from './cockpit-view.tsx'
 
 /** Shows the cockpit to the operator of a session. */
 export function DrivePage() {
-  const { sessionId } = useParams({ from: '/shell/drive/$sessionId' })
+  const { sessionId } = useParams({ from: '/full-window/drive/$sessionId' })
   const { rest } = usePlatform()
   const query = useQuery(sessionQuery(rest, sessionId))
   return (
     <ResourcePage query={query} kind="Session" back={<LinkButton to="/sessions">All sessions</LinkButton>}>
-      {(session) => <OperatorCockpit key={sessionId} session={session} />}
+      {(session) => <OperatorCockpit key={sessionId} session={session} fetchedAtMs={query.dataUpdatedAt} />}
     </ResourcePage>
   )
 }
 
-function OperatorCockpit({ session }: { session: SessionDetail }) {
+function OperatorCockpit({ session, fetchedAtMs }: { session: SessionDetail; fetchedAtMs: number }) {
   const me = useMe()
   const live = useLiveSession(session.id)
   const status = live?.session?.status ?? session.status
+  const title = `Drive ${session.robot_name}`
+  useEffect(() => {
+    document.title = `${title} · Wheelhouse`
+  }, [title])
   if (session.operator_id !== me.id) {
     return (
       <DriveUnavailable session={session} title="You are not the operator of this session">
@@ -37,11 +41,7 @@ function OperatorCockpit({ session }: { session: SessionDetail }) {
   }
   if (status !== 'ACTIVE' && status !== 'PAUSED') return <NotOpen session={session} status={status} />
   if (!live) return <Loading />
-  return (
-    <Page title={`Drive ${session.robot_name}`}>
-      <CockpitView session={session} live={live} status={status} />
-    </Page>
-  )
+  return <CockpitView session={session} fetchedAtMs={fetchedAtMs} live={live} status={status} />
 }
 
 const NotOpen = ({ session, status }: { session: SessionDetail; status: SessionStatus }) =>

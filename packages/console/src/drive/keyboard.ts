@@ -44,13 +44,28 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
 
   function onKeyDown(event: KeyboardEvent): void {
     const modified = event.ctrlKey || event.metaKey || event.altKey
-    if (STOP_KEYS.has(event.code) && !modified && !isTyping()) return onStopKey(event)
+    if (STOP_KEYS.has(event.code) && !modified && !isTyping() && !switchesSetting(event))
+      return onStopKey(event)
+    if (event.code === 'Escape' && !modified && leavesField(event)) return onStopKey(event)
     const axes = DRIVE_KEYS[event.code]
     if (!axes || modified || usesArrows()) return
     event.preventDefault()
     if (event.repeat || held.has(event.code)) return
     held.set(event.code, axes)
     emitAxes()
+  }
+
+  /** Returns whether Space changes a switch or a choice of a dialog. The dialog takes the keys that drive as well. */
+  const switchesSetting = ({ code }: KeyboardEvent) =>
+    code === 'Space' &&
+    document.activeElement?.closest('[role=dialog] :is([type=checkbox], [type=radio])') != null
+
+  /** Leaves the text field, so that the next key is no text. Returns false if Escape belongs to the field. */
+  function leavesField(event: KeyboardEvent): boolean {
+    const field = document.activeElement
+    if (event.isComposing || field?.getAttribute('aria-expanded') === 'true') return false
+    if (field instanceof HTMLElement) field.blur()
+    return true
   }
 
   function onStopKey(event: KeyboardEvent): void {

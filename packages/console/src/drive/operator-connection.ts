@@ -1,9 +1,10 @@
-import { type DriveBattery, type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
+import { type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
 import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
+import { type BatteryReading, createBatteryTrend } from './battery-trend.ts'
 import type { ControlData } from './control-plan.ts'
 import { createLatencyStats, type LatencyStats } from './latency-stats.ts'
 
@@ -27,8 +28,8 @@ export interface OperatorConnection {
   readonly congestion: Store<Congestion>
   /** Returns the transport of commands at present. */
   transport(): OperatorLink['transport']
-  /** Returns the last reported charge of the robot. */
-  battery(): DriveBattery | undefined
+  /** The charge of the robot, and its trend. */
+  readonly battery: Store<BatteryReading | undefined>
   readonly telemetry: TelemetryFeed
   /** Returns how old the newest telemetry and the newest frame of any kind are. */
   ages(): LinkAges
@@ -53,7 +54,8 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
   const congestion = createStore<Congestion>(NO_CONGESTION)
   const telemetry = createTelemetryFeed()
   const latencyStats = createLatencyStats()
-  let battery: DriveBattery | undefined
+  const batteryTrend = createBatteryTrend()
+  const battery = createStore<BatteryReading | undefined>(undefined)
   let link: OperatorLink | undefined
   const ages = linkAgesOf({ telemetry, silentMs: () => link?.silentMs ?? null })
 
@@ -66,8 +68,9 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       onState: (next) => state.set(next),
       onLimits: (next) => limits.set(next),
       onCongestion: (next) => isCurrent() && congestion.set(next),
-      onBattery: (next) => {
-        battery = next
+      onBattery: ({ battery: charge, at }) => {
+        batteryTrend.add(charge, at)
+        battery.set(batteryTrend.read())
       },
       onAck: (_seq, roundTripMs) => latencyStats.acknowledged(roundTripMs),
       onDropped: (_seq, reason) => latencyStats.dropped(reason),
@@ -109,7 +112,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     ages,
     latencyStats,
     transport: () => link?.transport ?? 'websocket',
-    battery: () => battery,
+    battery,
     canDrive() {
       const drive = state.get()
       const ready = drive?.status === 'ACTIVE' && drive.robot_connected && drive.stop?.latched !== true

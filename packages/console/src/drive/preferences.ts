@@ -1,42 +1,45 @@
-import { createStore, type Store } from '../ui/store.ts'
+import type { Store } from '../ui/store.ts'
+import { type ControlProfile, loadControlProfile } from './control-profile.ts'
+import { createPersisted } from './persisted.ts'
 
-const DEAD_ZONE_KEY = 'wheelhouse-dead-zone'
+const HAND_KEY = 'wheelhouse-hand'
 const limitKey = (robotId: string) => `wheelhouse-speed-limit:${robotId}`
 
 export const MIN_SPEED_LIMIT = 0.05
-export const MAX_DEAD_ZONE = 0.5
+export const LIMIT_STEP = 0.05
 
 /** The operator's drive settings, stored in this browser. */
 export interface DrivePreferences {
   /** The allowed share of full speed for this robot: `MIN_SPEED_LIMIT` to 1. */
   readonly limit: Store<number>
-  /** The dead zone of gamepads: 0 to `MAX_DEAD_ZONE`. */
-  readonly deadZone: Store<number>
+  /** Changes the limit by this number of steps of 5 %. */
+  stepLimit(steps: number): void
+  /** How a gamepad drives robots of this type. */
+  readonly controls: Store<ControlProfile>
+  /** The hand that holds the stick on a phone. */
+  readonly hand: Store<Hand>
 }
 
-export const loadPreferences = (robotId: string): DrivePreferences => ({
-  limit: createPersistedNumber(limitKey(robotId), { min: MIN_SPEED_LIMIT, max: 1, fallback: 0.5 }),
-  deadZone: createPersistedNumber(DEAD_ZONE_KEY, { min: 0, max: MAX_DEAD_ZONE, fallback: 0.15 }),
-})
+export type Hand = 'right' | 'left'
 
-/** Creates a number that is stored in this browser, if the browser allows it. */
+export function loadPreferences(robotId: string, robotType: string): DrivePreferences {
+  const limit = createPersistedNumber(limitKey(robotId), { min: MIN_SPEED_LIMIT, max: 1, fallback: 0.5 })
+  const clamp = (share: number) => Math.min(1, Math.max(MIN_SPEED_LIMIT, share))
+  return {
+    limit,
+    stepLimit: (steps) =>
+      limit.update((share) => clamp((Math.round(share / LIMIT_STEP) + steps) * LIMIT_STEP)),
+    controls: loadControlProfile(robotType),
+    hand: createPersisted<Hand>(HAND_KEY, 'right', (text) => (text === 'left' ? 'left' : 'right')),
+  }
+}
+
 function createPersistedNumber(
   key: string,
   range: { min: number; max: number; fallback: number },
 ): Store<number> {
-  const store = createStore(range.fallback)
-  try {
-    const stored = Number(localStorage.getItem(key) ?? Number.NaN)
-    if (stored >= range.min && stored <= range.max) store.set(stored)
-  } catch {
-    // Without storage the default applies.
-  }
-  store.subscribe(() => {
-    try {
-      localStorage.setItem(key, String(store.get()))
-    } catch {
-      // Without storage the value lasts until the page closes.
-    }
+  return createPersisted(key, range.fallback, (text) => {
+    const stored = Number(text)
+    return stored >= range.min && stored <= range.max ? stored : range.fallback
   })
-  return store
 }

@@ -1,10 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { shellRoute } from '../app/root-routes.ts'
+import { fullWindowRoute } from '../app/root-routes.ts'
 
-/** The cockpit of a session. The pages of the session link to it, the navigation does not. */
+/** The cockpit of a session, which fills the window. The pages of the session link to it, the navigation does not. */
 export const driveRoutes = [
   createRoute({
-    getParentRoute: () => shellRoute,
+    getParentRoute: () => fullWindowRoute,
     path: '/drive/$sessionId',
     component: lazyRouteComponent(() => import('./drive.page.tsx'), 'DrivePage'),
   }),

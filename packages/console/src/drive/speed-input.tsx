@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
 import { type KeyboardEvent, type PointerEvent, useId, useRef } from 'react'
 import { useStore } from '../ui/store.ts'
-import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
 import { type ControlInput, speedOf } from './control-plan.ts'
+import styles from './controls.module.css'
 
 const KEYS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }
 

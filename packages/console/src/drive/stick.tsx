@@ -1,7 +1,7 @@
 import { type PointerEvent, useEffect, useRef } from 'react'
 import { atRest } from './axes.ts'
-import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
+import styles from './controls.module.css'
 
 /** The travel of the knob, in percent of its size. */
 const TRAVEL = 75

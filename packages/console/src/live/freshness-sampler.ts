@@ -4,7 +4,7 @@ import { type Freshness, type FreshnessAges, freshnessOf, looksEqual } from './f
 export type ReadAges = () => FreshnessAges
 
 /** Runs a callback before the next picture of the display. Returns a function that cancels it. */
-export type NextFrame = (callback: () => void) => () => void
+type NextFrame = (callback: () => void) => () => void
 
 /** The sampled freshness, as an external store of React. */
 export interface FreshnessSampler {

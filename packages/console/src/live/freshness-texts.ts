@@ -1,6 +1,6 @@
 import type { FreshnessSource, FreshnessState } from './freshness.ts'
 
-/** What is too old, as a headline. */
+/** The headline by the source that is too old. */
 export const blindTexts: Record<FreshnessSource, string> = {
   picture: 'Picture frozen',
   telemetry: 'No telemetry',

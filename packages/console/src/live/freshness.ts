@@ -26,7 +26,7 @@ export interface Freshness {
   readonly isPictureUnknown: boolean
 }
 
-export const stateOfAge = (ageMs: number): FreshnessState =>
+const stateOfAge = (ageMs: number): FreshnessState =>
   ageMs >= BLIND_MS ? 'BLIND' : ageMs >= DELAYED_MS ? 'DELAYED' : 'LIVE'
 
 /** Returns the freshness of the whole, which is that of its oldest source. */
@@ -53,24 +53,14 @@ export function looksEqual(before: Freshness, after: Freshness): boolean {
   return before.oldest === after.oldest && isSameStep
 }
 
-const milliseconds = new Intl.NumberFormat(undefined, {
-  style: 'unit',
-  unit: 'millisecond',
-  maximumFractionDigits: 0,
-})
-const tenths = new Intl.NumberFormat(undefined, {
-  style: 'unit',
-  unit: 'second',
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-})
-const seconds = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'second', maximumFractionDigits: 0 })
-const minutes = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'minute', maximumFractionDigits: 0 })
+// Symbols of units are the same in every language, unlike the abbreviations of `Intl`.
+const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
+const tenths = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
 /** Returns an age as `420 ms`, `2.1 s`, `12 s` or `3 min`; rounded down. */
 export function ageText(ageMs: number): string {
-  if (ageMs < 1_000) return milliseconds.format(Math.floor(ageMs / FINE_STEP_MS) * FINE_STEP_MS)
-  if (ageMs < 10_000) return tenths.format(Math.floor(ageMs / 100) / 10)
-  if (ageMs < 120_000) return seconds.format(Math.floor(ageMs / 1_000))
-  return minutes.format(Math.floor(ageMs / 60_000))
+  if (ageMs < 1_000) return `${whole.format(Math.floor(ageMs / FINE_STEP_MS) * FINE_STEP_MS)} ms`
+  if (ageMs < 10_000) return `${tenths.format(Math.floor(ageMs / COARSE_STEP_MS) / 10)} s`
+  if (ageMs < 120_000) return `${whole.format(Math.floor(ageMs / 1_000))} s`
+  return `${whole.format(Math.floor(ageMs / 60_000))} min`
 }

@@ -7,8 +7,10 @@ import { createStore, type Store } from '../ui/store.ts'
 export interface NotificationFeed {
   /** The number of unread notifications, undefined until known. */
   readonly unread: Store<number | undefined>
-  /** Calls `onNotification` once for every notification after id `after`. Later calls of `follow` are ignored. */
-  follow(after: string, onNotification: (notification: NotificationEvent) => void): void
+  /** Follows the notifications after id `after`. Later calls are ignored. */
+  follow(after: string): void
+  /** Calls a listener once for every followed notification. Returns a function that unsubscribes. */
+  subscribe(listener: (notification: NotificationEvent) => void): () => void
 }
 
 /** The query keys to invalidate, by kind of notification. */
@@ -25,12 +27,17 @@ const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
 
 export function createNotificationFeed(hub: HubClient, queries: QueryClient): NotificationFeed {
   const unread = createStore<number | undefined>(undefined)
+  const listeners = new Set<(notification: NotificationEvent) => void>()
   let following = false
   const refresh = (queryKey: readonly string[]) => void queries.invalidateQueries({ queryKey })
   const report = (cause: unknown) => console.warn('notifications:', cause)
   return {
     unread,
-    follow(after, onNotification) {
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    follow(after) {
       if (following) return
       following = true
       hub
@@ -39,7 +46,7 @@ export function createNotificationFeed(hub: HubClient, queries: QueryClient): No
             refresh(keys.notifications)
             const kind = notification.type.split('.')[0] ?? ''
             for (const queryKey of invalidatedKeys[kind] ?? []) refresh(queryKey)
-            onNotification(notification)
+            for (const listener of [...listeners]) listener(notification)
           },
           { after },
         )

@@ -3,28 +3,20 @@ import { useDisclosure } from '@mantine/hooks'
 import { notifications as toasts } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import type { NotificationEvent } from '@wheelhouse/protocol'
-import { lazy, Suspense, useEffect } from 'react'
-import { usePlatform } from '../app/platform.ts'
+import { lazy, Suspense, useCallback } from 'react'
 import { IconBell } from '../ui/icons.tsx'
+import { type NotificationText, useNewNotifications } from './use-new-notifications.ts'
 import { useNotifications } from './use-notifications.ts'
 
 const NotificationDrawer = lazy(() => import('./drawer.tsx'))
 
 /** Opens the notifications, shows the unread count and pops up new notifications. */
 export function NotificationBell() {
-  const { live } = usePlatform()
-  const { notifications, unread } = useNotifications()
+  const { unread } = useNotifications()
   const navigate = useNavigate()
   const [opened, { open: openList, close }] = useDisclosure(false)
-  const newest = notifications && (notifications[0]?.id ?? '0')
-  useEffect(() => {
-    if (newest === undefined) return
-    // Loaded in advance, but not part of the first view.
-    const texts = import('./texts.ts')
-    texts.catch(() => undefined)
-    const show = ({ textOf }: Awaited<typeof texts>, notification: NotificationEvent) => {
-      const { title, detail, sessionId, exportId } = textOf(notification)
-      const { id } = notification
+  const show = useCallback(
+    ({ id }: NotificationEvent, { title, detail, sessionId, exportId }: NotificationText) => {
       // Pop-ups render outside of the router, so they cannot use its links.
       const open = () => {
         toasts.hide(id)
@@ -34,14 +26,10 @@ export function NotificationBell() {
       const link = sessionId ? 'View session' : exportId && 'View export'
       const message = link ? <ToastLink detail={detail} link={link} onOpen={open} /> : detail
       toasts.show({ id, title, message })
-    }
-    live.notifications.follow(newest, (notification) => {
-      texts.then(
-        (loaded) => show(loaded, notification),
-        (cause: unknown) => console.warn('notifications:', cause),
-      )
-    })
-  }, [newest, live, navigate])
+    },
+    [navigate],
+  )
+  useNewNotifications(show)
   const label = unread > 0 ? `Notifications, ${unread} unread` : 'Notifications'
   return (
     <>

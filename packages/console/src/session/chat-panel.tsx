@@ -11,7 +11,7 @@ import { Time } from '../ui/time.tsx'
 import { ChatForm } from './chat-form.tsx'
 
 /** Shows the chat of a session: messages, outgoing messages and typing participants. */
-export function ChatPanel({ live }: { live: LiveSession }) {
+export function ChatPanel({ live, height = 280 }: { live: LiveSession; height?: number | string }) {
   const me = useMe()
   const connection = useConnection()
   const { events, outgoing, typing, caughtUp, error, room } = live
@@ -22,7 +22,7 @@ export function ChatPanel({ live }: { live: LiveSession }) {
   if (error) return <Problem error={error} />
   return (
     <Stack gap="xs">
-      <Scroller length={messages.length + outgoing.length}>
+      <Scroller length={messages.length + outgoing.length} height={height}>
         <Stack gap="xs" role="log" aria-label="Chat">
           {messages.map((event) => (
             <Message key={event.seq} event={event} meId={me.id} />
@@ -49,7 +49,8 @@ export function ChatPanel({ live }: { live: LiveSession }) {
 }
 
 /** Scrolls to new messages, unless the user has scrolled up. */
-function Scroller({ length, children }: { length: number; children: ReactNode }) {
+function Scroller(props: { length: number; height: number | string; children: ReactNode }) {
+  const { length, height, children } = props
   const viewport = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when a message was added
@@ -62,7 +63,7 @@ function Scroller({ length, children }: { length: number; children: ReactNode })
   }
   return (
     <ScrollArea
-      h={280}
+      h={height}
       viewportRef={viewport}
       onScrollPositionChange={onScroll}
       viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Messages' }}

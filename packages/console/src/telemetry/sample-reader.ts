@@ -14,6 +14,10 @@ export interface Sightings {
 export interface SampleReader {
   pose(data: unknown): Pose | undefined
   sightings(data: unknown): Sightings
+  /** Returns the speed forwards, in metres per second. */
+  speedMps(data: unknown): number | undefined
+  /** Returns the nearest obstacle or return of the lidar. */
+  nearest(data: unknown): Sighting | undefined
   /** Returns the values with labels and units, up to 40. */
   readings(data: unknown): readonly Reading[]
 }
@@ -36,8 +40,10 @@ const Scan = z.object({
   ranges_m: z.array(z.number()),
 })
 
-/** Without a schema a sample has a pose if it has the field `pose` of the simulated robot. */
+/** Without a schema a sample has a pose if it has the field `pose` of the simulated robot; and so on. */
 const undeclaredPose = ['pose']
+const undeclaredVelocity = ['velocity']
+const undeclaredObstacle = ['nearest_obstacle']
 
 /** Creates a reader. @param schema the telemetry that the robot declares; null for none */
 export function createSampleReader(schema: TelemetrySchema | null): SampleReader {
@@ -45,13 +51,17 @@ export function createSampleReader(schema: TelemetrySchema | null): SampleReader
   const pathsOf = (kind: TelemetryKind) =>
     fields.filter((field) => field.kind === kind).map(({ path }) => path)
   const [posePath] = schema ? pathsOf('pose') : [undeclaredPose]
+  const [velocityPath] = schema ? pathsOf('velocity') : [undeclaredVelocity]
   const [obstaclePaths, scanPaths] = [pathsOf('obstacles'), pathsOf('scan')]
+  const obstaclesAt = (data: unknown, paths: readonly (readonly string[])[]) =>
+    paths.flatMap((path) => Obstacles.safeParse(valueAt(data, path)).data ?? [])
+  const scanOf = (data: unknown) => scanPaths.flatMap((path) => returnsOf(valueAt(data, path)))
   return {
     pose: (data) => posePath && PoseValue.safeParse(valueAt(data, posePath)).data,
-    sightings: (data) => ({
-      obstacles: obstaclePaths.flatMap((path) => Obstacles.safeParse(valueAt(data, path)).data ?? []),
-      scan: scanPaths.flatMap((path) => returnsOf(valueAt(data, path))),
-    }),
+    sightings: (data) => ({ obstacles: obstaclesAt(data, obstaclePaths), scan: scanOf(data) }),
+    speedMps: (data) => velocityPath && VelocityValue.safeParse(valueAt(data, velocityPath)).data?.linear_mps,
+    nearest: (data) =>
+      nearestOf([...obstaclesAt(data, schema ? obstaclePaths : [undeclaredObstacle]), ...scanOf(data)]),
     readings: (data) => (schema ? declaredReadings(data, schema) : readingsOf(data)),
   }
 }
@@ -140,10 +150,15 @@ function textOf(kind: TelemetryKind, value: unknown): string | undefined {
 
 function nearestText(sightings: readonly Sighting[] | undefined): string | undefined {
   if (sightings === undefined) return undefined
-  const [first, ...others] = sightings
-  if (first === undefined) return 'none'
-  const nearest = others.reduce((a, b) => (b.distanceM < a.distanceM ? b : a), first)
-  return `${nearest.distanceM.toFixed(2)} m, ${formatBearing(nearest.bearingRad)}`
+  const nearest = nearestOf(sightings)
+  return nearest ? `${nearest.distanceM.toFixed(2)} m, ${formatBearing(nearest.bearingRad)}` : 'none'
+}
+
+function nearestOf(sightings: readonly Sighting[]): Sighting | undefined {
+  let nearest: Sighting | undefined
+  for (const sighting of sightings)
+    if (nearest === undefined || sighting.distanceM < nearest.distanceM) nearest = sighting
+  return nearest
 }
 
 function scanText(value: unknown): string {

@@ -12,13 +12,18 @@ interface Props {
   readonly schema: TelemetrySchema | null
   /** Stable between renders. */
   readonly predict?: Predict
+  /** Class names that replace those of the panel, for a page that places its parts itself. */
+  readonly classNames?: Readonly<Record<'panel' | 'age' | 'map' | 'proximity' | 'values', string | undefined>>
 }
+
+const { panel, age, map, values } = styles
+const panelClassNames = { panel, age, map, proximity: map, values }
 
 /**
  * Shows telemetry: a map with pose and trail, the proximity of the robot, all values, and the age of the newest
  * sample.
  */
-export function TelemetryView({ subscribe, schema, predict }: Props) {
+export function TelemetryView({ subscribe, schema, predict, classNames = panelClassNames }: Props) {
   const map = useRef<HTMLCanvasElement>(null)
   const proximity = useRef<HTMLCanvasElement>(null)
   const values = useRef<HTMLDListElement>(null)
@@ -34,19 +39,23 @@ export function TelemetryView({ subscribe, schema, predict }: Props) {
     return runTelemetryPanel({ subscribe, reader: createSampleReader(schema), elements, predict })
   }, [subscribe, schema, predict])
   return (
-    <section className={styles.panel} aria-label="Telemetry">
-      <p className={styles.age}>
+    <section className={classNames.panel} aria-label="Telemetry">
+      <p className={classNames.age}>
         Telemetry: <span ref={age}>no data yet</span>
       </p>
-      <canvas ref={map} className={styles.map} role="img" aria-label="Map: no position yet" hidden />
+      <canvas ref={map} className={classNames.map} role="img" aria-label="Map: no position yet" hidden />
       <canvas
         ref={proximity}
-        className={styles.map}
+        className={classNames.proximity}
         role="img"
         aria-label="Obstacles around the robot, its heading up"
         hidden
       />
-      <dl ref={values} className={styles.values} />
+      <dl
+        ref={values}
+        className={classNames.values}
+        tabIndex={classNames === panelClassNames ? undefined : 0}
+      />
     </section>
   )
 }

@@ -1,0 +1,41 @@
+import { percent } from '../ui/percent.ts'
+import { useStore } from '../ui/store.ts'
+import type { BatteryReading } from './battery-trend.ts'
+import { wholeMinutes } from './figure-texts.ts'
+import type { OperatorConnection } from './operator-connection.ts'
+import styles from './top-bar.module.css'
+
+const levels = { good: 'good', low: 'fair', critical: 'bad' } as const
+const arrows: Record<BatteryReading['trend'], string> = {
+  charging: '▲',
+  draining: '▼',
+  level: '',
+  unknown: '',
+}
+
+/** Shows the charge of the robot, its trend and, while it drains, how long it lasts. */
+export function Battery({ operatorConnection }: { operatorConnection: OperatorConnection }) {
+  const reading = useStore(operatorConnection.battery)
+  return (
+    <span
+      className={styles.figure}
+      data-testid="battery"
+      data-level={reading ? levels[reading.level] : 'unknown'}
+      title={textOf(reading)}
+    >
+      <span className={styles.batteryIcon} aria-hidden="true" />
+      {reading ? percent(reading.charge) : '– %'}
+      {reading && <span aria-hidden="true">{arrows[reading.trend]}</span>}
+      {reading?.minutesLeft !== undefined && (
+        <span className={styles.minor}>~{wholeMinutes(reading.minutesLeft)}</span>
+      )}
+    </span>
+  )
+}
+
+function textOf(reading: BatteryReading | undefined): string {
+  if (reading === undefined) return 'Battery unknown'
+  if (reading.level === 'critical') return 'Battery almost empty'
+  if (reading.level === 'low') return 'Battery low'
+  return reading.trend === 'charging' ? 'Battery charging' : 'Battery'
+}

@@ -1,0 +1,101 @@
+import { useState } from 'react'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { messageOf } from '../ui/message-of.ts'
+import { useStore } from '../ui/store.ts'
+import styles from './bottom-bar.module.css'
+import type { Cockpit } from './cockpit.ts'
+import type { DriveActions } from './drive-actions.ts'
+import { type Hud, toggle } from './hud.ts'
+import { HudButton } from './hud-button.tsx'
+import type { HudAction } from './hud-keys.ts'
+import { canFloat } from './picture-in-picture.ts'
+
+interface Props {
+  readonly cockpit: Cockpit
+  readonly actions: DriveActions
+  readonly hud: Hud
+  readonly perform: (action: HudAction) => void
+  readonly onFloat: () => void
+}
+
+/** Shows the actions of the session and the tools of the cockpit. The stop has its own button. */
+export function BottomBar({ cockpit, actions, hud, perform, onFloat }: Props) {
+  const { isPaused, canResume, isBusy, error } = actions
+  return (
+    <footer className={styles.bottomBar}>
+      <HudButton
+        data-testid="pause"
+        className={styles.pause}
+        isPrimary={isPaused}
+        hint={isPaused ? 'R' : 'P'}
+        disabled={isBusy || (isPaused && !canResume)}
+        onClick={isPaused ? actions.resume : actions.pause}
+      >
+        {isPaused ? 'Resume' : 'Pause'}
+      </HudButton>
+      <ConfirmButton
+        className={styles.end}
+        variant="default"
+        question="End this session?"
+        consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
+        confirmLabel="End session"
+        onConfirm={actions.end}
+      >
+        End
+      </ConfirmButton>
+      {error !== undefined && (
+        <span className={styles.problem} role="alert">
+          {messageOf(error)}
+        </span>
+      )}
+      <GamepadState cockpit={cockpit} />
+      <Tools cockpit={cockpit} hud={hud} perform={perform} onFloat={onFloat} />
+    </footer>
+  )
+}
+
+function GamepadState({ cockpit }: { cockpit: Cockpit }) {
+  const name = useStore(cockpit.gamepad.name)
+  return (
+    <span className={styles.gamepad} role="status" title={name} data-connected={name !== undefined}>
+      {name === undefined ? 'No gamepad' : `Gamepad: ${name}`}
+    </span>
+  )
+}
+
+/** Lists the tools: in a row, or on a phone in a menu. */
+function Tools({ cockpit, hud, perform, onFloat }: Omit<Props, 'actions'>) {
+  const [isOpen, setOpen] = useState(false)
+  const { plan } = cockpit
+  return (
+    <>
+      <HudButton className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        More
+      </HudButton>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the buttons in it take the keys */}
+      <div className={styles.tools} data-open={isOpen} onClick={() => setOpen(false)}>
+        {(plan.inputs.length > 0 || plan.speeds.length > 0) && (
+          <HudButton onClick={() => toggle(hud.areInputsShown)}>Inputs</HudButton>
+        )}
+        <HudButton onClick={() => hud.sheet.set('controls')}>Controls</HudButton>
+        <HudButton hint="?" onClick={() => perform('keys')}>
+          Keys
+        </HudButton>
+        <HudButton onClick={() => hud.sheet.set('details')}>Session log</HudButton>
+        <HudButton hint="T" onClick={() => perform('values')}>
+          Telemetry
+        </HudButton>
+        <HudButton hint="M" onClick={() => perform('swap')}>
+          Map
+        </HudButton>
+        <HudButton hint="`" onClick={() => perform('overlay')}>
+          Overlay
+        </HudButton>
+        <HudButton hint="F" onClick={() => perform('fullScreen')}>
+          Full screen
+        </HudButton>
+        {canFloat() && <HudButton onClick={onFloat}>Float picture</HudButton>}
+      </div>
+    </>
+  )
+}

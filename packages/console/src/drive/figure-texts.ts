@@ -1,0 +1,32 @@
+import { normalAngle } from '@wheelhouse/sdk'
+
+const unit = (name: string, digits: number, unitDisplay: 'short' | 'narrow' = 'short') =>
+  new Intl.NumberFormat(undefined, {
+    style: 'unit',
+    unit: name,
+    unitDisplay,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+
+const speeds = unit('meter-per-second', 2)
+const distances = unit('meter', 1)
+const angles = unit('degree', 0, 'narrow')
+const milliseconds = unit('millisecond', 0)
+const minutes = unit('minute', 0)
+
+/** The farthest distance that fits into its figure. */
+const MAX_DISTANCE_M = 99.9
+
+/** Returns a speed as `0.42 m/s`. */
+export const speed = (mps: number): string => speeds.format(Math.abs(mps) < 0.005 ? 0 : mps)
+/** Returns a distance as `0.8 m`. */
+export const distance = (metres: number): string => distances.format(metres)
+export const atMost = (metres: number): number => Math.min(metres, MAX_DISTANCE_M)
+/** Returns a heading as `12°`, as the map and the telemetry show it: counter-clockwise from the right. */
+export const degrees = (headingRad: number): string =>
+  angles.format(Math.round((normalAngle(headingRad) * 180) / Math.PI))
+/** Returns a time as `48 ms`. */
+export const latencyMs = (ms: number): string => milliseconds.format(ms)
+/** Returns a duration as `41 min`. */
+export const wholeMinutes = (count: number): string => minutes.format(count)

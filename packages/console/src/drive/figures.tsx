@@ -1,0 +1,111 @@
+import { useEffect, useMemo, useRef } from 'react'
+import type { SessionDetail } from '../session/session-query.ts'
+import { createSampleReader } from '../telemetry/sample-reader.ts'
+import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
+import { percent } from '../ui/percent.ts'
+import { useStore } from '../ui/store.ts'
+import type { Cockpit } from './cockpit.ts'
+import { speed } from './figure-texts.ts'
+import styles from './figures.module.css'
+import { runFigures } from './figures-panel.ts'
+import { HudButton } from './hud-button.tsx'
+import { LIMIT_STEP, MIN_SPEED_LIMIT } from './preferences.ts'
+
+/** Shows the speed with its limit, the heading and the nearest obstacle, all from the telemetry. */
+export function Figures({ cockpit, session }: { cockpit: Cockpit; session: SessionDetail }) {
+  const schema = useTelemetrySchema(session.telemetry_schema)
+  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const speedText = useRef<HTMLSpanElement>(null)
+  const bar = useRef<HTMLDivElement>(null)
+  const heading = useRef<HTMLSpanElement>(null)
+  const needle = useRef<HTMLSpanElement>(null)
+  const proximity = useRef<HTMLSpanElement>(null)
+  const bearing = useRef<HTMLSpanElement>(null)
+  const { subscribe } = cockpit.operatorConnection.telemetry
+  const fullLinearMps = cockpit.plan.fullSpeed.linearMps
+  useEffect(() => {
+    const parts = [speedText, bar, heading, needle, proximity, bearing].map(({ current }) => current)
+    if (parts.some((part) => part === null)) return
+    const [speed, barPart, headingPart, needlePart, proximityPart, bearingPart] = parts as HTMLElement[]
+    const elements = {
+      speed: speed as HTMLElement,
+      bar: barPart as HTMLElement,
+      heading: headingPart as HTMLElement,
+      needle: needlePart as HTMLElement,
+      proximity: proximityPart as HTMLElement,
+      bearing: bearingPart as HTMLElement,
+    }
+    return runFigures({ subscribe, reader, elements, fullLinearMps })
+  }, [subscribe, reader, fullLinearMps])
+  return (
+    <section className={styles.figures} aria-label="Figures">
+      <div className={styles.gauge} data-testid="speed">
+        <span ref={speedText} className={styles.speed} title="Speed">
+          –
+        </span>
+        <SpeedLimit cockpit={cockpit} bar={bar} />
+      </div>
+      <div className={styles.small}>
+        <span ref={needle} className={styles.arrow} aria-hidden="true">
+          ↑
+        </span>
+        <span ref={heading} title="Heading" data-testid="heading">
+          –
+        </span>
+      </div>
+      <div className={styles.small}>
+        <span ref={bearing} className={styles.arrow} aria-hidden="true">
+          ↑
+        </span>
+        <span ref={proximity} title="Nearest obstacle" data-testid="proximity">
+          –
+        </span>
+      </div>
+    </section>
+  )
+}
+
+/** Sets the speed limit by slider, buttons or the keys [ and ]. The bar behind the slider is the speed. */
+function SpeedLimit({ cockpit, bar }: { cockpit: Cockpit; bar: React.RefObject<HTMLDivElement | null> }) {
+  const { preferences, plan } = cockpit
+  const limit = useStore(preferences.limit)
+  const text = limitText(limit, plan.fullSpeed)
+  return (
+    <div className={styles.limit}>
+      <HudButton aria-label="Lower speed limit" hint="[" onClick={() => preferences.stepLimit(-1)}>
+        −
+      </HudButton>
+      <div ref={bar} className={styles.bar}>
+        <input
+          type="range"
+          aria-label="Speed limit"
+          aria-valuetext={text}
+          title={text}
+          min={MIN_SPEED_LIMIT * 100}
+          max={100}
+          step={LIMIT_STEP * 100}
+          value={Math.round(limit * 100)}
+          onChange={(event) => preferences.limit.set(Number(event.currentTarget.value) / 100)}
+          // The arrow keys drive again after the pointer has set the limit.
+          onPointerUp={(event) => event.currentTarget.blur()}
+        />
+        <span className={styles.limitText}>{limitOf(limit, plan.fullSpeed)}</span>
+      </div>
+      <HudButton aria-label="Raise speed limit" hint="]" onClick={() => preferences.stepLimit(1)}>
+        +
+      </HudButton>
+    </div>
+  )
+}
+
+interface FullSpeed {
+  readonly linearMps: number
+  readonly angularRadps: number
+}
+
+const limitOf = (limit: number, { linearMps }: FullSpeed) =>
+  `Limit ${linearMps === 0 ? percent(limit) : speed(limit * linearMps)}`
+
+/** Returns a limit as `Speed limit: 50 % (0.20 m/s and 0.20 rad/s)`. */
+export const limitText = (limit: number, { linearMps, angularRadps }: FullSpeed) =>
+  `Speed limit: ${Math.round(limit * 100)} % (${(limit * linearMps).toFixed(2)} m/s and ${(limit * angularRadps).toFixed(2)} rad/s)`

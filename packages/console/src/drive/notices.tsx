@@ -1,0 +1,101 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { closeCodes, closeText } from '@wheelhouse/protocol'
+import type { LinkEnd } from '@wheelhouse/sdk'
+import type { LiveSession } from '../live/hooks.ts'
+import { ExtensionPanel } from '../session/extension-panel.tsx'
+import { newestExtension } from '../session/extensions.ts'
+import type { SessionDetail } from '../session/session-query.ts'
+import { useStore } from '../ui/store.ts'
+import type { Cockpit } from './cockpit.ts'
+import styles from './notices.module.css'
+import type { OperatorConnection } from './operator-connection.ts'
+import { Ticker } from './ticker.tsx'
+
+interface Props {
+  readonly cockpit: Cockpit
+  readonly session: SessionDetail
+  readonly live: LiveSession
+}
+
+/** Shows on the picture what the operator must do or wait for. Each has its own place, so that nothing moves when one appears. */
+export const Notices = ({ cockpit, session, live }: Props) => (
+  <>
+    <div className={styles.middle}>
+      <LinkNotice operatorConnection={cockpit.operatorConnection} />
+      <PauseNotice operatorConnection={cockpit.operatorConnection} session={session} />
+      {hasNoControls(cockpit) && (
+        <p className={styles.hint}>This robot declares no commands that the console can send.</p>
+      )}
+    </div>
+    {newestExtension(live.events)?.status === 'pending' && (
+      <div className={styles.low}>
+        <section className={styles.notice} aria-label="Extension">
+          <ExtensionPanel live={live} />
+        </section>
+      </div>
+    )}
+    <div className={styles.high}>
+      <Ticker sessionId={session.id} />
+    </div>
+  </>
+)
+
+const hasNoControls = ({ plan }: Cockpit) =>
+  !plan.drives && plan.inputs.length === 0 && plan.speeds.length === 0
+
+/** Explains how a paused session goes on. A stop has its own banner. */
+function PauseNotice({ operatorConnection, session }: Pick<Props, 'session'> & LinkProps) {
+  const isOnline = useStore(operatorConnection.link).phase === 'online'
+  const state = useStore(operatorConnection.state)
+  if (!isOnline || state === null) return null
+  if (!state.robot_connected) {
+    return <p className={styles.hint}>The robot lost its connection. Resume when it is back online.</p>
+  }
+  if (state.status !== 'PAUSED' || state.stop?.latched || session.control.stop) return null
+  return <p className={styles.hint}>Paused: press R to resume</p>
+}
+
+interface LinkProps {
+  readonly operatorConnection: OperatorConnection
+}
+
+/** Explains a missing connection to the robot and offers to reconnect. */
+function LinkNotice({ operatorConnection }: LinkProps) {
+  const { phase, problem, end } = useStore(operatorConnection.link)
+  if (phase === 'online') return null
+  if (phase === 'ended') return <Ended end={end} onTakeOver={operatorConnection.takeOver} />
+  const title = phase === 'connecting' ? 'Connecting to the robot' : 'Connection to the robot lost'
+  return (
+    <Alert color="orange.9" variant="outline" title={title} role="status" className={styles.notice}>
+      <Text size="sm">
+        {phase === 'offline' && 'The robot stops by itself when it receives no commands. '}
+        {problem ? `${problem} ` : ''}
+        {phase === 'offline' && 'Reconnecting.'}
+      </Text>
+    </Alert>
+  )
+}
+
+function Ended({ end, onTakeOver }: { end: LinkEnd | undefined; onTakeOver: () => void }) {
+  const replaced = end?.closeCode === closeCodes.replaced.code
+  return (
+    <Alert
+      color="red"
+      variant="outline"
+      role="alert"
+      title={replaced ? 'Open in another window' : 'Disconnected from the robot'}
+      className={styles.notice}
+    >
+      <Group justify="space-between">
+        <Text size="sm">
+          {replaced
+            ? 'You opened this cockpit in another window, which is now in control.'
+            : (closeText(end?.closeCode) ?? end?.reason)}
+        </Text>
+        <Button variant="default" onClick={onTakeOver}>
+          {replaced ? 'Take control' : 'Reconnect'}
+        </Button>
+      </Group>
+    </Alert>
+  )
+}

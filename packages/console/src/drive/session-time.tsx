@@ -1,0 +1,50 @@
+import type { SessionDetail } from '../session/session-query.ts'
+import { estimate } from '../session/session-time.ts'
+import { clockText, money, timeOfDay } from '../ui/format.ts'
+import { useNow } from '../ui/use-now.ts'
+import { clockOf, type SessionClock } from './session-clock.ts'
+import styles from './top-bar.module.css'
+
+const levels = { running: 'good', soon: 'fair', over: 'bad' } as const
+
+/** Shows how long the session has lasted, its planned length, and a warning when it ends soon. */
+export function SessionTime({ session }: { session: SessionDetail }) {
+  const clock = clockOf(session, useNow())
+  const planned = clock?.plannedMs
+  return (
+    <span
+      className={styles.figure}
+      data-testid="session-clock"
+      data-level={clock ? levels[clock.phase] : 'unknown'}
+      title={titleOf(session, clock)}
+    >
+      {clock ? clockText(clock.elapsedMs / 1_000) : '–'}
+      {planned !== undefined && <span className={styles.minor}> / {clockText(planned / 1_000)}</span>}
+    </span>
+  )
+}
+
+function titleOf({ planned_end }: SessionDetail, clock: SessionClock | undefined): string {
+  if (!clock || planned_end === null) return 'No planned end'
+  const end = timeOfDay(new Date(planned_end))
+  return clock.phase === 'over' ? `The planned end was at ${end}` : `Planned end at ${end}`
+}
+
+/** Shows an estimate of the earnings so far; to an owner at the controls, of the cost. */
+export function Earnings({ session, fetchedAtMs }: { session: SessionDetail; fetchedAtMs: number }) {
+  const nowMs = useNow()
+  const rateCents = session.rate_cents_per_minute
+  if (rateCents === null) return null
+  const runningS = session.status === 'ACTIVE' ? (nowMs - fetchedAtMs) / 1_000 : 0
+  const { cents } = estimate(session.billable_seconds + runningS, rateCents)
+  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
+  return (
+    <span
+      className={`${styles.figure} ${styles.earnings}`}
+      data-testid="earnings"
+      title={share === undefined ? 'Cost so far (estimate)' : 'Earned so far (estimate)'}
+    >
+      {money(share === undefined ? cents : Math.floor((cents * share) / 100))}
+    </span>
+  )
+}

@@ -1,0 +1,45 @@
+import { useCallback, useEffect, useRef } from 'react'
+import type { DriveActions } from './drive-actions.ts'
+import { type Hud, toggle } from './hud.ts'
+import type { HudAction } from './hud-keys.ts'
+import type { DrivePreferences } from './preferences.ts'
+
+interface Options {
+  readonly hud: Hud
+  readonly preferences: DrivePreferences
+  readonly actions: DriveActions
+  readonly toggleFullScreen: () => void
+}
+
+/** Returns a function that performs the actions of keys and tools, stable between renders. */
+export function useHudActions(options: Options): (action: HudAction) => void {
+  const latest = useRef(options)
+  useEffect(() => {
+    latest.current = options
+  })
+  return useCallback((action) => {
+    const { hud, preferences, actions, toggleFullScreen } = latest.current
+    const performed: Record<HudAction, () => void> = {
+      pause: actions.pause,
+      resume: actions.resume,
+      slower: () => preferences.stepLimit(-1),
+      faster: () => preferences.stepLimit(1),
+      fullScreen: toggleFullScreen,
+      overlay: () => toggle(hud.isBare),
+      swap: () => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
+      values: () => toggle(hud.areValuesShown),
+      chat: () => openChat(hud),
+      keys: () => hud.sheet.set('keys'),
+    }
+    performed[action]()
+  }, [])
+}
+
+/** Opens the chat and focuses its field. */
+function openChat(hud: Hud): void {
+  hud.isChatOpen.set(true)
+  hud.isBare.set(false)
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('section[aria-label=Chat] textarea')?.focus(),
+  )
+}
