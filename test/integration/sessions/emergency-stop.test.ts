@@ -286,7 +286,12 @@ describe('over the hub', () => {
     ]
     for (const socket of sockets) {
       const { session } = await socket.send('session:watch', { session_id: fixture.id })
-      expect(session.control).toEqual({ connected: true, operator_joined: false, stop: null })
+      expect(session.control).toEqual({
+        connected: true,
+        operator_joined: false,
+        operator_gone_since: null,
+        stop: null,
+      })
     }
     const send = (socket: typeof operator, action: string) =>
       socket.send('session:action', { session_id: fixture.id, action, reason: 'test' })

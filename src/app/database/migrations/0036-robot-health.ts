@@ -15,6 +15,6 @@ export class Migration0036RobotHealth extends Migration {
     this.addSql('create index "robot_health_samples_by_age" on "robot_health_samples" ("at")')
     this.addSql(`
       alter table "robot_health_samples" add constraint "robot_health_samples_robot_id_foreign"
-        foreign key ("robot_id") references "robots" ("id") on update cascade on delete cascade`)
+        foreign key ("robot_id") references "robots" ("id") on delete cascade`)
   }
 }
