@@ -443,7 +443,7 @@ describe('concurrently', () => {
     const stops = by_role === 'operator' ? 2 : 1
     expect(typesOf(entries)).toEqual(['session.started', ...times(stops).map(() => 'session.stopped')])
     expect(entries[1]?.data).toMatchObject({ reason, actor_id: by })
-    expect(await fixture.notificationsOf(fixture.client)).toHaveLength(1)
+    expect(await fixture.notificationsOf(fixture.client)).toHaveLength(stops)
   })
 
   test('stops and ends: the session ends, and no stop remains', async () => {
