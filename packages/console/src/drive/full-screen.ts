@@ -19,9 +19,12 @@ export function useFullScreen(onEscape: () => void): { isFull: boolean; toggle: 
     if (isFull) {
       const { keyboard } = navigator as Navigator & { keyboard?: LockableKeyboard }
       keyboard?.lock?.(['Escape']).catch(() => undefined)
-    } else if (wasFull.current && !isExpected.current) onEscape()
+    } else {
+      if (wasFull.current && !isExpected.current) onEscape()
+      // Cleared only here: the key may be pressed again before React has seen that full screen began.
+      isExpected.current = false
+    }
     wasFull.current = isFull
-    isExpected.current = false
   }, [isFull, onEscape])
   const toggle = useCallback(() => {
     isExpected.current = document.fullscreenElement !== null
