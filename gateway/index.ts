@@ -63,7 +63,7 @@ export interface GatewayDeps
   readonly metricsPage: MetricsPage
 }
 
-type ControlCounter = 'passed' | 'dropped' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'
+type ControlCounter = 'passed' | 'dropped' | 'videoStale' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'
 type GatewayCounter =
   | 'frames'
   | 'logLines'

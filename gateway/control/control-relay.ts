@@ -15,7 +15,7 @@ export function createControlRelay(deps: {
   clockMs: () => number
 }) {
   const { guard, deadmanMs, preciseMs, clockMs } = deps
-  const counts = { passed: 0, dropped: 0, limited: 0, deadman: 0 }
+  const counts = { passed: 0, dropped: 0, videoStale: 0, limited: 0, deadman: 0 }
 
   function drop(
     controlSession: ControlSession,
@@ -26,8 +26,11 @@ export function createControlRelay(deps: {
     counts.dropped++
     controlSession.latencyRecorder.dropped()
     operator.sendFast(`{"type":"dropped","seq":${seq},"why":"${why}"}`, clockMs())
-    if (why !== 'latency') return
-    if (controlSession.stops.haltIfMoving('latency', clockMs())) controlSession.broadcastState(clockMs())
+    if (why === 'video_stale') {
+      counts.videoStale++
+      controlSession.videoRecorder.dropped()
+    } else if (why !== 'latency') return
+    if (controlSession.stops.haltIfMoving(why, clockMs())) controlSession.broadcastState(clockMs())
   }
 
   /** Buffers the newest control frame for a robot that does not read, for as long as the frame would pass. */
@@ -39,10 +42,18 @@ export function createControlRelay(deps: {
   ): void {
     const copy = typeof frame === 'string' ? frame : frame.slice(0) // uWebSockets reuses the memory
     const validForMs = Math.min(ttlMs, controlSession.latencyLimitMs - controlSession.pathMs)
-    const validUntilMs = createdAtMs + validForMs
+    const validUntilMs = Math.min(createdAtMs + validForMs, pictureValidUntilMs(controlSession))
     const replaced = controlSession.stream.buffer({ frame: copy, seq, createdAtMs, validUntilMs })
     if (replaced && controlSession.operator)
       drop(controlSession, controlSession.operator, replaced.seq, 'robot_slow')
+  }
+
+  /** Returns until when the operator's picture is fresh enough for a command that was given by it. */
+  function pictureValidUntilMs({ picture, videoLimitMs }: ControlSession): number {
+    const nowMs = preciseMs()
+    const ageMs = picture.at(nowMs)
+    if (videoLimitMs === null || ageMs === undefined) return Number.POSITIVE_INFINITY
+    return nowMs + videoLimitMs - ageMs
   }
 
   /** Returns the frame with its speeds slowed down to the scale. Only frames that must be slowed down are parsed. */
@@ -65,7 +76,7 @@ export function createControlRelay(deps: {
   ): string | ArrayBuffer {
     const { speed } = controlSession
     if (!speed.enabled) return frame
-    speed.observeCommand(ageMs + controlSession.pathMs, nowMs)
+    speed.observeCommand(ageMs + controlSession.pathMs + (controlSession.picture.at(nowMs) ?? 0), nowMs)
     announceLimits(controlSession, clockMs())
     return slowDown(frame, controlSession)
   }
@@ -73,6 +84,8 @@ export function createControlRelay(deps: {
   function onControlSent(controlSession: ControlSession, ageMs: number): void {
     counts.passed++
     controlSession.latencyRecorder.passed(ageMs)
+    const pictureMs = controlSession.picture.at(preciseMs())
+    if (pictureMs !== undefined) controlSession.videoRecorder.passed(pictureMs)
     controlSession.controlSent(clockMs())
   }
 
@@ -115,6 +128,12 @@ export function createControlRelay(deps: {
       const limited = limit(controlSession, frame, ageMs, nowMs)
       if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, ageMs)
       else bufferControl(controlSession, stamp, limited, nowMs - ageMs)
+    },
+
+    /** Notes how old the operator's picture is: binary control frames do not contain it. */
+    videoAge(operator: ParticipantMember, ageMs: number | null): void {
+      const { controlSession } = operator
+      if (controlSession?.operator === operator) controlSession.picture.report(ageMs, preciseMs())
     },
 
     /** Sends the buffered frame to a robot that reads again, unless the frame has become too old. */

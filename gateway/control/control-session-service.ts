@@ -121,11 +121,12 @@ export function createControlSessionService(deps: {
 
   /** Limits the speed by the newest round trips. Control frames report their own delays. */
   function updateSpeed(controlSession: ControlSession): void {
-    const { speed, latencyRecorder } = controlSession
+    const { speed, latencyRecorder, picture } = controlSession
     if (!speed.enabled) return
     const nowMs = preciseMs()
     speed.account(controlSession.isDrivable, nowMs)
-    speed.observe(latencyRecorder.currentPathMs(nowMs), nowMs)
+    const pathMs = latencyRecorder.currentPathMs(nowMs)
+    speed.observe(pathMs === undefined ? undefined : pathMs + picture.recentMs(nowMs), nowMs)
     announceLimits(controlSession, clockMs())
   }
 

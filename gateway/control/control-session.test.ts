@@ -21,6 +21,7 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   operatorGone: false,
   latencyLimitMs: 400,
   latencyBudgetMs: null,
+  videoLimitMs: null,
   controlSchema: null,
   telemetrySchema: null,
   strictControl: false,

@@ -4,12 +4,13 @@ import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
 import { controlRulesOf } from './control-rules.ts'
 import { ControlStream } from './control-stream.ts'
-import { decide, type Gate, type Stamp } from './gate.ts'
+import type { Gate, Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
 import { sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
 import { SpeedEnvelope } from './speed-envelope.ts'
 import { announceLimits, sendLimitsToRobot } from './speed-limits.ts'
+import { VideoRecorder } from './video-recorder.ts'
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
@@ -47,7 +48,9 @@ export class ControlSession implements Gate {
   /** The number of sessions that began in this process before: it staggers periodic work over all sessions. */
   readonly ordinal: number
   readonly latencyRecorder: LatencyRecorder = createLatencyRecorder()
+  readonly videoRecorder = new VideoRecorder()
   readonly stream = new ControlStream()
+  readonly picture = this.stream.picture
   readonly stops: SessionStops
   readonly speed: SpeedEnvelope
   #session: OpenSession
@@ -145,6 +148,9 @@ export class ControlSession implements Gate {
   }
   get latencyLimitMs(): number {
     return this.#session.latencyLimitMs
+  }
+  get videoLimitMs(): number | null {
+    return this.#session.videoLimitMs
   }
 
   // The robot and the record of the session.
@@ -324,15 +330,9 @@ export class ControlSession implements Gate {
     for (const participant of this.participants()) participant.send(this.stateFrame(), nowMs)
   }
 
-  // Control frames.
-
   /** Decides one control frame of the operator, and notes what the next decision needs of it. */
   receiveControl(stamp: Stamp, nowMs: number): 'pass' | DropReason {
-    this.stream.observeClock(stamp, nowMs)
-    const verdict = decide(this, stamp, nowMs)
-    if (verdict === 'pass') this.stream.accept(stamp, nowMs)
-    else if (verdict === 'latency') this.stream.exceedLatency()
-    return verdict
+    return this.stream.receive(this, stamp, nowMs)
   }
 
   /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */

@@ -1,4 +1,6 @@
-import { isFastest, type Stamp } from './gate.ts'
+import type { DropReason } from '@wheelhouse/protocol'
+import { decide, type Gate, isFastest, type Stamp } from './gate.ts'
+import { PictureAge } from './picture-age.ts'
 
 /** A control frame that waits until its robot reads again. */
 export interface BufferedControl {
@@ -14,6 +16,7 @@ export interface BufferedControl {
  * have set the robot in motion, and the deadman timer. Times are in the relay's clock.
  */
 export class ControlStream {
+  readonly picture = new PictureAge()
   #lastSeq = -1
   #lastPassMs = 0
   #offsetMs = Number.POSITIVE_INFINITY
@@ -51,24 +54,32 @@ export class ControlStream {
     this.#lastSeq = -1
     this.#offsetMs = Number.POSITIVE_INFINITY
     this.#tooLate = false
+    this.picture.reset()
+  }
+
+  /** Decides one control frame of the operator, and notes what the next decision needs of it. */
+  receive(gate: Gate, stamp: Stamp, nowMs: number): 'pass' | DropReason {
+    this.#observeClock(stamp, nowMs)
+    if (stamp.videoAgeMs !== undefined) this.picture.report(stamp.videoAgeMs, nowMs)
+    const verdict = decide(gate, stamp, nowMs)
+    if (verdict === 'pass') this.#accept(stamp, nowMs)
+    else if (verdict === 'latency') this.#tooLate = true
+    else if (verdict === 'video_stale') this.picture.exceedLimit()
+    return verdict
   }
 
   /** Adjusts the clock offset if the frame was the fastest one of its connection. */
-  observeClock({ t }: Stamp, nowMs: number): void {
+  #observeClock({ t }: Stamp, nowMs: number): void {
     if (!isFastest(this, t, nowMs)) return
     this.#offsetMs = nowMs - t
     this.#offsetSeenMs = nowMs
   }
 
-  accept({ seq }: Stamp, nowMs: number): void {
+  #accept({ seq }: Stamp, nowMs: number): void {
+    this.picture.accept()
     this.#lastSeq = seq
     this.#lastPassMs = nowMs
     this.#tooLate = false
-  }
-
-  /** Requires commands to be well below the latency limit before the next one passes. */
-  exceedLatency(): void {
-    this.#tooLate = true
   }
 
   /** Notes whether a frame that was sent may have set the robot in motion. */

@@ -16,6 +16,12 @@ type Verdict = 'pass' | DropReason
 const OFFSET_MS = 5_000
 const nowMs = 1_000_000
 
+/** Creates a picture of this age; undefined if the age is unknown. */
+const pictureOf = (ageMs: number | undefined, tooOld = false): Gate['picture'] => ({
+  tooOld,
+  at: () => ageMs,
+})
+
 function gateWith(change: Partial<Gate> = {}): Gate {
   return {
     robotConnected: true,
@@ -27,6 +33,8 @@ function gateWith(change: Partial<Gate> = {}): Gate {
     offsetSeenMs: nowMs,
     pathMs: 10,
     latencyLimitMs: 400,
+    videoLimitMs: null,
+    picture: pictureOf(undefined),
     ...change,
   }
 }
@@ -48,6 +56,9 @@ function forbidden(gate: Gate, { seq, ttlMs }: Stamp, ageMs: number): Set<DropRe
   if (ageMs > ttlMs) reasons.add('expired')
   const limitMs = gate.tooLate ? gate.latencyLimitMs * 0.8 : gate.latencyLimitMs
   if (ageMs + gate.pathMs > limitMs) reasons.add('latency')
+  const pictureMs = gate.picture.at(nowMs) ?? 0
+  const videoLimitMs = gate.videoLimitMs ?? Number.POSITIVE_INFINITY
+  if (pictureMs > (gate.picture.tooOld ? videoLimitMs * 0.8 : videoLimitMs)) reasons.add('video_stale')
   return reasons
 }
 
@@ -76,24 +87,40 @@ describe('the decision over a control frame', () => {
       ttlMs: [1, 250, 65_535],
       // Around each ttl and each limit.
       ageMs: [0, 1, 1.5, 249, 250, 251, 310, 311, 390, 391, 65_535, 65_536],
+      video: [
+        { videoLimitMs: null, picture: pictureOf(1e9) },
+        { videoLimitMs: 700, picture: pictureOf(undefined, true) },
+        { videoLimitMs: 700, picture: pictureOf(700) },
+        { videoLimitMs: 700, picture: pictureOf(701) },
+        { videoLimitMs: 700, picture: pictureOf(561, true) },
+      ],
       pathMs: [0, 10],
       latencyLimitMs: [400, 80_000],
     })) {
-      const { seqAbove, ttlMs, ageMs, ...gate } = item
+      const { seqAbove, ttlMs, ageMs, video, ...known } = item
+      const gate = { ...known, ...video }
       const seq = gate.lastSeq + seqAbove
       if (seq < 0 || seq > Number.MAX_SAFE_INTEGER) continue
       const stamp = frame(ageMs, { seq, ttlMs })
       const verdict = decide(gateWith(gate), stamp, nowMs)
       const reasons = forbidden(gateWith(gate), stamp, ageMs)
-      const description = JSON.stringify({ ...item, verdict, reasons: [...reasons] })
       if (reasons.size === 0 ? verdict !== 'pass' : !reasons.has(verdict as DropReason)) {
-        expect.fail(description)
+        expect.fail(JSON.stringify({ ...item, verdict, reasons: [...reasons] }))
       }
       verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1)
     }
     // Every verdict must occur, or the combinations prove nothing.
     expect([...verdicts.keys()].toSorted()).toEqual(
-      ['pass', 'robot_offline', 'stopped', 'session_paused', 'out_of_order', 'expired', 'latency'].toSorted(),
+      [
+        'pass',
+        'robot_offline',
+        'stopped',
+        'session_paused',
+        'out_of_order',
+        'expired',
+        'latency',
+        'video_stale',
+      ].toSorted(),
     )
   })
 
@@ -125,6 +152,13 @@ describe('the decision over a control frame', () => {
       { tooLate: true },
       { ttlMs: 1_000 },
       310.01,
+      'latency',
+    ],
+    [
+      'the latency takes precedence over the picture',
+      { videoLimitMs: 700, picture: pictureOf(900), pathMs: 401 },
+      {},
+      0,
       'latency',
     ],
     ['a path over the limit drops every frame', { pathMs: 401 }, {}, 0, 'latency'],
@@ -236,6 +270,10 @@ const anyGate: fc.Arbitrary<Gate> = fc.record({
   offsetSeenMs: fc.double({ noNaN: true, min: 0, max: DAY_MS }),
   pathMs: fc.double({ noNaN: true, min: 0, max: 1_000 }),
   latencyLimitMs: fc.integer({ min: 1, max: 5_000 }),
+  videoLimitMs: fc.option(fc.integer({ min: 100, max: 2_000 })),
+  picture: fc
+    .record({ ageMs: fc.option(fc.double({ noNaN: true, min: 0, max: 4_000 })), tooOld: booleans })
+    .map(({ ageMs, tooOld }) => pictureOf(ageMs ?? undefined, tooOld)),
 })
 const anyStamp: fc.Arbitrary<Stamp> = fc.record({
   seq: fc.oneof(fc.nat({ max: 20 }), fc.maxSafeNat()),

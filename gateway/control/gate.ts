@@ -1,11 +1,12 @@
 import type { DropReason } from '@wheelhouse/protocol'
+import type { PictureAge } from './picture-age.ts'
 
 /**
  * How far an operator's clock may drift from the gateway's, in milliseconds per millisecond. Ordinary clocks drift by a
  * twentieth of that. A connection that slows down by a second exceeds this allowance for more than an hour.
  */
 const MAX_CLOCK_DRIFT = 0.0002
-/** After commands took too long, they must take less than this share of the limit before the robot moves again. */
+/** After commands or the picture were too old, they must be below this share of the limit before the robot moves again. */
 const RECOVERED_SHARE = 0.8
 
 /** The state that decides over a control frame. Times are milliseconds of a clock that never jumps. */
@@ -25,6 +26,9 @@ export interface Gate {
   readonly latencyLimitMs: number
   /** Whether commands exceeded the limit and have not been well below it since. */
   readonly tooLate: boolean
+  /** The age of the operator's picture above which the robot does not move; null for no limit. */
+  readonly videoLimitMs: number | null
+  readonly picture: Pick<PictureAge, 'at' | 'tooOld'>
 }
 
 /** The header of a control frame. */
@@ -34,6 +38,8 @@ export interface Stamp {
   readonly t: number
   /** The greatest valid age. Negative for a lifetime that is shorter than the path. */
   readonly ttlMs: number
+  /** How old the operator's picture was; null if that is unknown; undefined without a report. */
+  readonly videoAgeMs?: number | null | undefined
 }
 
 /** Decides whether a control frame reaches the robot; returns the reason if it does not. */
@@ -45,7 +51,15 @@ export function decide(gate: Gate, { seq, t, ttlMs }: Stamp, nowMs: number): 'pa
   const ageMs = ageOf(gate, t, nowMs)
   if (ageMs > ttlMs) return 'expired'
   const limitMs = gate.latencyLimitMs * (gate.tooLate ? RECOVERED_SHARE : 1)
-  return ageMs + gate.pathMs > limitMs ? 'latency' : 'pass'
+  if (ageMs + gate.pathMs > limitMs) return 'latency'
+  return isPictureTooOld(gate, nowMs) ? 'video_stale' : 'pass'
+}
+
+/** Returns whether the operator sees a picture that is too old to drive by. One of unknown age never is. */
+function isPictureTooOld({ videoLimitMs, picture }: Gate, nowMs: number): boolean {
+  const ageMs = videoLimitMs === null ? undefined : picture.at(nowMs)
+  if (videoLimitMs === null || ageMs === undefined) return false
+  return ageMs > videoLimitMs * (picture.tooOld ? RECOVERED_SHARE : 1)
 }
 
 type OperatorClock = Pick<Gate, 'offsetMs' | 'offsetSeenMs'>

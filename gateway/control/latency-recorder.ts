@@ -132,7 +132,7 @@ export function createLatencyRecorder() {
     },
 
     /** Returns the counts since the last call; undefined if there are none. `restore` them if writing fails. */
-    take(): Omit<LatencyIncrement, 'speed'> | undefined {
+    take(): Omit<LatencyIncrement, 'speed' | 'video'> | undefined {
       if (frames === 0 && dropped === 0) return undefined
       const latencySummary = {
         buckets: buckets ?? new Array<number>(BUCKET_COUNT).fill(0),
@@ -144,7 +144,7 @@ export function createLatencyRecorder() {
       maxMs = frames = dropped = 0
       return latencySummary
     },
-    restore(latencySummary: Omit<LatencyIncrement, 'speed'>): void {
+    restore(latencySummary: Omit<LatencyIncrement, 'speed' | 'video'>): void {
       buckets ??= new Array<number>(BUCKET_COUNT).fill(0)
       for (const [bucket, count] of latencySummary.buckets.entries())
         buckets[bucket] = (buckets[bucket] ?? 0) + count

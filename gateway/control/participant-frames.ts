@@ -49,7 +49,7 @@ export function createParticipantFrames(deps: {
   /** Relays a control frame, with its data as JSON text. */
   function control(
     connection: ParticipantConnection,
-    { seq, t, ttlMs, data }: PlainControl,
+    { seq, t, ttlMs, videoAgeMs, data }: PlainControl,
     speedScale: number | undefined,
   ): void {
     if (!connection.controlSession) return // control counts only after the first state
@@ -60,7 +60,8 @@ export function createParticipantFrames(deps: {
     if (frame.length > MAX_FRAME_BYTES)
       return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
     connection.recordWellFormed()
-    if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs: leftMs }, frame)
+    if (connection.isNewControl(seq))
+      controlRelay.control(connection, { seq, t, ttlMs: leftMs, videoAgeMs }, frame)
   }
 
   /** Relays a binary frame with the rest of its lifetime. Its payload is between the operator and the robot. */
@@ -92,10 +93,12 @@ export function createParticipantFrames(deps: {
     if (!parsed.success) return malformed(connection, readableIssues(parsed.error))
     const frame = parsed.data
     if (frame.type === 'control') {
-      const { seq, t, ttl_ms: ttlMs, speed_scale: speedScale } = frame
-      return control(connection, { seq, t, ttlMs, data: JSON.stringify(frame.data) ?? 'null' }, speedScale)
+      const { seq, t, ttl_ms: ttlMs, video_age_ms: videoAgeMs, speed_scale: speedScale } = frame
+      const data = JSON.stringify(frame.data) ?? 'null'
+      return control(connection, { seq, t, ttlMs, videoAgeMs, data }, speedScale)
     }
     connection.recordWellFormed()
+    if (frame.type === 'video_age') return controlRelay.videoAge(connection, frame.video_age_ms)
     if (frame.type === 'ping') {
       connection.sendIfFlowing(`{"type":"pong","t":${frame.t},"server_t":${Date.now()}}`, clockMs())
     } else if (frame.type === 'channel_offer') {

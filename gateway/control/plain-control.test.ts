@@ -9,18 +9,27 @@ test('reads every control frame in the documented order, with the data unchanged
     fc.integer(),
     fc.integer({ min: 0, max: 1e12 }).map((ms) => ms / 1_000),
   )
+  const videoAge = fc.oneof(
+    fc.constantFrom(undefined, null),
+    fc.nat({ max: 1e8 }),
+    fc.integer({ min: 0, max: 1e8 }).map((ms) => ms / 1_000),
+  )
   fc.assert(
     fc.property(
       fc.nat(),
       time,
       fc.option(fc.integer({ min: 1, max: 65_535 })),
+      videoAge,
       fc.jsonValue(),
-      (seq, t, ttlMs, data) => {
-        const fields = { type: 'control', seq, t, ...(ttlMs !== null && { ttl_ms: ttlMs }), data }
+      (seq, t, ttlMs, videoAgeMs, data) => {
+        const ttl = { ...(ttlMs !== null && { ttl_ms: ttlMs }) }
+        const video = { ...(videoAgeMs !== undefined && { video_age_ms: videoAgeMs }) }
+        const fields = { type: 'control', seq, t, ...ttl, ...video, data }
         expect(readPlainControl(JSON.stringify(fields))).toEqual({
           seq,
           t,
           ttlMs: ttlMs ?? undefined,
+          videoAgeMs,
           data: JSON.stringify(data),
         })
       },
@@ -30,6 +39,7 @@ test('reads every control frame in the documented order, with the data unchanged
     seq: 7,
     t: 12.5,
     ttlMs: undefined,
+    videoAgeMs: undefined,
     data: '{"a": 1}',
   })
 })
@@ -45,6 +55,7 @@ test.each([
   ['an unsafe number', '{"type":"control","seq":9007199254740992,"t":1,"data":1}'],
   ['a leading zero', '{"type":"control","seq":01,"t":1,"data":1}'],
   ['a ttl out of range', '{"type":"control","seq":1,"t":1,"ttl_ms":65536,"data":1}'],
+  ['a negative age of the picture', '{"type":"control","seq":1,"t":1,"video_age_ms":-1,"data":1}'],
   ['another type', '{"type":"stop","reason":"x"}'],
   ['a scale', '{"type":"control","seq":1,"t":1,"speed_scale":0.5,"data":1}'],
 ])('leaves a frame with %s to the schema', (_name, text) => {

@@ -96,8 +96,8 @@ export class SpeedEnvelope {
   }
 
   /**
-   * Notes how long commands take at present, in milliseconds; undefined while that is unknown. The age of the picture
-   * that the operator sees belongs to the same sum.
+   * Notes how old what the operator reacts to is when the robot obeys, in milliseconds: the time that commands take at
+   * present, and the age of the picture if it is known; undefined while the former is unknown.
    */
   observe(latencyMs: number | undefined, nowMs: number): void {
     if (this.#budgetMs === null || latencyMs === undefined) return this.forget()

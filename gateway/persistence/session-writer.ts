@@ -107,9 +107,11 @@ export function createSessionWriter(deps: {
     const latencySummary = controlSession.latencyRecorder.take()
     if (latencySummary) {
       const speed = controlSession.speed.take()
+      const video = controlSession.videoRecorder.take()
       try {
-        await controlPersistence.addLatency(controlSession.session.id, { ...latencySummary, speed })
+        await controlPersistence.addLatency(controlSession.session.id, { ...latencySummary, speed, video })
       } catch (cause) {
+        controlSession.videoRecorder.restore(video)
         controlSession.latencyRecorder.restore(latencySummary)
         controlSession.speed.restore(speed)
         throw cause

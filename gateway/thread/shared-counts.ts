@@ -11,6 +11,7 @@ const IS_COUNT: Readonly<Record<keyof Gateway['counts'], true>> = {
   lastFlushMs: true,
   passed: true,
   dropped: true,
+  videoStale: true,
   limited: true,
   deadman: true,
   stops: true,

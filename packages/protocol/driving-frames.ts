@@ -27,12 +27,17 @@ export const DropReason = z.enum([
   'expired',
   /** Commands take longer than the robot's `latency_limit_ms`. */
   'latency',
+  /** The operator's picture is older than the robot's `video_limit_ms`. */
+  'video_stale',
   /** The robot is in strict mode, and its control schema does not allow the command. */
   'invalid',
   /** A newer frame replaced it while the robot did not read. */
   'robot_slow',
 ])
 export type DropReason = z.infer<typeof DropReason>
+
+/** How old the operator's picture is, in milliseconds; null for no picture, or one of unknown age. */
+const videoAgeMs = z.number().min(0).nullable()
 
 /** A control frame of an operator. The gateway relays it, or answers `dropped` with the reason. */
 export const DriveControl = z.looseObject({
@@ -42,9 +47,14 @@ export const DriveControl = z.looseObject({
   ttl_ms: z.number().int().min(1).max(MAX_TTL_MS).optional(),
   /** The speed scale that the operator has applied to the speeds in `data`; 1 without it. */
   speed_scale: SpeedScale.optional(),
+  /** Without it, the last report of the connection counts, and the time since. */
+  video_age_ms: videoAgeMs.optional(),
   data: z.unknown(),
 })
 export type DriveControl = z.infer<typeof DriveControl>
+
+/** The age of the operator's picture beside binary control frames, which do not contain it. */
+export const VideoAge = z.looseObject({ type: z.literal('video_age'), video_age_ms: videoAgeMs })
 
 /** Halts the robot and latches the stop until a participant clears it. */
 export const RequestStop = z.looseObject({
@@ -59,9 +69,21 @@ export const RequestStop = z.looseObject({
 export const Ping = z.looseObject({ type: z.literal('ping'), t: clockMs })
 
 /** Frames that an operator sends. The gateway ignores unknown types. */
-export const OperatorFrame = z.discriminatedUnion('type', [DriveControl, RequestStop, Ping, ChannelOffer])
+export const OperatorFrame = z.discriminatedUnion('type', [
+  DriveControl,
+  VideoAge,
+  RequestStop,
+  Ping,
+  ChannelOffer,
+])
 export type OperatorFrame = z.infer<typeof OperatorFrame>
-export const operatorFrameTypes: ReadonlySet<string> = new Set(['control', 'stop', 'ping', 'channel_offer'])
+export const operatorFrameTypes: ReadonlySet<string> = new Set([
+  'control',
+  'video_age',
+  'stop',
+  'ping',
+  'channel_offer',
+])
 
 /** Frames that an observer sends. */
 export const ObserverFrame = z.discriminatedUnion('type', [RequestStop, Ping])
@@ -70,7 +92,7 @@ export const observerFrameTypes: ReadonlySet<string> = new Set(['stop', 'ping'])
 
 /** The stop in force. */
 export const DriveStop = z.object({
-  /** `deadman`, `operator_lost`, `latency`, `session_paused`, or the text of the participant who requested it. */
+  /** `deadman`, `operator_lost`, `latency`, `video_stale`, `session_paused`, or the text of the participant who requested it. */
   reason: z.string(),
   /** A latched stop lasts until a participant clears it; any other ends with the next relayed control frame. */
   latched: z.boolean(),

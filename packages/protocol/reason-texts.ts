@@ -24,6 +24,7 @@ export const reasonTexts: Readonly<Record<PlatformReason, string>> = {
   not_started: 'it was not started in time',
   deadman: 'no command came in time',
   latency: 'commands took too long',
+  video_stale: 'the picture was frozen',
   session_paused: 'the session is paused',
   session_over: 'the session is over',
   stop_refused: 'the stop could not be recorded',
@@ -42,6 +43,7 @@ export const dropTexts: Readonly<Record<DropReason, string>> = {
   out_of_order: 'out of order',
   expired: 'too old on arrival',
   latency: 'over the latency limit',
+  video_stale: 'the picture is frozen',
   robot_slow: 'the robot does not keep up',
 }
 

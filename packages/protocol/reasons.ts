@@ -39,6 +39,8 @@ export const StopReason = z.enum([
   'operator_lost',
   /** Commands take longer than the robot's `latency_limit_ms`. */
   'latency',
+  /** The operator's picture is older than the robot's `video_limit_ms`. */
+  'video_stale',
   'session_paused',
   'session_over',
   /** The database refused to record a remote stop; the robot stays halted until the next command. */

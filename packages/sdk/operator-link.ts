@@ -14,6 +14,7 @@ import { RoundTrips } from './round-trips.ts'
 import { DEFAULT_MIN_RATE_HZ } from './send-rate.ts'
 import { DEFAULT_MAX_BUFFERED_BYTES, SessionLink } from './session-link.ts'
 import type { OperatorLinkOptions } from './session-link-options.ts'
+import { VideoAge } from './video-age.ts'
 
 export interface ControlOptions {
   /**
@@ -40,6 +41,7 @@ export class OperatorLink extends SessionLink {
   readonly #pacer = new CommandPacer()
   readonly #monitor: CongestionMonitor
   readonly #maxBufferedBytes: number
+  readonly #videoAge: VideoAge
   #seq = 0
 
   /** @throws RangeError if `minRateHz` is not above 0 */
@@ -48,6 +50,7 @@ export class OperatorLink extends SessionLink {
     super(options)
     this.#options = options
     this.#maxBufferedBytes = maxBufferedBytes
+    this.#videoAge = new VideoAge(options.videoAgeMs)
     this.#monitor = new CongestionMonitor({
       minRateHz,
       maxUnsentBytes: maxBufferedBytes * CONGESTED_SHARE,
@@ -72,7 +75,8 @@ export class OperatorLink extends SessionLink {
     checkTtl(ttlMs)
     const ttl = ttlMs === undefined ? {} : { ttl_ms: ttlMs }
     const command = limitSpeed({ data }, this.limits.speed_scale)
-    const encode = (seq: number) => frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, ...command })
+    const encode = (seq: number) =>
+      frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, ...this.#videoAge.fields(), ...command })
     return this.#drive(encode, urgent)
   }
 
@@ -82,6 +86,7 @@ export class OperatorLink extends SessionLink {
    */
   controlBinary(payload: Uint8Array, { ttlMs, urgent = false }: ControlOptions = {}): number | null {
     checkTtl(ttlMs)
+    if (!this.stopPending) this.#reportVideoAge()
     return this.#drive((seq) => {
       if (seq > MAX_BINARY_SEQ) throw new RangeError('the sequence numbers are used up: create a new link')
       const header = { kind: BINARY_CONTROL, flags: 0, ttlMs: ttlMs ?? 0, seq, t: linkClockMs() }
@@ -113,6 +118,14 @@ export class OperatorLink extends SessionLink {
   protected override disconnected(): void {
     this.#pacer.discard()
     this.#monitor.reset()
+    this.#videoAge.reset()
+  }
+
+  #reportVideoAge(): void {
+    this.lifecycle.runCallback(() => {
+      const frame = this.#videoAge.reportFrame(performance.now())
+      if (frame !== null) this.lifecycle.transmit('droppable', () => frame)
+    })
   }
 
   #onPong(): void {

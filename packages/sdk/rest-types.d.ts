@@ -2180,6 +2180,12 @@ export interface components {
          *           "min_scale": 1,
          *           "mean_scale": 1,
          *           "limited_seconds": 0
+         *         },
+         *         "video": {
+         *           "p50_ms": 28.1,
+         *           "p95_ms": 67.2,
+         *           "max_ms": 512,
+         *           "dropped": 0
          *         }
          *       },
          *       "control_schema": null,
@@ -2301,6 +2307,17 @@ export interface components {
                     mean_scale: number | null;
                     /** @description Time in which the speed was limited, also because the latency was unknown. */
                     limited_seconds: number;
+                } | null;
+                /** @description By which picture the operator drove; null if its program reported no age. */
+                video: {
+                    /** @description 50th percentile of the age of the operator's picture, over the commands that reached the robot, in milliseconds; null without measurements. */
+                    p50_ms: number | null;
+                    /** @description 95th percentile of that age, in milliseconds; null without measurements. */
+                    p95_ms: number | null;
+                    /** @description Maximum of that age, in milliseconds; null without measurements. */
+                    max_ms: number | null;
+                    /** @description Number of commands that the gateway dropped because the picture was older than the robot's limit. */
+                    dropped: number;
                 } | null;
             } | null;
             /** @description The commands that the robot accepts: its own control schema or that of its model; null when none is declared. */
@@ -3264,6 +3281,12 @@ export interface components {
          *           "min_scale": 1,
          *           "mean_scale": 1,
          *           "limited_seconds": 0
+         *         },
+         *         "video": {
+         *           "p50_ms": 28.1,
+         *           "p95_ms": 67.2,
+         *           "max_ms": 512,
+         *           "dropped": 0
          *         }
          *       },
          *       "control_schema": null,
@@ -3387,6 +3410,17 @@ export interface components {
                     mean_scale: number | null;
                     /** @description Time in which the speed was limited, also because the latency was unknown. */
                     limited_seconds: number;
+                } | null;
+                /** @description By which picture the operator drove; null if its program reported no age. */
+                video: {
+                    /** @description 50th percentile of the age of the operator's picture, over the commands that reached the robot, in milliseconds; null without measurements. */
+                    p50_ms: number | null;
+                    /** @description 95th percentile of that age, in milliseconds; null without measurements. */
+                    p95_ms: number | null;
+                    /** @description Maximum of that age, in milliseconds; null without measurements. */
+                    max_ms: number | null;
+                    /** @description Number of commands that the gateway dropped because the picture was older than the robot's limit. */
+                    dropped: number;
                 } | null;
             } | null;
             /** @description The commands that the robot accepts: its own control schema or that of its model; null when none is declared. */
@@ -3912,6 +3946,11 @@ export interface components {
              */
             latency_budget_ms: number | null;
             /**
+             * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
+             * @example 700
+             */
+            video_limit_ms: number | null;
+            /**
              * @description Overrides the control schema of the robot's model; null for none.
              * @example {
              *       "type": "object",
@@ -4137,6 +4176,11 @@ export interface components {
              * @example 200
              */
             latency_budget_ms: number | null;
+            /**
+             * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
+             * @example 700
+             */
+            video_limit_ms: number | null;
             /**
              * @description Overrides the control schema of the robot's model; null for none.
              * @example {
@@ -8370,6 +8414,7 @@ export interface operations {
                  *       ],
                  *       "notes": "The gripper is new",
                  *       "latency_budget_ms": 200,
+                 *       "video_limit_ms": 700,
                  *       "require_certification": false
                  *     }
                  */
@@ -8408,6 +8453,12 @@ export interface operations {
                      * @example 200
                      */
                     latency_budget_ms?: number | null;
+                    /**
+                     * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
+                     * @default 700
+                     * @example 700
+                     */
+                    video_limit_ms?: number | null;
                     /**
                      * @description Whether operators need a certification for the robot's type. Defaults to the platform's setting.
                      * @example false
@@ -8448,6 +8499,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
+                     *       "video_limit_ms": 700,
                      *       "control_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -8599,6 +8651,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
+                     *       "video_limit_ms": 700,
                      *       "control_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -8778,6 +8831,7 @@ export interface operations {
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
                  *       "latency_budget_ms": 200,
+                 *       "video_limit_ms": 700,
                  *       "control_schema": {
                  *         "type": "object",
                  *         "properties": {
@@ -8865,6 +8919,11 @@ export interface operations {
                      * @example 200
                      */
                     latency_budget_ms?: number | null;
+                    /**
+                     * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
+                     * @example 700
+                     */
+                    video_limit_ms?: number | null;
                     /**
                      * @description Overrides the control schema of the robot's model; null for none.
                      * @example {
@@ -8982,6 +9041,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
+                     *       "video_limit_ms": 700,
                      *       "control_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -12426,6 +12486,12 @@ export interface operations {
                      *           "min_scale": 1,
                      *           "mean_scale": 1,
                      *           "limited_seconds": 0
+                     *         },
+                     *         "video": {
+                     *           "p50_ms": 28.1,
+                     *           "p95_ms": 67.2,
+                     *           "max_ms": 512,
+                     *           "dropped": 0
                      *         }
                      *       },
                      *       "control_schema": null,
@@ -12524,6 +12590,12 @@ export interface operations {
                      *           "min_scale": 1,
                      *           "mean_scale": 1,
                      *           "limited_seconds": 0
+                     *         },
+                     *         "video": {
+                     *           "p50_ms": 28.1,
+                     *           "p95_ms": 67.2,
+                     *           "max_ms": 512,
+                     *           "dropped": 0
                      *         }
                      *       },
                      *       "control_schema": null,
@@ -12985,6 +13057,12 @@ export interface operations {
                      *           "min_scale": 1,
                      *           "mean_scale": 1,
                      *           "limited_seconds": 0
+                     *         },
+                     *         "video": {
+                     *           "p50_ms": 28.1,
+                     *           "p95_ms": 67.2,
+                     *           "max_ms": 512,
+                     *           "dropped": 0
                      *         }
                      *       },
                      *       "control_schema": null,

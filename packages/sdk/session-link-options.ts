@@ -13,6 +13,7 @@ import type { ConnectionLifecycleCallbacks } from './connection-lifecycle.ts'
 import type { StandardWebSocketConstructor } from './link-socket.ts'
 import type { PeerConnectionConstructor } from './peer-connection.ts'
 import type { GetTicket } from './tickets.ts'
+import type { SampleVideoAge } from './video-age.ts'
 
 /** Common options of the links of operators and observers. */
 export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
@@ -67,6 +68,12 @@ export interface OperatorLinkOptions extends SessionLinkOptions {
    * five within the default deadman of the platform (250 ms). Choose at least four within the deadman.
    */
   readonly minRateHz?: number
+  /**
+   * Returns how old the picture is that the operator sees, in milliseconds: the time since the last new frame was shown. Null
+   * without a picture, or if that is unknown. The link reports it with the commands, and the gateway rejects commands
+   * (`video_stale`) whose picture is older than the robot's `video_limit_ms`. Default: no report.
+   */
+  readonly videoAgeMs?: SampleVideoAge
   /** Called when the robot obeyed a control frame. `roundTripMs` is null when too many later frames are unanswered. */
   readonly onAck?: (seq: number, roundTripMs: number | null) => void
   /** Called when a control frame did not reach the robot. */

@@ -188,6 +188,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   await settings.getByLabel('Notes').fill('Mind the step')
   await settings.getByLabel('Latency limit').fill('300')
   await settings.getByLabel('Latency budget').fill('150')
+  await settings.getByLabel('Picture age limit').fill('900')
   await settings.getByRole('textbox', { name: 'Control schema' }).fill('{')
   await settings.getByText('This is not valid JSON.').waitFor()
   await settings.getByRole('textbox', { name: 'Control schema' }).fill(JSON.stringify(schema))
@@ -209,6 +210,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
     notes: 'Mind the step',
     latency_limit_ms: 300,
     latency_budget_ms: 150,
+    video_limit_ms: 900,
     control_schema: schema,
     telemetry_schema: telemetrySchema,
     strict_control: true,

@@ -76,6 +76,8 @@ describe.concurrent('robots', () => {
       '300',
       '--latency-budget',
       '150',
+      '--video-limit',
+      '900',
     ]
     expect(await json(user, 'robots', 'update', 'loading DOCK', ...changes)).toMatchObject({
       name: 'Dock 1',
@@ -83,6 +85,7 @@ describe.concurrent('robots', () => {
       require_certification: false,
       latency_limit_ms: 300,
       latency_budget_ms: 150,
+      video_limit_ms: 900,
       tags: ['arm', 'berlin'],
     })
     const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-schema-'))

@@ -16,7 +16,7 @@ const step = fc.oneof(
     weight: 10,
     arbitrary: fc.record({
       do: kind('control'),
-      is: fc.constantFrom('good', 'good', 'good', 'stale', 'repeated', 'backwards'),
+      is: fc.constantFrom('good', 'good', 'good', 'stale', 'repeated', 'backwards', 'blind'),
       binary: fc.boolean(),
     }),
   },
@@ -92,14 +92,17 @@ async function createControlScenario(
   function sendControl(is: string, binary: boolean): { seq: number; why: string | null } {
     const seq = is === 'repeated' ? model.lastPassed : is === 'backwards' ? model.lastPassed - 1 : ++model.seq
     const t = performance.now() - (is === 'stale' ? 5_000 : 0)
-    if (binary)
+    const video_age_ms = is === 'blind' ? 60_000 : 0
+    if (binary) {
+      console.send({ type: 'video_age', video_age_ms })
       console.send(encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 1_000, seq, t }, new Uint8Array(8)))
-    else console.control({}, { seq, t, ttl_ms: 1_000 })
+    } else console.control({}, { seq, t, ttl_ms: 1_000, video_age_ms })
     const rules = [
       [model.stopped, 'stopped'],
       [model.status !== 'ACTIVE', 'session_paused'],
       [seq <= model.lastPassed, 'out_of_order'],
       [is === 'stale', 'expired'],
+      [is === 'blind', 'video_stale'],
     ] as const
     return { seq, why: rules.find(([applies]) => applies)?.[1] ?? null }
   }

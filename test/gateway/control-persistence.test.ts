@@ -249,6 +249,7 @@ describe('the gateway', () => {
       operatorGone: false,
       latencyLimitMs: 10_000,
       latencyBudgetMs: null,
+      videoLimitMs: 700,
       stopReason: null,
     }
     const { platform } = world
@@ -274,6 +275,7 @@ describe('the gateway', () => {
     await fixture.client.patch(`/api/client/robots/${fixture.robot.id}`, {
       latency_limit_ms: 150,
       latency_budget_ms: 120,
+      video_limit_ms: null,
     })
     await waitFor(() => expect(changed).toContain(fixture.robot.id))
     unsubscribe()
@@ -282,6 +284,7 @@ describe('the gateway', () => {
       ...session,
       latencyLimitMs: 150,
       latencyBudgetMs: 120,
+      videoLimitMs: null,
     })
 
     const [connected] = await store.connect(node_id as string, [
@@ -291,6 +294,7 @@ describe('the gateway', () => {
       ...session,
       latencyLimitMs: 150,
       latencyBudgetMs: 120,
+      videoLimitMs: null,
     })
     await ended(fixture)
     await fixture.link.closed // the test's connection is newer than its own
@@ -447,7 +451,8 @@ describe('the latency of a session', () => {
     const buckets = times(BUCKET_COUNT).map(() => 0)
     for (const age of ages) buckets[bucketOf(age)]! += 1
     const speed = { budgetedMs: 0, scaledMs: 0, limitedMs: 0, minScale: 1 }
-    return { buckets, maxMs: Math.max(0, ...ages), frames: ages.length, dropped: 0, speed }
+    const video = { buckets: null, maxMs: 0, dropped: 0 }
+    return { buckets, maxMs: Math.max(0, ...ages), frames: ages.length, dropped: 0, speed, video }
   }
   const rounded = (ms: number) => Math.round(ms * 10) / 10
   const bound = (ms: number) => rounded(upperBoundMs(bucketOf(ms)))
@@ -456,7 +461,8 @@ describe('the latency of a session', () => {
     const fixture = await openSessionFixture(world)
     expect((await fixture.read()).latency).toBe(null)
     await driving.addLatency(fixture.id, { ...interval(1, 1, 1, 20.04), dropped: 3 })
-    const expected = { p50_ms: bound(1), p95_ms: 20, max_ms: 20, frames: 4, dropped: 3, speed: null }
+    const latency = { p50_ms: bound(1), p95_ms: 20, max_ms: 20, frames: 4, dropped: 3 }
+    const expected = { ...latency, speed: null, video: null }
     for (const user of [fixture.client, fixture.operator, await world.admin()]) {
       expect((await fixture.read(user)).latency).toEqual(expected)
     }
@@ -485,6 +491,24 @@ describe('the latency of a session', () => {
     expect((await fixture.read(fixture.operator)).latency.speed).toEqual(speed)
   })
 
+  test('contains how old the picture was, over all increments', async () => {
+    const fixture = await openSessionFixture(world)
+    const videoOf = (dropped: number, ...ages: number[]) => {
+      const { buckets, maxMs } = interval(...ages)
+      return { ...interval(1), video: { buckets: ages.length === 0 ? null : buckets, maxMs, dropped } }
+    }
+    await driving.addLatency(fixture.id, videoOf(0))
+    expect((await fixture.read()).latency.video).toBe(null)
+    await driving.addLatency(fixture.id, videoOf(3))
+    const held = { p50_ms: null, p95_ms: null, max_ms: null, dropped: 3 }
+    expect((await fixture.read()).latency.video).toEqual(held)
+    await Promise.all(
+      [[40], [40, 40], [690], []].map((ages) => driving.addLatency(fixture.id, videoOf(1, ...ages))),
+    )
+    const video = { p50_ms: bound(40), p95_ms: 690, max_ms: 690, dropped: 7 }
+    expect((await fixture.read(fixture.operator)).latency.video).toEqual(video)
+  })
+
   test('adds up concurrent increments in any order, also after the session is over', async () => {
     const fixture = await openSessionFixture(world)
     const ages = times(40).map((index) => 1.5 ** (index % 20))
@@ -499,6 +523,7 @@ describe('the latency of a session', () => {
       frames: 80,
       dropped: 45,
       speed: null,
+      video: null,
     })
     const { buckets } = await world.platform.core.db
       .selectFrom('session_latency')
@@ -518,6 +543,7 @@ describe('the latency of a session', () => {
       frames: 0,
       dropped: 7,
       speed: null,
+      video: null,
     })
     await ended(fixture)
   })

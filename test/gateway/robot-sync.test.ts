@@ -26,6 +26,7 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   operatorGone: false,
   latencyLimitMs: 400,
   latencyBudgetMs: null,
+  videoLimitMs: null,
   controlSchema: null,
   telemetrySchema: null,
   strictControl: false,

@@ -132,6 +132,7 @@ async function ensureRobot(
       notes: 'A simulated differential-drive robot that runs in the server.',
       require_certification: false,
       latency_budget_ms: 200,
+      video_limit_ms: 700,
     }))
   if (known && cameras) await correctStream(robots, known, cameras)
   const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })

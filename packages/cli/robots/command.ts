@@ -76,6 +76,11 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
       integer(0, 10_000),
     )
     .option(
+      '--video-limit <ms>',
+      'stop the robot while the operator sees an older picture; 0 for no limit',
+      integer(0, 60_000),
+    )
+    .option(
       '--control-schema <file>',
       'JSON file with the commands that it accepts; "" for those of its model',
     )

@@ -14,6 +14,8 @@ interface Options {
   readonly latencyLimit?: number
   /** In milliseconds; 0 for no limit of the speed. */
   readonly latencyBudget?: number
+  /** In milliseconds; 0 for no limit. */
+  readonly videoLimit?: number
   /** A file, or an empty text. */
   readonly controlSchema?: string
   /** A file, or an empty text. */
@@ -35,6 +37,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     requireCertification,
     latencyLimit,
     latencyBudget,
+    videoLimit,
     controlSchema,
     telemetrySchema,
     strictControl,
@@ -51,6 +54,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
     ...(latencyBudget !== undefined && { latency_budget_ms: latencyBudget || null }),
+    ...(videoLimit !== undefined && { video_limit_ms: videoLimit || null }),
     ...(controlSchema !== undefined && {
       control_schema: await readSchema(controlSchema, 'control schema'),
     }),

@@ -37,6 +37,10 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
       'Latency budget',
       robot.latency_budget_ms === null ? 'none, the speed is not limited' : `${robot.latency_budget_ms} ms`,
     ],
+    [
+      'Picture age limit',
+      robot.video_limit_ms === null ? 'none, the age is not checked' : `${robot.video_limit_ms} ms`,
+    ],
     ['Control schema', robot.control_schema === null ? undefined : 'its own'],
     ['Telemetry schema', robot.telemetry_schema === null ? undefined : 'its own'],
     ['Strict control', robot.strict_control ? 'the gateway checks every command' : undefined],

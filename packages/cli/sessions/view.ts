@@ -69,6 +69,7 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
       'Latency',
       latency?.p50_ms != null ? `${latency.p50_ms} ms, 95%: ${latency.p95_ms ?? '-'} ms` : undefined,
     ],
+    ['Picture age', latency?.video ? pictureText(latency.video) : undefined],
     ['Speed limit', latency?.speed ? speedText(latency.speed) : undefined],
   ])
 }
@@ -98,4 +99,10 @@ function operatorConnection({ status, pause_reason, control }: Schemas['SessionD
   if (!control.operator_joined) return 'not connected yet'
   if (status === 'ACTIVE') return styled('green', 'connected')
   return pause_reason === 'operator_lost' ? styled('red', 'lost') : 'not known while paused'
+}
+
+function pictureText(video: NonNullable<NonNullable<Schemas['SessionDetail']['latency']>['video']>): string {
+  const { p50_ms, p95_ms, dropped } = video
+  const ages = p50_ms === null ? 'frozen' : `50%: ${p50_ms} ms, 95%: ${p95_ms ?? '-'} ms`
+  return `${ages}; ${dropped} commands dropped because it was too old`
 }

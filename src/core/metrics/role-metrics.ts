@@ -12,7 +12,7 @@ export function measureGateway(
       Record<
         | ('frames' | 'logLines' | 'logLinesDropped')
         | ('heartbeats' | 'heartbeatsCoalesced' | 'heartbeatsWritten' | 'lastFlushMs')
-        | ('passed' | 'dropped' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'),
+        | ('passed' | 'dropped' | 'videoStale' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'),
         number
       >
     >
@@ -41,6 +41,10 @@ export function measureGateway(
   const controlCounters = {
     passed: ['wheelhouse_control_relayed_total', 'Control frames relayed to a robot'],
     dropped: ['wheelhouse_control_dropped_total', 'Control frames rejected, for any reason'],
+    videoStale: [
+      'wheelhouse_control_video_stale_total',
+      "Control frames rejected because the operator's picture was too old",
+    ],
     limited: ['wheelhouse_control_limited_total', 'Control frames whose speed the gateway reduced'],
     deadman: [
       'wheelhouse_deadman_stops_total',

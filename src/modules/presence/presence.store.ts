@@ -27,6 +27,8 @@ export interface OpenSession {
   readonly latencyLimitMs: number
   /** The latency up to which the robot may drive at full speed; null for no limit of the speed. */
   readonly latencyBudgetMs: number | null
+  /** The age of the operator's picture above which the robot does not move; null for no limit. */
+  readonly videoLimitMs: number | null
   /** The commands that the robot accepts; null when none are declared. */
   readonly controlSchema: ControlSchema | null
   /** The telemetry that the robot sends; null when none is declared. */
@@ -291,6 +293,7 @@ function openSession(row: {
   operator_gone: boolean
   latency_limit_ms: number
   latency_budget_ms: number | null
+  video_limit_ms: number | null
   control_schema: ControlSchema | null
   telemetry_schema: TelemetrySchema | null
   strict_control: boolean
@@ -313,6 +316,7 @@ function openSession(row: {
     operatorGone: row.operator_gone,
     latencyLimitMs: row.latency_limit_ms,
     latencyBudgetMs: row.latency_budget_ms,
+    videoLimitMs: row.video_limit_ms,
     controlSchema: row.control_schema,
     telemetrySchema: row.telemetry_schema,
     strictControl: row.strict_control,

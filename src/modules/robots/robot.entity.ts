@@ -56,6 +56,8 @@ export const Robot = defineEntity({
     latencyLimitMs: p.integer().default(400),
     /** The latency up to which the robot may drive at full speed; null for no limit of the speed. */
     latencyBudgetMs: p.integer().nullable(),
+    /** The age of the operator's picture above which the gateway drops commands; null for no limit. */
+    videoLimitMs: p.integer().nullable(),
     /** Overrides the control schema of the robot's model; null for none. Lists omit it. */
     controlSchema: p.json<Record<string, unknown>>().nullable(),
     /** Overrides the telemetry schema of the robot's model; null for none. Lists omit it. */

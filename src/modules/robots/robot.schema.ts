@@ -38,6 +38,12 @@ const examples = {
       'so that the robot drives no farther within the latency than at full speed within the budget; null: no limit.',
     examples: [200],
   },
+  videoLimit: {
+    description:
+      "Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older " +
+      'picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.',
+    examples: [700],
+  },
   controlSchema: {
     description: "Overrides the control schema of the robot's model; null for none.",
     examples: controlSchemaExamples,
@@ -83,6 +89,9 @@ const tags = z.array(line(50)).max(20).meta(examples.tags)
 /** The latency budget of a new robot whose owner does not specify one. */
 const DEFAULT_LATENCY_BUDGET_MS = 200
 
+/** The limit of the picture's age of a new robot whose owner does not specify one. */
+const DEFAULT_VIDEO_LIMIT_MS = 700
+
 const settings = {
   name: line(100).meta(examples.name),
   stream_url: streamUrl,
@@ -91,6 +100,7 @@ const settings = {
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().min(50).max(10_000).nullable().meta(examples.latencyBudget),
+  video_limit_ms: z.number().int().min(100).max(60_000).nullable().meta(examples.videoLimit),
   control_schema: ControlSchemaInput.nullable().meta(examples.controlSchema),
   telemetry_schema: TelemetrySchemaInput.nullable().meta(examples.telemetrySchema),
   strict_control: z.boolean().meta(examples.strictControl),
@@ -109,6 +119,7 @@ export const RegisterRobot = z.strictObject({
   tags: tags.default([]),
   notes: settings.notes.default(null),
   latency_budget_ms: settings.latency_budget_ms.default(DEFAULT_LATENCY_BUDGET_MS),
+  video_limit_ms: settings.video_limit_ms.default(DEFAULT_VIDEO_LIMIT_MS),
   require_certification: z
     .boolean()
     .meta({
@@ -184,6 +195,7 @@ export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().nullable().meta(examples.latencyBudget),
+  video_limit_ms: z.number().int().nullable().meta(examples.videoLimit),
   control_schema: StoredControlSchema.nullable().meta(examples.controlSchema),
   telemetry_schema: StoredTelemetrySchema.nullable().meta(examples.telemetrySchema),
   strict_control: z.boolean().meta(examples.strictControl),

@@ -46,6 +46,7 @@ export function createRobotViews(gatewayUrl: () => string) {
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
     latency_budget_ms: row.latency_budget_ms,
+    video_limit_ms: row.video_limit_ms,
     control_schema: row.control_schema,
     telemetry_schema: row.telemetry_schema,
     strict_control: row.strict_control,

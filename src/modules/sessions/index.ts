@@ -3,6 +3,7 @@ export type {
   LatencyIncrement,
   SessionMembership,
   SpeedIncrement,
+  VideoIncrement,
 } from './control/control-persistence.service.ts'
 export { createSessions, sessionsEndpoints } from './facade.ts'
 export { BUCKET_COUNT, bucketOf } from './latency/latency-histogram.ts'

@@ -37,6 +37,7 @@ const DETAIL_FIELDS = [
   'require_certification',
   'latency_limit_ms',
   'latency_budget_ms',
+  'video_limit_ms',
   'control_schema',
   'telemetry_schema',
   'strict_control',
@@ -81,6 +82,7 @@ describe('registering', () => {
       require_certification: false,
       latency_limit_ms: 400,
       latency_budget_ms: 200,
+      video_limit_ms: 700,
       control_schema: null,
       telemetry_schema: null,
       strict_control: false,
@@ -110,6 +112,7 @@ describe('registering', () => {
       notes: 'two\nlines',
       require_certification: true,
       latency_budget_ms: null,
+      video_limit_ms: null,
     }
     const { body } = await owner.post(ROBOTS, ownerInput)
 
@@ -252,6 +255,8 @@ describe('settings', () => {
       { latency_limit_ms: 150 },
       { latency_budget_ms: 150 },
       { latency_budget_ms: null },
+      { video_limit_ms: 300 },
+      { video_limit_ms: null },
       { low_battery_threshold: 0.35 },
       { log_event_level: 'off' },
       { name: 'Both', notes: 'at once' },
@@ -277,6 +282,8 @@ describe('settings', () => {
     ['latency_limit_ms', { latency_limit_ms: 100.5 }],
     ['latency_budget_ms', { latency_budget_ms: 49 }],
     ['latency_budget_ms', { latency_budget_ms: 10_001 }],
+    ['video_limit_ms', { video_limit_ms: 99 }],
+    ['video_limit_ms', { video_limit_ms: 60_001 }],
     ['low_battery_threshold', { low_battery_threshold: 1.5 }],
     ['log_event_level', { log_event_level: 'debug' }],
     ['colour', { name: 'fine', colour: 'red' }],

@@ -117,6 +117,7 @@ const text = (frame: Sent) => (typeof frame === 'string' ? JSON.parse(frame) : u
 export async function createControlFixture({
   heartbeatTimeoutMs = 1_000,
   latencyBudgetMs = LATENCY_BUDGET_MS as number | null,
+  videoLimitMs = null as number | null,
 } = {}) {
   const violations: string[] = []
   const participants: TestParticipant[] = []
@@ -134,6 +135,7 @@ export async function createControlFixture({
     operatorId: OPERATOR_ID,
     latencyLimitMs: LATENCY_LIMIT_MS,
     latencyBudgetMs,
+    videoLimitMs,
     connection: () => machines.findLast(({ welcomed, socket }) => welcomed && socket.open),
   })
   const errors: string[] = []
@@ -448,6 +450,8 @@ export async function createControlFixture({
         ttlMs?: number | null
         binary?: boolean
         speedScale?: number | undefined
+        /** Null for a picture of unknown age. */
+        videoAgeMs?: number | null
         via?: Via
       } = {},
     ): string {
@@ -457,6 +461,7 @@ export async function createControlFixture({
         ttlMs = DEADMAN_MS,
         binary = false,
         speedScale,
+        videoAgeMs,
         via = 'websocket',
       } = change
       participant.seq = Math.max(0, participant.seq + seqBy)
@@ -479,6 +484,7 @@ export async function createControlFixture({
         seq,
         t,
         ...(ttlMs !== null && { ttl_ms: ttlMs }),
+        ...(videoAgeMs !== undefined && { video_age_ms: videoAgeMs }),
         data: { key, linear: speedScale ?? 1 },
         ...(speedScale !== undefined && { speed_scale: speedScale }),
       }

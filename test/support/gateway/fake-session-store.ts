@@ -47,11 +47,12 @@ export function createSessionBook(parts: {
   operatorId: string
   latencyLimitMs: number
   latencyBudgetMs: number | null
+  videoLimitMs: number | null
   /** Incremented when the robot's connection changes: answers to earlier queries do not count. */
   connection: () => unknown
 }) {
   const { robotId, operatorId, latencyLimitMs, connection } = parts
-  let { latencyBudgetMs } = parts
+  let { latencyBudgetMs, videoLimitMs } = parts
   const pages: Page[] = []
   let calls: Call[] = []
   let answers: (() => void)[] = []
@@ -109,7 +110,8 @@ export function createSessionBook(parts: {
       telemetrySchema: null,
       strictControl: false,
     }
-    return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, latencyBudgetMs, ...stop, ...owner }
+    const limits = { latencyLimitMs, latencyBudgetMs, videoLimitMs }
+    return { ...seen, operatorId, operatorName: 'Olga', ...limits, ...stop, ...owner }
   }
 
   /** Records an answer when it reaches the gateway. */
@@ -331,6 +333,12 @@ export function createSessionBook(parts: {
     /** The owner changes the latency budget of the robot. */
     setLatencyBudget(budgetMs: number | null): void {
       latencyBudgetMs = budgetMs
+      changed = true
+      hint('robots.changed', { robotIds: [robotId] })
+    },
+    /** The owner changes the limit of the picture's age. */
+    setVideoLimit(limitMs: number | null): void {
+      videoLimitMs = limitMs
       changed = true
       hint('robots.changed', { robotIds: [robotId] })
     },

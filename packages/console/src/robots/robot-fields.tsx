@@ -101,6 +101,23 @@ export const LatencyBudgetField = (props: {
   />
 )
 
+/** Renders the field for the age of the picture above which the gateway drops commands. Empty means no limit. */
+export const VideoLimitField = (props: {
+  value: number | string
+  error: string | undefined
+  onChange: (value: number | string) => void
+}) => (
+  <NumberInput
+    label="Picture age limit"
+    description="100 to 60,000 ms. Driving is blocked while the operator sees an older picture. Empty: no limit."
+    suffix=" ms"
+    min={100}
+    max={60_000}
+    allowDecimal={false}
+    {...props}
+  />
+)
+
 /** Renders the fields for the commands that the robot accepts. An empty text stands for those of its model. */
 export const ControlSchemaFields = (props: {
   schema: string

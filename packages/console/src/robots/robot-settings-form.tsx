@@ -14,6 +14,7 @@ import {
   RobotFields,
   type RobotValues,
   StopClearField,
+  VideoLimitField,
 } from './robot-fields.tsx'
 import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-field.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
@@ -22,6 +23,8 @@ interface Values extends RobotValues {
   readonly latency_limit_ms: number | string
   /** Empty for no limit. */
   readonly latency_budget_ms: number | string
+  /** Empty for no limit. */
+  readonly video_limit_ms: number | string
   /** As JSON; empty for none. */
   readonly control_schema: string
   readonly strict_control: boolean
@@ -40,6 +43,7 @@ const fields = [
   'require_certification',
   'latency_limit_ms',
   'latency_budget_ms',
+  'video_limit_ms',
   'control_schema',
   'telemetry_schema',
   'low_battery_threshold',
@@ -57,6 +61,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     require_certification: robot.require_certification,
     latency_limit_ms: robot.latency_limit_ms,
     latency_budget_ms: robot.latency_budget_ms ?? '',
+    video_limit_ms: robot.video_limit_ms ?? '',
     control_schema: schemaText(robot.control_schema),
     telemetry_schema: schemaText(robot.telemetry_schema),
     strict_control: robot.strict_control,
@@ -92,6 +97,11 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           value={values.latency_budget_ms}
           error={errors?.latency_budget_ms}
           onChange={(latency_budget_ms) => change({ latency_budget_ms })}
+        />
+        <VideoLimitField
+          value={values.video_limit_ms}
+          error={errors?.video_limit_ms}
+          onChange={(video_limit_ms) => change({ video_limit_ms })}
         />
         <ControlSchemaFields
           schema={values.control_schema}
@@ -135,6 +145,7 @@ function useSave(id: string) {
       const notes = values.notes.trim() === '' ? null : values.notes
       const latency_limit_ms = Number(values.latency_limit_ms)
       const latency_budget_ms = values.latency_budget_ms === '' ? null : Number(values.latency_budget_ms)
+      const video_limit_ms = values.video_limit_ms === '' ? null : Number(values.video_limit_ms)
       const low_battery_threshold = Number(values.low_battery_threshold) / 100
       return answerOf(
         rest.PATCH('/api/client/robots/{id}', {
@@ -144,6 +155,7 @@ function useSave(id: string) {
             notes,
             latency_limit_ms,
             latency_budget_ms,
+            video_limit_ms,
             low_battery_threshold,
             control_schema: parseSchema(values.control_schema),
             telemetry_schema: parseSchema(values.telemetry_schema),

@@ -55,6 +55,7 @@ function linesOf(session: SessionDetail): Line[] {
     ...(client_charge_cents === null ? [] : [['Charge', charge(session, client_charge_cents)] as const]),
     ...resultLines(session),
     ...latency(session),
+    ...pictureAge(session),
     ...speedLimit(session),
   ]
 }
@@ -109,4 +110,13 @@ function latency({ latency: stats }: SessionDetail): Line[] {
   const latencyText = p50_ms === null ? '' : `latency p50 ${p50_ms} ms, p95 ${p95_ms} ms, max ${max_ms} ms`
   const count = `${frames} delivered, ${dropped} lost`
   return [['Commands', [count, latencyText].filter(Boolean).join(', ')]]
+}
+
+/** Shows how old the picture was by which the operator drove. */
+function pictureAge({ latency: stats }: SessionDetail): Line[] {
+  if (!stats?.video) return []
+  const { p50_ms, p95_ms, max_ms, dropped } = stats.video
+  const ages = p50_ms === null ? '' : `age p50 ${p50_ms} ms, p95 ${p95_ms} ms, max ${max_ms} ms`
+  const held = dropped === 0 ? '' : `${dropped} commands held because it was frozen`
+  return [['Picture', [ages, held].filter(Boolean).join(', ')]]
 }

@@ -35,6 +35,7 @@ import { Migration0034TelemetrySchemas } from './0034-telemetry-schemas.ts'
 import { Migration0035EventSubscriptions } from './0035-event-subscriptions.ts'
 import { Migration0036RobotHealth } from './0036-robot-health.ts'
 import { Migration0037OperatorGone } from './0037-operator-gone.ts'
+import { Migration0038VideoLimit } from './0038-video-limit.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -75,4 +76,5 @@ export const migrations = [
   { name: '0035_event_subscriptions', class: Migration0035EventSubscriptions },
   { name: '0036_robot_health', class: Migration0036RobotHealth },
   { name: '0037_operator_gone', class: Migration0037OperatorGone },
+  { name: '0038_video_limit', class: Migration0038VideoLimit },
 ]

@@ -17,6 +17,16 @@ export interface LatencyIncrement {
   /** Number of frames that the gateway dropped. */
   readonly dropped: number
   readonly speed: SpeedIncrement
+  readonly video: VideoIncrement
+}
+
+/** How old the picture was by which commands were given over some period. */
+export interface VideoIncrement {
+  /** Commands that reached the robot, by the age of the picture; null if the operator reported none. */
+  readonly buckets: readonly number[] | null
+  readonly maxMs: number
+  /** Number of commands that the gateway dropped because the picture was too old. */
+  readonly dropped: number
 }
 
 /** How far the latency has limited the speed over some period. All zero, and a scale of 1, without a latency budget. */
@@ -190,12 +200,14 @@ export function createControlPersistence(deps: {
       })
     },
 
-    async addLatency(sessionId, { buckets, maxMs, frames, dropped, speed }) {
+    async addLatency(sessionId, { buckets, maxMs, frames, dropped, speed, video }) {
       await sql`
         insert into session_latency
-          (session_id, buckets, max_ms, frames, dropped, budgeted_ms, scaled_ms, limited_ms, min_speed_scale)
+          (session_id, buckets, max_ms, frames, dropped, budgeted_ms, scaled_ms, limited_ms, min_speed_scale,
+            video_buckets, video_max_ms, video_dropped)
         select id, ${buckets}::bigint[], ${maxMs}::float8, ${frames}::bigint, ${dropped}::bigint,
-          ${speed.budgetedMs}::float8, ${speed.scaledMs}::float8, ${speed.limitedMs}::float8, ${speed.minScale}::float8
+          ${speed.budgetedMs}::float8, ${speed.scaledMs}::float8, ${speed.limitedMs}::float8, ${speed.minScale}::float8,
+          ${video.buckets}::bigint[], ${video.maxMs}::float8, ${video.dropped}::bigint
         from sessions where id = ${sessionId}
         on conflict (session_id) do update set
           buckets = (
@@ -210,6 +222,14 @@ export function createControlPersistence(deps: {
           scaled_ms = session_latency.scaled_ms + excluded.scaled_ms,
           limited_ms = session_latency.limited_ms + excluded.limited_ms,
           min_speed_scale = least(session_latency.min_speed_scale, excluded.min_speed_scale),
+          video_buckets = coalesce((
+            select array_agg(bucket.current_count + bucket.added_count order by bucket.ordinal)
+            from unnest(session_latency.video_buckets, excluded.video_buckets) with ordinality
+              as bucket (current_count, added_count, ordinal)
+            where session_latency.video_buckets is not null and excluded.video_buckets is not null
+          ), session_latency.video_buckets, excluded.video_buckets),
+          video_max_ms = greatest(session_latency.video_max_ms, excluded.video_max_ms),
+          video_dropped = session_latency.video_dropped + excluded.video_dropped,
           updated_at = now()`.execute(db)
     },
 

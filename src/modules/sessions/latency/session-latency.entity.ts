@@ -7,7 +7,10 @@ import { BUCKET_COUNT } from './latency-histogram.ts'
 export const SessionLatency = defineEntity({
   name: 'SessionLatency',
   tableName: 'session_latency',
-  checks: [{ name: 'session_latency_buckets', expression: `cardinality("buckets") = ${BUCKET_COUNT}` }],
+  checks: [
+    { name: 'session_latency_buckets', expression: `cardinality("buckets") = ${BUCKET_COUNT}` },
+    { name: 'session_latency_video_buckets', expression: `cardinality("video_buckets") = ${BUCKET_COUNT}` },
+  ],
   properties: {
     session: () => referenceTo('Session').primary().deleteRule('cascade'),
     /** Number of frames per latency bucket, see `bucketOf`. */
@@ -25,6 +28,12 @@ export const SessionLatency = defineEntity({
     /** Time in which the scale was below 1, also because the latency was unknown. */
     limitedMs: p.float().columnType('double precision').default(0),
     minSpeedScale: p.float().columnType('double precision').default(1),
+    /** Number of frames by the age of the operator's picture, see `bucketOf`; null if the operator reported none. */
+    videoBuckets: p.array<number>(Number, String).columnType('bigint[]').nullable(),
+    /** Highest age of the picture of a frame that reached the robot, in milliseconds. */
+    videoMaxMs: p.float().columnType('double precision').default(0),
+    /** Number of frames that the gateway dropped because the picture was too old. */
+    videoDropped: p.bigint('number').defaultRaw('0'),
     updatedAt: p.datetime(3).defaultRaw('now()'),
   },
 })

@@ -100,6 +100,20 @@ const speed = z
   })
   .nullable()
   .meta({ description: 'How far the latency limited the speed; null without a latency budget of the robot.' })
+const video = z
+  .object({
+    p50_ms: age(
+      "50th percentile of the age of the operator's picture, over the commands that reached the robot",
+    ),
+    p95_ms: age('95th percentile of that age'),
+    max_ms: age('Maximum of that age'),
+    dropped: whole.meta({
+      description:
+        "Number of commands that the gateway dropped because the picture was older than the robot's limit.",
+    }),
+  })
+  .nullable()
+  .meta({ description: 'By which picture the operator drove; null if its program reported no age.' })
 const latency = z.object({
   p50_ms: age('50th percentile of the latency'),
   p95_ms: age('95th percentile of the latency'),
@@ -107,6 +121,7 @@ const latency = z.object({
   frames: whole.meta({ description: 'Number of commands that reached the robot.' }),
   dropped: whole.meta({ description: 'Number of commands that the gateway dropped.' }),
   speed,
+  video,
 })
 
 const details = {
@@ -236,6 +251,7 @@ const detailsExample = {
     frames: 43_180,
     dropped: 12,
     speed: { min_scale: 1, mean_scale: 1, limited_seconds: 0 },
+    video: { p50_ms: 28.1, p95_ms: 67.2, max_ms: 512, dropped: 0 },
   },
   control_schema: null,
   telemetry_schema: null,

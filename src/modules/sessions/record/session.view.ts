@@ -56,6 +56,9 @@ export type SessionDetailRow = SessionRow & {
   scaled_ms: number | null
   limited_ms: number | null
   min_speed_scale: number | null
+  video_buckets: number[] | null
+  video_max_ms: number | null
+  video_dropped: number | null
 }
 
 type Viewer = Pick<Caller, 'userId' | 'roles'>
@@ -159,6 +162,20 @@ function latencyView(row: SessionDetailRow): SessionDetail['latency'] {
     frames: row.latency_frames ?? 0,
     dropped: row.latency_dropped ?? 0,
     speed: speedView(row),
+    video: videoView(row),
+  }
+}
+
+function videoView(row: SessionDetailRow): NonNullable<SessionDetail['latency']>['video'] {
+  const { video_buckets: buckets, video_max_ms: maxMs } = row
+  const dropped = row.video_dropped ?? 0
+  if (maxMs === null || (buckets === null && dropped === 0)) return null
+  const ageOf = (share: number) => roundToTenths(percentile(buckets ?? [], share, maxMs))
+  return {
+    p50_ms: ageOf(0.5),
+    p95_ms: ageOf(0.95),
+    max_ms: roundToTenths(buckets === null ? undefined : maxMs),
+    dropped,
   }
 }
 
