@@ -32,7 +32,7 @@ test.concurrent.each([[true], [false]])('an MJPEG stream is shown, with CORS: %s
   if (readable) {
     await video.getByText(/Last frame \d+ ms ago/).waitFor()
     camera.freeze(true)
-    await video.getByText(/Video frozen/).waitFor()
+    await video.getByText(/^Video frozen/).waitFor()
     camera.freeze(false)
     await video.getByText(/Last frame \d+ ms ago/).waitFor()
   }

@@ -18,8 +18,8 @@ async function serve(answer: RequestListener) {
   }
 }
 
-/** Starts an MJPEG camera at its own origin, with or without CORS. */
-export async function createTestCamera({ readable = true } = {}) {
+/** Starts an MJPEG camera at its own origin, with or without CORS, and with or without the length of each part. */
+export async function createTestCamera({ readable = true, hasLengths = true } = {}) {
   const jpeg = await sharp({ create: { width: 64, height: 36, channels: 3, background: 'teal' } })
     .jpeg()
     .toBuffer()
@@ -32,7 +32,8 @@ export async function createTestCamera({ readable = true } = {}) {
       'Content-Type': 'multipart/x-mixed-replace; boundary=frame',
       ...(readable && { 'Access-Control-Allow-Origin': '*' }),
     })
-    const head = `\r\nContent-Type: image/jpeg\r\nContent-Length: ${jpeg.length}\r\n\r\n`
+    const length = hasLengths ? `Content-Length: ${jpeg.length}\r\n` : ''
+    const head = `\r\nContent-Type: image/jpeg\r\n${length}\r\n`
     response.write('--frame')
     const timer = setInterval(() => {
       if (!frozen) response.write(Buffer.concat([Buffer.from(head), jpeg, Buffer.from('\r\n--frame')]))

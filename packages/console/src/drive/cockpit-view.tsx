@@ -52,6 +52,7 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const { operatorConnection, preferences, plan } = cockpit
   const root = useRef<HTMLDivElement>(null)
   const [watch, setWatch] = useState<VideoWatch>()
+  useEffect(() => operatorConnection.showPicture(watch), [operatorConnection, watch])
   const readAges = useReadAges(watch, operatorConnection.ages)
   const actions = useDriveActions(session, status)
   const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)

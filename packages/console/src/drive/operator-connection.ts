@@ -4,6 +4,7 @@ import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
+import type { VideoWatch } from '../video/watch-video.ts'
 import { type BatteryReading, createBatteryTrend } from './battery-trend.ts'
 import type { ControlData } from './control-plan.ts'
 import { createLatencyStats, type LatencyStats } from './latency-stats.ts'
@@ -33,6 +34,8 @@ export interface OperatorConnection {
   readonly telemetry: TelemetryFeed
   /** Returns how old the newest telemetry and the newest frame of any kind are. */
   ages(): LinkAges
+  /** Reports the age of this picture with the commands; undefined for a robot without a camera. */
+  showPicture(picture: Pick<VideoWatch, 'pictureMs'> | undefined): void
   readonly latencyStats: LatencyStats
   /** Returns whether the robot would accept a command, as far as this page knows. */
   canDrive(): boolean
@@ -57,6 +60,11 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
   const batteryTrend = createBatteryTrend()
   const battery = createStore<BatteryReading | undefined>(undefined)
   let link: OperatorLink | undefined
+  let picture: Pick<VideoWatch, 'pictureMs'> | undefined
+  const videoAgeMs = () => {
+    const ageMs = picture?.pictureMs()
+    return typeof ageMs === 'number' ? ageMs : null
+  }
   const ages = linkAgesOf({ telemetry, silentMs: () => link?.silentMs ?? null })
 
   function openLink(): void {
@@ -64,6 +72,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     const newLink: OperatorLink = new OperatorLink({
       getTicket,
       pingMs: PING_MS,
+      videoAgeMs,
       ...telemetry.handlers,
       onState: (next) => state.set(next),
       onLimits: (next) => limits.set(next),
@@ -110,6 +119,9 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     congestion,
     telemetry,
     ages,
+    showPicture(next) {
+      picture = next
+    },
     latencyStats,
     transport: () => link?.transport ?? 'websocket',
     battery,

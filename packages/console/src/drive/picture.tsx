@@ -48,6 +48,7 @@ export function Picture({ cockpit, session, hud, readAges, onWatch }: Props) {
           layout="fill"
           readLinkAges={isMapMain ? undefined : operatorConnection.ages}
           onWatch={onWatch}
+          isHeld={useStore(operatorConnection.state)?.stop?.reason === 'video_stale'}
         />
       </div>
       <TelemetryView

@@ -1,8 +1,20 @@
 import { Badge } from '@mantine/core'
-import { useConnection } from './hooks.ts'
+import { useConnection, useOutdated } from './hooks.ts'
 import type { HubConnectionState } from './live.ts'
 
-const shown: Record<HubConnectionState, { label: string; color: string; hint: string }> = {
+interface Shown {
+  readonly label: string
+  readonly color: string
+  readonly hint: string
+}
+
+const outdated: Shown = {
+  label: 'Outdated',
+  color: 'red.9',
+  hint: 'Nothing has arrived for a second. Data may be outdated',
+}
+
+const shown: Record<HubConnectionState, Shown> = {
   connecting: { label: 'Connecting', color: 'gray.7', hint: 'Connecting to the platform' },
   live: { label: 'Live', color: 'teal.9', hint: 'Updates arrive live' },
   reconnecting: {
@@ -15,7 +27,8 @@ const shown: Record<HubConnectionState, { label: string; color: string; hint: st
 
 /** Shows whether the data on the screen is live. */
 export function ConnectionBadge() {
-  const { label, color, hint } = shown[useConnection()]
+  const [connection, isOutdated] = [useConnection(), useOutdated()]
+  const { label, color, hint } = isOutdated && connection === 'live' ? outdated : shown[connection]
   return (
     <div role="status">
       <Badge color={color} variant="filled" title={hint}>

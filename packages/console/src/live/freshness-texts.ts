@@ -7,6 +7,9 @@ export const blindTexts: Record<FreshnessSource, string> = {
   link: 'No connection',
 }
 
+/** The headline while the gateway rejects the operator's commands because of the picture. */
+export const DRIVING_HELD = 'Picture frozen: driving held'
+
 /** The explanation of the badge. */
 export const freshnessHints: Record<FreshnessState, Record<FreshnessSource, string>> = {
   LIVE: {

@@ -12,6 +12,11 @@ test('the oldest source decides: delayed from 400 ms, blind from 1,000 ms', () =
   expect(freshnessOf({ ...fresh, linkMs: 1_000 })).toMatchObject({ state: 'BLIND', oldest: 'link' })
 })
 
+test('a silent connection explains the age of telemetry', () => {
+  expect(freshnessOf({ ...fresh, telemetryMs: 1_020 })).toMatchObject({ ageMs: 1_020, oldest: 'telemetry' })
+  expect(freshnessOf({ ...fresh, telemetryMs: 1_020, linkMs: 1_000 })).toMatchObject({ oldest: 'link' })
+})
+
 test('a robot without camera or telemetry is as fresh as its connection', () => {
   const ages = { pictureMs: undefined, telemetryMs: undefined, linkMs: 20 }
   expect(freshnessOf(ages)).toMatchObject({ state: 'LIVE', ageMs: 20, oldest: 'link' })

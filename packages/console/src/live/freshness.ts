@@ -33,7 +33,10 @@ const stateOfAge = (ageMs: number): FreshnessState =>
 export function freshnessOf({ pictureMs, telemetryMs, linkMs }: FreshnessAges): Freshness {
   const isPictureUnknown = pictureMs === 'unknown'
   let [ageMs, oldest]: [number, FreshnessSource] = [linkMs, 'link']
-  if (telemetryMs !== undefined && telemetryMs > ageMs) [ageMs, oldest] = [telemetryMs, 'telemetry']
+  // Telemetry arrives over the link, so a silent link explains its age.
+  const isLinkSilent = stateOfAge(linkMs) === 'BLIND'
+  if (telemetryMs !== undefined && telemetryMs > ageMs && !isLinkSilent)
+    [ageMs, oldest] = [telemetryMs, 'telemetry']
   if (typeof pictureMs === 'number' && pictureMs > ageMs) [ageMs, oldest] = [pictureMs, 'picture']
   const state = stateOfAge(ageMs)
   if (state === 'LIVE' && isPictureUnknown)

@@ -39,3 +39,6 @@ export function useRobotStatuses(): RobotStatuses | undefined {
 
 /** Returns the state of the connection to the hub. */
 export const useConnection = () => useStore(usePlatform().live.connection)
+
+/** Returns whether this page receives nothing from a gateway at present, although it should. */
+export const useOutdated = () => useStore(usePlatform().live.outdated)

@@ -9,11 +9,11 @@ export const PING_MS = 250
 /**
  * Returns a function that returns the ages of a connection at the time of the call.
  * @param source `silentMs`: how long the present link has received no frame, null before the first one; `telemetry`:
- *   when the newest sample arrived
+ *   how old the newest sample is
  */
 export function linkAgesOf(source: {
   readonly silentMs: () => number | null
-  readonly telemetry: { lastMs(): number | undefined }
+  readonly telemetry: { ageMs(): number | undefined }
 }): () => LinkAges {
   let sinceMs = performance.now()
   return () => {
@@ -21,7 +21,6 @@ export function linkAgesOf(source: {
     const silentMs = source.silentMs()
     // A new link knows nothing of the one before it, so that the last frame of that one counts.
     if (silentMs !== null) sinceMs = nowMs - silentMs
-    const lastMs = source.telemetry.lastMs()
-    return { linkMs: nowMs - sinceMs, telemetryMs: lastMs === undefined ? undefined : nowMs - lastMs }
+    return { linkMs: nowMs - sinceMs, telemetryMs: source.telemetry.ageMs() }
   }
 }

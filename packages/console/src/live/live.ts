@@ -13,6 +13,8 @@ export type HubConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offli
 /** The shared connection to the hub and the state received over it. */
 export interface Live {
   readonly connection: Store<HubConnectionState>
+  /** Whether this page receives nothing from a gateway at present. It notices a lost network sooner than the hub does. */
+  readonly outdated: Store<boolean>
   readonly sessions: SessionRooms
   readonly robots: RobotStatusBoard
   readonly notifications: NotificationFeed
@@ -45,6 +47,7 @@ export function createLive(options: { url: string; session: SessionGuard; querie
   let isStarted = false
   return {
     connection,
+    outdated: createStore(false),
     sessions: createSessionRooms(hub, queries),
     robots: createRobotStatusBoard(hub, queries),
     notifications: createNotificationFeed(hub, queries),

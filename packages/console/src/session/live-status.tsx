@@ -1,5 +1,6 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { reasonText, type SessionStatus, speedLimitText } from '@wheelhouse/protocol'
+import type { ReactNode } from 'react'
 import type { LiveSession } from '../live/hooks.ts'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { clockText, money } from '../ui/format.ts'
@@ -14,27 +15,37 @@ interface Props {
   readonly session: SessionDetail
   readonly live: LiveSession
   readonly observerState: ObserverState | undefined
+  /** Whether nothing has arrived from the gateway for a second: the state of the robot is only the last known one. */
+  readonly isOutdated: boolean
 }
 
 /** Shows session status, its duration and the robot connection in one line. */
-export function SessionStatusLine({ session, live, observerState }: Props) {
+export function SessionStatusLine({
+  session,
+  live,
+  observerState,
+  isOutdated,
+  children,
+}: Props & { readonly children?: ReactNode }) {
   const nowMs = useNow()
   const status = live.session?.status ?? session.status
   const sinceMs = statusSince(live.events, status)
   const reason = status === 'PAUSED' && pauseText(session)
   return (
     <Group component="section" aria-label="Status" gap="xs">
-      <StatusBadge status={status} />
+      {children}
+      <StatusBadge status={status} isOutdated={isOutdated} />
       <Text size="sm" span>
         {[sinceMs !== undefined && `for ${clockText((nowMs - sinceMs) / 1_000)}`, reason]
           .filter(Boolean)
           .join(': ')}
       </Text>
-      <RobotBadge session={session} observerState={observerState} />
+      <RobotBadge session={session} observerState={observerState} isOutdated={isOutdated} />
     </Group>
   )
 }
 
+<<<<<<< HEAD
 /** Returns why a session is paused now. A stop that was requested during a pause is what keeps it paused. */
 function pauseText({ control: { stop, operator_gone_since }, pause_reason }: SessionDetail): string {
   if (stop) return reasonText(stop.reason)
@@ -43,14 +54,17 @@ function pauseText({ control: { stop, operator_gone_since }, pause_reason }: Ses
 }
 
 function RobotBadge({ session, observerState }: Pick<Props, 'session' | 'observerState'>) {
+=======
+function RobotBadge({ session, observerState, isOutdated }: Omit<Props, 'live'>) {
+>>>>>>> af25061 (console: trust no old picture)
   const online = observerState?.connection === 'online'
   const connected = (online && observerState.drive?.robot_connected) || (!online && session.control.connected)
   return (
     <>
-      <Badge color={online ? (connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
+      <Badge color={online && !isOutdated ? (connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
         {connected ? 'Robot connected' : 'Robot offline'}
       </Badge>
-      {observerState && !online && (
+      {observerState && (!online || isOutdated) && (
         <Text size="sm" c="dimmed" span>
           last known
         </Text>
@@ -65,14 +79,15 @@ export function LiveStatus({
   fetchedAtMs,
   live,
   observerState,
+  isOutdated,
 }: Props & { readonly fetchedAtMs: number }) {
   const status = live.session?.status ?? session.status
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
       <Cost session={session} status={status} elapsedMs={useNow() - fetchedAtMs} />
-      <Latency observerState={observerState} />
-      <SpeedLimit observerState={observerState} />
-      <Battery observerState={observerState} />
+      <Latency observerState={observerState} isOutdated={isOutdated} />
+      <SpeedLimit observerState={observerState} isOutdated={isOutdated} />
+      <Battery observerState={observerState} isOutdated={isOutdated} />
     </DescriptionList>
   )
 }
@@ -96,23 +111,44 @@ function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs:
 const ms = (value: number | null | undefined) =>
   value === null || value === undefined ? 'unknown' : `${Math.round(value)} ms`
 
-function Latency({ observerState }: { observerState: ObserverState | undefined }) {
+/** Strikes a figure through that is older than a second. */
+const Figure = ({ isOutdated, children }: { isOutdated: boolean; children: ReactNode }) =>
+  isOutdated ? (
+    <Text c="dimmed" component="s">
+      {children}
+    </Text>
+  ) : (
+    children
+  )
+
+function Latency({ observerState, isOutdated }: Pick<Props, 'observerState' | 'isOutdated'>) {
   if (observerState?.connection !== 'online') return null
   const { roundTripMs, driveLatency } = observerState
   return (
     <DescriptionItem label="Latency to the gateway">
-      you {ms(roundTripMs)}, operator {ms(driveLatency?.operator_ms)}, robot {ms(driveLatency?.robot_ms)}
+      <Figure isOutdated={isOutdated}>
+        you {ms(roundTripMs)}, operator {ms(driveLatency?.operator_ms)}, robot {ms(driveLatency?.robot_ms)}
+      </Figure>
     </DescriptionItem>
   )
 }
 
-function SpeedLimit({ observerState }: { observerState: ObserverState | undefined }) {
+function SpeedLimit({ observerState, isOutdated }: Pick<Props, 'observerState' | 'isOutdated'>) {
   const text =
     observerState?.connection === 'online' && observerState.limits && speedLimitText(observerState.limits)
-  return text ? <DescriptionItem label="Latency budget">{text}</DescriptionItem> : null
+  if (!text) return null
+  return (
+    <DescriptionItem label="Latency budget">
+      <Figure isOutdated={isOutdated}>{text}</Figure>
+    </DescriptionItem>
+  )
 }
 
-function Battery({ observerState }: { observerState: ObserverState | undefined }) {
+function Battery({ observerState, isOutdated }: Pick<Props, 'observerState' | 'isOutdated'>) {
   if (observerState?.battery === undefined) return null
-  return <DescriptionItem label="Robot battery">{percent(observerState.battery.battery)}</DescriptionItem>
+  return (
+    <DescriptionItem label="Robot battery">
+      <Figure isOutdated={isOutdated}>{percent(observerState.battery.battery)}</Figure>
+    </DescriptionItem>
+  )
 }

@@ -1,11 +1,19 @@
 import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { LiveSession } from '../live/hooks.ts'
+import { useFreshness, useIsSilent, useReportOutdated } from '../live/use-freshness.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
+<<<<<<< HEAD
 import { VideoView } from '../video/video-view.tsx'
 import { AbandonedNotice } from './abandoned-notice.tsx'
+=======
+import { useReadAges, VideoView } from '../video/video-view.tsx'
+import type { VideoWatch } from '../video/watch-video.ts'
+>>>>>>> af25061 (console: trust no old picture)
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
@@ -39,20 +47,37 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
     recordedStopText || (observerState?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
   // The operator sees the robot from the cockpit.
   const showsCamera = client || !operator
+  const [watch, setWatch] = useState<VideoWatch>()
+  const isOutdated = useIsSilent(observerConnection?.ages)
+  useReportOutdated(isOutdated)
   return (
     <Stack>
+<<<<<<< HEAD
       <SessionStatusLine session={session} live={live} observerState={observerState} />
       <AbandonedNotice session={session} />
+=======
+      <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
+        {observerConnection && <Freshness watch={watch} observerConnection={observerConnection} />}
+      </SessionStatusLine>
+>>>>>>> af25061 (console: trust no old picture)
       <ConnectionProblem observerConnection={observerConnection} observerState={observerState} />
       <Panels
         main={
           <>
-            {showsCamera && <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />}
+            {showsCamera && (
+              <VideoView
+                url={session.stream_url}
+                title={`Camera of ${session.robot_name}`}
+                readLinkAges={observerConnection?.ages}
+                onWatch={setWatch}
+              />
+            )}
             <LiveStatus
               session={session}
               fetchedAtMs={fetchedAtMs}
               live={live}
               observerState={observerState}
+              isOutdated={isOutdated}
             />
           </>
         }
@@ -101,6 +126,10 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   )
 }
 
+function Freshness(props: { watch: VideoWatch | undefined; observerConnection: ObserverConnection }) {
+  return <FreshnessBadge freshness={useFreshness(useReadAges(props.watch, props.observerConnection.ages))} />
+}
+
 /** Shows a notice while the live data from the gateway is outdated. */
 function ConnectionProblem(props: {
   observerConnection: ObserverConnection | undefined
@@ -112,7 +141,7 @@ function ConnectionProblem(props: {
   return (
     <Alert color="orange.9" variant="outline" title={ended ? 'No live view' : 'Connecting to the robot'}>
       <Text size="sm">
-        {ended ? observerState.problem : 'You see the last known state until the connection is open.'}
+        {ended ? observerState.problem : 'Status and telemetry are not current until the connection is open.'}
       </Text>
       {ended && (
         <Button mt="xs" variant="default" size="xs" onClick={() => observerConnection?.reconnect()}>

@@ -9,8 +9,13 @@ const colors: Record<SessionStatus, string> = {
   CANCELLED: 'gray.7',
 }
 
-export const StatusBadge = ({ status }: { status: SessionStatus }) => (
-  <Badge color={colors[status]} variant="filled" style={{ flexShrink: 0 }}>
-    {sessionStatusTexts[status]}
+/** @param props.isOutdated whether this is only the last known status */
+export const StatusBadge = (props: { status: SessionStatus; isOutdated?: boolean }) => (
+  <Badge
+    color={props.isOutdated ? 'gray.7' : colors[props.status]}
+    variant="filled"
+    style={{ flexShrink: 0 }}
+  >
+    {sessionStatusTexts[props.status]}
   </Badge>
 )

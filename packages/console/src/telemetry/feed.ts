@@ -18,6 +18,11 @@ export interface TelemetryFeed {
   readonly subscribe: SubscribeTelemetry
   /** Returns when the newest sample arrived, by `performance.now()`, undefined before the first one. */
   lastMs(): number | undefined
+  /**
+   * Returns how old the newest sample is, undefined before the first one. A robot that sends samples rarely is not late: it
+   * counts from when its next sample was due.
+   */
+  ageMs(): number | undefined
   readonly handlers: {
     readonly onTelemetry: (data: unknown) => void
     readonly onBinaryTelemetry: (payload: Uint8Array, header: BinaryHeader) => void
@@ -27,12 +32,15 @@ export interface TelemetryFeed {
 export function createTelemetryFeed(): TelemetryFeed {
   const listeners = new Set<TelemetryListener>()
   let newest: TelemetrySample | undefined
+  const cadence = createCadence()
   const publish = (sample: TelemetrySample) => {
+    if (newest) cadence.add(sample.atMs - newest.atMs)
     newest = sample
     for (const listener of listeners) listener(sample)
   }
   return {
     lastMs: () => newest?.atMs,
+    ageMs: () => newest && Math.max(0, performance.now() - newest.atMs - cadence.rareMs()),
     subscribe(listener) {
       listeners.add(listener)
       if (newest) listener(newest)
@@ -41,6 +49,27 @@ export function createTelemetryFeed(): TelemetryFeed {
     handlers: {
       onTelemetry: (data) => publish({ atMs: performance.now(), data }),
       onBinaryTelemetry: (bytes) => publish({ atMs: performance.now(), bytes }),
+    },
+  }
+}
+
+/** For a robot that sends more often, every longer gap is a delay. */
+const RARE_MS = 300
+/** A gap that is longer than the others is a delay, so that the shortest of these counts. */
+const GAPS = 3
+
+/** Measures how often samples arrive. */
+function createCadence() {
+  const gapsMs: number[] = []
+  return {
+    add(gapMs: number): void {
+      gapsMs.push(gapMs)
+      if (gapsMs.length > GAPS) gapsMs.shift()
+    },
+    /** Returns the time between two samples of a robot that sends them rarely, otherwise 0. */
+    rareMs(): number {
+      const shortestMs = gapsMs.length < GAPS ? 0 : Math.min(...gapsMs)
+      return shortestMs > RARE_MS ? shortestMs : 0
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { PosePrediction, ReportedPose } from '@wheelhouse/sdk'
+import { BLIND_MS } from '../live/freshness.ts'
 import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
 import { formatGhost } from './kind-texts.ts'
 import { drawProximity, relativeTo } from './proximity-view.ts'
@@ -9,8 +10,6 @@ import { TrailMap } from './trail-map.ts'
 /** Limits text updates, because layout is expensive. */
 const TEXT_INTERVAL_MS = 100
 const AGE_INTERVAL_MS = 250
-/** An older sample is outdated. */
-const STALE_MS = 2_000
 const PREVIEW_BYTES = 16
 
 interface TelemetryPanelElements {
@@ -72,7 +71,7 @@ export function runTelemetryPanel({
     }
     if (newest && frameMs - ageMs >= AGE_INTERVAL_MS) {
       ageMs = frameMs
-      writeAge(elements.age, nowMs - newest.atMs)
+      writeAge(elements, nowMs - newest.atMs)
     }
   }
 
@@ -107,12 +106,10 @@ export function runTelemetryPanel({
   }
 }
 
-function writeAge(element: HTMLElement, ageMs: number): void {
-  const stale = ageMs > STALE_MS
-  element.textContent = stale
-    ? `No telemetry for ${(ageMs / 1000).toFixed(0)} s`
-    : `${Math.round(ageMs)} ms old`
-  element.toggleAttribute('data-stale', stale)
+function writeAge({ age, values, map, proximity }: TelemetryPanelElements, ageMs: number): void {
+  const stale = ageMs >= BLIND_MS
+  age.textContent = stale ? `No telemetry for ${(ageMs / 1000).toFixed(0)} s` : `${Math.round(ageMs)} ms old`
+  for (const element of [age, values, map, proximity]) element.toggleAttribute('data-stale', stale)
 }
 
 function bytesReadings(bytes: Uint8Array): Reading[] {

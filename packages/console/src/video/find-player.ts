@@ -1,5 +1,5 @@
 import { playMjpeg } from './mjpeg.ts'
-import { playPicture } from './picture.ts'
+import { playPicture, playSnapshot } from './picture.ts'
 import type { Player } from './player.ts'
 import { playFile, playHls } from './stream-file.ts'
 import { playWhep } from './whep.ts'
@@ -14,7 +14,7 @@ export async function playersFor(url: string, signal: AbortSignal): Promise<read
   const response = await probe(url, signal)
   if (response === undefined) return byAddress(url)
   if (response.type.startsWith('multipart/x-mixed-replace')) return [playMjpeg, playPicture]
-  if (response.type.startsWith('image/')) return [playPicture]
+  if (response.type.startsWith('image/')) return [playSnapshot]
   if (/mpegurl/.test(response.type)) return [playHls]
   if (response.type.startsWith('video/')) return [playFile]
   if (response.status >= 500) throw new Error(`the camera answered ${response.status}`)

@@ -25,3 +25,9 @@ export const playPicture: Player = async (url, { host, title, onFrame, onEnd, si
   await inTime(first.promise, signal)
   return { framesKnown: false }
 }
+
+/** Plays a still image: its age is known, because no other frame follows. */
+export const playSnapshot: Player = async (url, hooks) => {
+  await playPicture(url, hooks)
+  return { framesKnown: true }
+}

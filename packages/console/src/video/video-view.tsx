@@ -22,11 +22,11 @@ interface Props {
   /** `panel`: 16:9 with a caption below; `fill`: the whole positioned parent, with the caption in a corner. */
   readonly layout?: 'panel' | 'fill'
   /** Returns the ages of what the page shows of the robot otherwise; stable between renders. Default: the picture counts only. */
-  readonly readLinkAges?: () => LinkAges
+  readonly readLinkAges?: (() => LinkAges) | undefined
   /** Receives the viewer, whose `pictureMs` is the age of the picture; undefined when it is closed. Stable between renders. */
-  readonly onWatch?: (watch: VideoWatch | undefined) => void
-  /** A note below the age of a picture that is too old. */
-  readonly blindNote?: ReactNode
+  readonly onWatch?: ((watch: VideoWatch | undefined) => void) | undefined
+  /** Whether the gateway rejects the operator's commands because of the picture. */
+  readonly isHeld?: boolean
 }
 
 /**
@@ -34,7 +34,7 @@ interface Props {
  * picture, or what `readLinkAges` returns, is too old.
  */
 export function VideoView(props: Props) {
-  const { url, title, layout = 'panel', readLinkAges, onWatch, blindNote } = props
+  const { url, title, layout = 'panel', readLinkAges, onWatch, isHeld = false } = props
   const host = useRef<HTMLDivElement>(null)
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
@@ -54,7 +54,7 @@ export function VideoView(props: Props) {
         <div ref={host} className={styles.host} />
         {!url && <Cover text="This robot has no video." />}
         {watch && <VideoStatus watch={watch} />}
-        <PictureFreshness watch={watch} readLinkAges={readLinkAges} note={blindNote} />
+        <PictureFreshness watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
       </div>
       <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>
     </section>
@@ -76,10 +76,10 @@ export const useReadAges = (
 function PictureFreshness(props: {
   watch: VideoWatch | undefined
   readLinkAges: (() => LinkAges) | undefined
-  note: ReactNode
+  isHeld: boolean
 }) {
   const freshness = useFreshness(useReadAges(props.watch, props.readLinkAges))
-  return <FreshnessOverlay freshness={freshness}>{props.note}</FreshnessOverlay>
+  return <FreshnessOverlay freshness={freshness} isHeld={props.isHeld} />
 }
 
 function VideoStatus({ watch }: { watch: VideoWatch }) {
