@@ -45,7 +45,6 @@ export function SessionStatusLine({
   )
 }
 
-<<<<<<< HEAD
 /** Returns why a session is paused now. A stop that was requested during a pause is what keeps it paused. */
 function pauseText({ control: { stop, operator_gone_since }, pause_reason }: SessionDetail): string {
   if (stop) return reasonText(stop.reason)
@@ -53,10 +52,7 @@ function pauseText({ control: { stop, operator_gone_since }, pause_reason }: Ses
   return wasGone && operator_gone_since === null ? 'the operator is back' : reasonText(pause_reason)
 }
 
-function RobotBadge({ session, observerState }: Pick<Props, 'session' | 'observerState'>) {
-=======
 function RobotBadge({ session, observerState, isOutdated }: Omit<Props, 'live'>) {
->>>>>>> af25061 (console: trust no old picture)
   const online = observerState?.connection === 'online'
   const connected = (online && observerState.drive?.robot_connected) || (!online && session.control.connected)
   return (

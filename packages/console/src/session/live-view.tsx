@@ -7,13 +7,9 @@ import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
-<<<<<<< HEAD
-import { VideoView } from '../video/video-view.tsx'
-import { AbandonedNotice } from './abandoned-notice.tsx'
-=======
 import { useReadAges, VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
->>>>>>> af25061 (console: trust no old picture)
+import { AbandonedNotice } from './abandoned-notice.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
@@ -52,14 +48,10 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   useReportOutdated(isOutdated)
   return (
     <Stack>
-<<<<<<< HEAD
-      <SessionStatusLine session={session} live={live} observerState={observerState} />
-      <AbandonedNotice session={session} />
-=======
       <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
         {observerConnection && <Freshness watch={watch} observerConnection={observerConnection} />}
       </SessionStatusLine>
->>>>>>> af25061 (console: trust no old picture)
+      <AbandonedNotice session={session} />
       <ConnectionProblem observerConnection={observerConnection} observerState={observerState} />
       <Panels
         main={

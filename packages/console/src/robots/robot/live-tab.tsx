@@ -2,6 +2,7 @@ import { Paper, SimpleGrid, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { usePlatform } from '../../app/platform.ts'
 import { type LiveSession, useLiveSession } from '../../live/hooks.ts'
+import { useIsSilent, useReportOutdated } from '../../live/use-freshness.ts'
 import type { LiveRobot } from '../../live/use-live-robots.ts'
 import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
 import { useStopText } from '../../session/clear-stop.tsx'
@@ -60,13 +61,21 @@ function OpenPanel(props: {
   const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
   const stop = useStop(live.room, observerConnection)
   const recordedStopText = useStopText(session)
+  const isOutdated = useIsSilent(observerConnection?.ages)
+  useReportOutdated(isOutdated)
   const latchedText = observerState?.drive?.stop?.latched ? 'A stop is in force.' : undefined
   return (
     <Stack>
       <OpenSession robot={robot} />
       <AbandonedNotice session={session} />
-      <SessionStatusLine session={session} live={live} observerState={observerState} />
-      <LiveStatus session={session} fetchedAtMs={fetchedAtMs} live={live} observerState={observerState} />
+      <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated} />
+      <LiveStatus
+        session={session}
+        fetchedAtMs={fetchedAtMs}
+        live={live}
+        observerState={observerState}
+        isOutdated={isOutdated}
+      />
       <SessionActions live={live} />
       <Paper withBorder p="md">
         {observerConnection && (
