@@ -68,7 +68,12 @@ function OpenPanel(props: {
     <Stack>
       <OpenSession robot={robot} />
       <AbandonedNotice session={session} />
-      <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated} />
+      <SessionStatusLine
+        session={session}
+        live={live}
+        observerState={observerState}
+        isOutdated={isOutdated}
+      />
       <LiveStatus
         session={session}
         fetchedAtMs={fetchedAtMs}
