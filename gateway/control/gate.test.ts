@@ -1,7 +1,7 @@
 import type { DropReason } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ageOf, decide, type Gate, isFastest, type Stamp } from './gate.ts'
+import { ageOf, ageOffsetMs, decide, type Gate, isFastest, type Stamp } from './gate.ts'
 
 /** The clock drift that the protocol tolerates: 0.2 ms in a second. */
 const CLOCK_DRIFT = 0.0002
@@ -253,6 +253,14 @@ describe('the age of a frame', () => {
     const restMs = 600_000
     expect(age(restMs, restMs + 500)).toBeCloseTo(500 - CLOCK_DRIFT * (restMs + 500), 6)
   })
+})
+
+test('a command whose age is 0 exists since the way of the fastest frame and the drift tolerated twice', () => {
+  const after = (restMs: number, offsetMs: number) =>
+    ageOffsetMs({ pathMs: 30, offsetMs, offsetSeenMs: nowMs }, nowMs + restMs)
+  expect(after(0, OFFSET_MS)).toBe(30)
+  expect(after(60_000, OFFSET_MS)).toBeCloseTo(30 + 2 * CLOCK_DRIFT * 60_000, 6)
+  expect(after(60_000, Number.POSITIVE_INFINITY)).toBe(30)
 })
 
 const booleans = fc.boolean()

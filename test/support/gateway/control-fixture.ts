@@ -78,6 +78,8 @@ export interface Machine {
   speedScale: number | null
   /** The JSON commands and the allowed speeds in the order in which they arrived. */
   readonly received: (Command | SpeedLimits)[]
+  /** The lifetime of each command that arrived, JSON or binary, in milliseconds. */
+  readonly ttlsMs: number[]
   readonly lastSeqs: Map<number, number>
   readonly sequence: RobotSequence
   readonly channel: FakeChannelPeer
@@ -278,6 +280,7 @@ export async function createControlFixture({
       const key = Buffer.from(bytes.subarray(16)).toString()
       const { raw } = frames.get(key) ?? {}
       if (!raw || !isForwarded(raw, bytes)) wrong(`binary frame ${key} differs from the frame that was sent`)
+      to.ttlsMs.push(decodeBinaryHeader(bytes)?.ttlMs ?? Number.NaN)
       return checkControl(to, key, undefined)
     }
     const value = text(frame)
@@ -285,6 +288,7 @@ export async function createControlFixture({
       if (behind > 0) wrong('control is queued behind frames that the robot has not read')
       checkSpeed(to, value)
       to.received.push(value)
+      to.ttlsMs.push(value.ttl_ms)
       return checkControl(to, value.data.key, value.session_id)
     }
     if (value.type === 'limits') {
@@ -371,6 +375,7 @@ export async function createControlFixture({
         controls: 0,
         speedScale: null,
         received: [],
+        ttlsMs: [],
         lastSeqs: new Map(),
         sequence: new RobotSequence(),
         channel: channels.peer((frame) => to.socket.receiveFrame(frame)),
