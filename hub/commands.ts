@@ -121,12 +121,21 @@ function createHandlers(deps: CommandDeps): Handlers {
   }
 }
 
-/** Returns a function that accepts the commands of a socket. Each is answered through its acknowledgement. */
-export function registerCommands(deps: CommandDeps) {
+export interface Commands {
+  /** Accepts the commands of a socket. Each is answered through its acknowledgement. */
+  register(socket: Socket, caller: Caller): void
+  /** Settles when the accepted commands have ended. A stop may be answered before it ends. */
+  idle(): Promise<void>
+}
+
+/** Creates the execution of commands. */
+export function createCommands(deps: CommandDeps): Commands {
   const handlers = createHandlers(deps)
   const directStop = createDirectStop(deps.bus)
   const arrived = createArrivals()
-  return (socket: Socket, caller: Caller): void => {
+  const running = new Set<Promise<unknown>>()
+
+  function register(socket: Socket, caller: Caller): void {
     const commandBucket = new TokenBucket(COMMAND_LIMIT, performance.now())
     const actionBucket = new TokenBucket(COMMAND_LIMIT, performance.now()) // separate, so that a busy client can still stop a robot
     const urgentStops = createUrgentStops<HubAck<HubCommandName>>()
@@ -136,10 +145,8 @@ export function registerCommands(deps: CommandDeps) {
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
         const limits = { tokenBucket: name === 'session:action' ? actionBucket : commandBucket, urgentStops }
         const raw = args[0] === answer ? undefined : args[0] // without a payload the acknowledgement is the first argument
-        const ack = await handleCommand(name, raw, socket, caller, limits).catch((cause) =>
-          refusal(cause, deps.log),
-        )
-        answer(ack)
+        const handled = track(handleCommand(name, raw, socket, caller, limits))
+        answer(await handled.catch((cause) => refusal(cause, deps.log)))
       }
       deps.guard.on(socket, name, `command:${name}`, command, () => socket.conn.close())
     }
@@ -187,9 +194,23 @@ export function registerCommands(deps: CommandDeps) {
       if (CATCH_UP_COMMANDS.has(name)) await arrived()
       return await handler(await deps.currentCaller(caller), input, socket)
     }
-    const work = run()
+    const work = track(run()) // may outlast its answer
     const answer = await (isStop(input) ? directStop(socket, caller, input, work) : work)
     return { ok: true, ...answer } as HubAck<HubCommandName>
+  }
+
+  function track<T>(work: Promise<T>): Promise<T> {
+    const forget = () => running.delete(work)
+    running.add(work)
+    work.then(forget, forget)
+    return work
+  }
+
+  return {
+    register,
+    async idle() {
+      while (running.size > 0) await Promise.allSettled(running)
+    },
   }
 }
 

@@ -19,7 +19,7 @@ import {
 import { hasSubscriberSql } from '../src/modules/webhooks/index.ts'
 import { joinCluster } from './adapter.ts'
 import { createArrivals } from './arrivals.ts'
-import { type CommandDeps, registerCommands } from './commands.ts'
+import { type CommandDeps, createCommands } from './commands.ts'
 import { publishEvent } from './event-broadcast.ts'
 import { type AuthFailure, limitHandshakes } from './handshakes.ts'
 import { watchPermissionChanges } from './permission-changes.ts'
@@ -58,7 +58,7 @@ export interface Hub {
   readonly pendingHandshakes: number
   /** The events and batches that the outbox relay of this node has published. */
   readonly outboxRelay: Pick<OutboxRelay, 'published' | 'batches'>
-  /** Stops the outbox relay and closes all connections; the clients reconnect. */
+  /** Stops the outbox relay and closes all connections; the clients reconnect. Accepted commands are executed first. */
   close(): Promise<void>
 }
 
@@ -93,7 +93,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
   })
   const cluster = redis && joinCluster(io, redis, guard)
 
-  const commands = registerCommands(deps)
+  const commands = createCommands(deps)
   const scheduleExpiry = guard.timer('timer:expiry', (socket: Socket) => socket.disconnect(true), cutOff)
   const disconnectAt = (socket: Socket, expiresAt: Date): void => {
     const leftMs = Math.min(Math.max(0, expiresAt.getTime() - Date.now()), MAX_TIMER_MS)
@@ -133,7 +133,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
       presenceTracker.markPresent(caller.userId)
       if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
       if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)
-      commands(socket, caller)
+      commands.register(socket, caller)
     },
     cutOff,
   )
@@ -167,6 +167,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
       const disconnectAll = stagger(sockets, (socket) => socket.conn.close())
       await Promise.all([disconnectAll, presenceTracker.close(), outboxRelay.close()])
       await io.close()
+      await commands.idle() // they need the database, which is closed next
     },
   }
 }
