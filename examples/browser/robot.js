@@ -4,7 +4,7 @@ const STEP_MS = 20
 const TELEMETRY_EVERY_MS = 100
 /** Added to the gateway's deadman, so that the gateway's own stop arrives first. */
 const WATCHDOG_MARGIN_MS = 100
-/** The smallest offset may grow by 0.2 ms per second, because clocks drift. */
+/** A frame may be 0.2 ms per second slower than the fastest one and replace it, because clocks drift. */
 const CLOCK_DRIFT = 0.0002
 const METRE_PX = 40
 const MAX_LINEAR_MPS = 1
@@ -36,10 +36,12 @@ let speedScale = 1
 function ageMs(seq, t) {
   if (seq <= lastSeq) smallestMs = null // a new link, which may have another clock
   lastSeq = seq
-  const offset = nowMs() - t
-  const drifted = smallestMs === null ? offset : smallestMs + (nowMs() - smallestAtMs) * CLOCK_DRIFT
-  smallestMs = Math.min(offset, drifted)
-  smallestAtMs = nowMs()
+  const atMs = nowMs()
+  const offset = atMs - t
+  if (smallestMs === null || offset <= smallestMs + (atMs - smallestAtMs) * CLOCK_DRIFT) {
+    smallestMs = offset
+    smallestAtMs = atMs
+  }
   return offset - smallestMs
 }
 

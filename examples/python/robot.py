@@ -25,7 +25,7 @@ except ImportError:
 RECONNECT_CODES = {1006, 4008, 4009, 4500, 4503}  # close codes after which a robot should reconnect
 FINAL_STATUSES = {401, 403, 404}  # refusals that another attempt would not change
 WATCHDOG_MARGIN_MS = 100  # added to the gateway's deadman, so that the gateway's own stop arrives first
-CLOCK_DRIFT = 0.0002  # the smallest offset may grow by 0.2 ms per second, because clocks drift
+CLOCK_DRIFT = 0.0002  # a frame may be 0.2 ms per second slower than the fastest one and replace it, because clocks drift
 MAX_UNSENT_BYTES = 32 * 1024  # above this many unsent bytes, samples and acknowledgements are dropped
 STEP_S, TELEMETRY_S = 0.02, 0.1
 MAX_LINEAR_MPS, MAX_ANGULAR_RADPS, MAX_CHANGE_PER_S = 1.0, 2.0, 4.0
@@ -71,14 +71,14 @@ class Freshness:
     """Measures how much later than usual a frame arrives. The clocks need the same speed, but not the same time."""
 
     def __init__(self):
-        self.smallest, self.seen_at, self.seq = math.inf, 0.0, -1
+        self.smallest, self.smallest_at, self.seq = math.inf, 0.0, -1
 
     def age_ms(self, seq, t):
         if seq <= self.seq:  # seq restarts with a new link of the operator, which may have another clock
             self.smallest = math.inf
         now, self.seq = now_ms(), seq
-        self.smallest = min(self.smallest + (now - self.seen_at) * CLOCK_DRIFT, now - t)
-        self.seen_at = now
+        if now - t <= self.smallest + (now - self.smallest_at) * CLOCK_DRIFT:
+            self.smallest, self.smallest_at = now - t, now
         return now - t - self.smallest
 
 

@@ -23,7 +23,8 @@ interface LateFrameRun {
  */
 export class FrameAge {
   #smallestMs: number | null = null
-  #atMs = 0
+  /** When the frame with the smallest offset arrived. */
+  #smallestAtMs = 0
   #late: LateFrameRun | null = null
 
   /** Resets the measurement, because the next frames have another clock. */
@@ -39,10 +40,7 @@ export class FrameAge {
    */
   lateMs(t: number, limitMs: number, nowMs: number): number | null {
     const offsetMs = nowMs - t
-    const drifted = (this.#smallestMs ?? offsetMs) + (nowMs - this.#atMs) * CLOCK_DRIFT_PER_MS
-    this.#smallestMs = this.#smallestMs === null ? offsetMs : Math.min(drifted, offsetMs)
-    this.#atMs = nowMs
-    const ageMs = offsetMs - this.#smallestMs
+    const ageMs = this.#ageMs(offsetMs, nowMs)
     if (ageMs <= limitMs) {
       this.#late = null
       return null
@@ -53,8 +51,22 @@ export class FrameAge {
       return ageMs
     }
     this.#smallestMs = late.smallestMs
+    this.#smallestAtMs = nowMs
     this.#late = null
     return null
+  }
+
+  /**
+   * Returns the age of a frame. The drift of clocks decides which frame is the fastest, but makes no frame younger: else a
+   * command could be obeyed after its lifetime.
+   */
+  #ageMs(offsetMs: number, nowMs: number): number {
+    const driftMs = (nowMs - this.#smallestAtMs) * CLOCK_DRIFT_PER_MS
+    if (this.#smallestMs === null || offsetMs <= this.#smallestMs + driftMs) {
+      this.#smallestMs = offsetMs
+      this.#smallestAtMs = nowMs
+    }
+    return offsetMs - this.#smallestMs
   }
 }
 
