@@ -30,17 +30,20 @@ export const ackFrame = (seq: number): Buffer => Buffer.from(`{"type":"ack","seq
 export type MessageKind = 'control' | 'ack' | 'other'
 
 const BRACE = '{'.charCodeAt(0)
-/** `{"type":"` precedes the first letter of the type, and no other type begins with these letters. */
+/** `{"type":"` precedes the first letter of the type. */
 const TYPE_OFFSET = 9
 const A = 'a'.charCodeAt(0)
 const C = 'c'.charCodeAt(0)
+const O = 'o'.charCodeAt(0)
 
 export function kindOf(data: Buffer, start: number): MessageKind {
   const first = data[start]
   if (first === BINARY_CONTROL) return 'control'
   if (first !== BRACE) return 'other'
-  const frameType = data[start + TYPE_OFFSET]
-  return frameType === C ? 'control' : frameType === A ? 'ack' : 'other'
+  const letter = data[start + TYPE_OFFSET]
+  if (letter === A) return 'ack'
+  // Invitations to a data channel begin with the same letter.
+  return letter === C && data[start + TYPE_OFFSET + 1] === O ? 'control' : 'other'
 }
 
 const SEQ_KEY = Buffer.from('"seq":')

@@ -100,6 +100,11 @@ describe('frames', () => {
     }
   })
 
+  test('that invite to a data channel are no control frames', () => {
+    for (const type of ['channel_available', 'channel_offer', 'welcome'])
+      expect(kindOf(Buffer.from(JSON.stringify({ type })), 0)).toBe('other')
+  })
+
   test('contain 64 bytes in both forms', () => {
     const json = JSON.parse(controlFrame('JSON', 1, 0).toString())
     expect(Buffer.byteLength(JSON.stringify(json.data))).toBe(64)
