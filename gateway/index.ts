@@ -141,6 +141,7 @@ export async function startGateway(
     clockMs,
     connectionOf: (robotId) => robots.current(robotId),
     readmit: (connection) => robots.readmit(connection),
+    isReadmitting: (connection) => robots.isReadmitting(connection),
   })
   const heartbeats = createHeartbeats({
     store,

@@ -165,6 +165,9 @@ export function createRobotConnections(deps: {
       })
     },
 
+    /** Returns whether a connection waits for its next epoch. */
+    isReadmitting: (connection: RobotConnection) => readmissions.has(connection),
+
     /** Continues a connection that the database has closed while its socket stayed open. */
     readmit(connection: RobotConnection): void {
       readmit(connection).catch((cause) =>

@@ -24,10 +24,13 @@ export function createRobotSync(deps: {
   connectionOf: (robotId: string) => RobotConnection | undefined
   /** Opens the next epoch for a connection that the database has closed while its socket stayed open. */
   readmit: (connection: RobotConnection) => void
+  /** Returns whether a connection waits for its next epoch. A lookup follows. */
+  isReadmitting: (connection: RobotConnection) => boolean
   sessionRegistry: ControlSessionRegistry
   clockMs: () => number
 }) {
-  const { store, nodeId, bus, guard, log, connectionOf, readmit, sessionRegistry, clockMs } = deps
+  const { store, nodeId, bus, guard, log, connectionOf, readmit, isReadmitting, sessionRegistry, clockMs } =
+    deps
   let pendingLookups = new Set<string>()
   let running: Promise<void> | undefined
   let lastPollMs = clockMs()
@@ -40,15 +43,22 @@ export function createRobotSync(deps: {
     if (pendingLookups.size > 0) running ??= drain()
   }
 
+  function known(robotId: string) {
+    const connection = connectionOf(robotId)
+    return { connection, epoch: connection?.epoch }
+  }
+
   async function drain(): Promise<void> {
     try {
       while (pendingLookups.size > 0) {
         const batch = [...pendingLookups].slice(0, ROBOTS_PER_QUERY)
         for (const robotId of batch) pendingLookups.delete(robotId)
-        const queried = new Map(batch.map((robotId) => [robotId, connectionOf(robotId)]))
+        const queried = new Map(batch.map((robotId) => [robotId, known(robotId)]))
         for (const state of await store.linkStates(batch)) {
-          // The result may be older than a connection that opened during the query.
-          if (connectionOf(state.robotId) === queried.get(state.robotId)) apply(state)
+          const before = queried.get(state.robotId)
+          const now = known(state.robotId)
+          // The result may be older than a connection, or an epoch of it, that began during the query.
+          if (now.connection === before?.connection && now.epoch === before?.epoch) apply(state)
           else pendingLookups.add(state.robotId)
         }
       }
@@ -66,6 +76,8 @@ export function createRobotSync(deps: {
     const orphan = connection ? undefined : sessionRegistry.orphanOf(state.robotId)
     if (orphan) return sessionRegistry.applyOrphanLookup(orphan, state)
     if (!connection || connection.epoch === 0) return
+    // The database may have its next epoch already. That is no newer connection.
+    if (isReadmitting(connection)) return
     if (state.epoch > connection.epoch) return connection.close('replaced')
     if (state.epoch < connection.epoch) return connection.close('draining') // the database has lost this connection: the robot reconnects
     if (state.tokenVersion !== connection.tokenVersion) return connection.close('credentialRevoked')

@@ -100,41 +100,75 @@ describe('a robot whose gateway misses states', () => {
     expect(emittedStates(...states)).toEqual(expected)
   })
 
-  test('is not closed because of a lookup that is older than its connection', async () => {
-    const [old, newer] = [new RobotConnection('robot', 1, 1), new RobotConnection('robot', 1, 1)]
-    old.admit(5)
-    newer.admit(6)
-    let current = old
-    const closed: string[] = []
-    const close = (reason: string) => void closed.push(reason)
-    for (const link of [old, newer]) Object.assign(link, { close })
-    const state = {
-      robotId: 'robot',
-      tokenVersion: 1,
-      nodeId: 'node',
-      connected: true,
-      session: null,
+  /** Looks up a robot in answers that the test gives, and records why its connections were closed. */
+  function lookupFixture(...connections: RobotConnection[]) {
+    const fixture = {
+      current: connections[0] as RobotConnection,
+      readmitting: false,
+      closed: [] as string[],
+      lookups: [] as ((states: LinkState[]) => void)[],
     }
-    const lookups: ((states: LinkState[]) => void)[] = []
-    const linkStates = () => new Promise<LinkState[]>((resolve) => lookups.push(resolve))
+    const close = (reason: string) => void fixture.closed.push(reason)
+    for (const link of connections) Object.assign(link, { close })
+    const linkStates = () => new Promise<LinkState[]>((resolve) => fixture.lookups.push(resolve))
     const sync = createRobotSync({
       store: { linkStates } as unknown as PresenceStore,
       nodeId: 'node',
-      connectionOf: () => current,
-      readmit: ({ epoch }) => void closed.push(`readmitted from epoch ${epoch}`),
+      connectionOf: () => fixture.current,
+      readmit: ({ epoch }) => void fixture.closed.push(`readmitted from epoch ${epoch}`),
+      isReadmitting: () => fixture.readmitting,
       bus: createMemoryBus(() => {}),
       guard: plainGuard(),
       sessionRegistry: createControlSessionRegistry({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} }),
       log: createLog({ level: 'silent', pretty: false }),
       clockMs: () => 1,
     })
-    sync.requestLookup(['robot'])
-    current = newer
-    lookups[0]?.([{ ...state, epoch: 5 }])
-    await expect.poll(() => lookups.length, { message: 'a second lookup' }).toBe(2)
-    lookups[1]?.([{ ...state, epoch: 6 }])
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(closed).toEqual([])
+    const state = { robotId: 'robot', tokenVersion: 1, nodeId: 'node', connected: true, session: null }
+    /** Answers the lookup of this number, once it was made. */
+    const answer = async (number: number, epoch: number) => {
+      await expect.poll(() => fixture.lookups.length, { message: `lookup ${number}` }).toBe(number)
+      fixture.lookups[number - 1]?.([{ ...state, epoch }])
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return Object.assign(fixture, { requestLookup: () => sync.requestLookup(['robot']), answer })
+  }
+
+  test('is not closed because of a lookup that is older than its connection', async () => {
+    const [old, newer] = [new RobotConnection('robot', 1, 1), new RobotConnection('robot', 1, 1)]
+    old.admit(5)
+    newer.admit(6)
+    const fixture = lookupFixture(old, newer)
+    fixture.requestLookup()
+    fixture.current = newer
+    await fixture.answer(1, 5)
+    await fixture.answer(2, 6)
+    expect(fixture.closed).toEqual([])
+  })
+
+  test('is not closed because of a lookup that is older than its next epoch', async () => {
+    const link = new RobotConnection('robot', 1, 1)
+    link.admit(5)
+    const fixture = lookupFixture(link)
+    fixture.requestLookup()
+    link.admit(6)
+    await fixture.answer(1, 5)
+    await fixture.answer(2, 6)
+    expect(fixture.closed).toEqual([])
+  })
+
+  test('is not closed because of a lookup that finds its next epoch first, but because of a newer one', async () => {
+    const link = new RobotConnection('robot', 1, 1)
+    link.admit(5)
+    const fixture = lookupFixture(link)
+    fixture.readmitting = true
+    fixture.requestLookup()
+    await fixture.answer(1, 6)
+    expect(fixture.closed).toEqual([])
+    link.admit(6)
+    fixture.readmitting = false
+    fixture.requestLookup()
+    await fixture.answer(2, 7)
+    expect(fixture.closed).toEqual(['replaced'])
   })
 
   test('is stopped, whether or not its gateway reads the state between stop and resumption', async () => {
