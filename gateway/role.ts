@@ -10,6 +10,8 @@ interface GatewayConfig extends Readonly<GatewaySettings> {
   readonly gatewayPort: number
   /** Whether the gateway runs in a separate thread. */
   readonly gatewayThread: boolean
+  /** Whether this thread asks for real-time scheduling. */
+  readonly gatewayRealTime: boolean
   /** The public address of the gateway, unless it follows from the port. */
   readonly gatewayUrl: string
   readonly gatewayUrlFromPort: boolean
@@ -68,6 +70,7 @@ async function startInThread(deps: GatewayRoleDeps): Promise<Gateway> {
       rootKey: config.secretKey ?? loadOrCreateRootKey(config.dataDir),
       logLevel: config.logLevel,
       prettyLog: process.stdout.isTTY === true,
+      realTime: config.gatewayRealTime,
     },
     deps,
   )

@@ -37,6 +37,8 @@ export interface ThreadOptions {
   readonly rootKey: string
   readonly logLevel: string
   readonly prettyLog: boolean
+  /** Whether the thread asks for real-time scheduling. */
+  readonly realTime: boolean
   readonly counts: SharedArrayBuffer
   /** One number: 1 once the thread has closed its sockets. */
   readonly closed: SharedArrayBuffer

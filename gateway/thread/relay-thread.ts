@@ -11,6 +11,7 @@ import { type Gateway, startGateway } from '../index.ts'
 import type { GatewayServices } from '../services.ts'
 import { createBatchSender } from './batch-sender.ts'
 import type { BusMessage, FromThread, ThreadOptions, ToThread } from './messages.ts'
+import { useRealTimeScheduling } from './real-time.ts'
 import { createRemoteServices } from './remote-calls.ts'
 import { SharedCounts } from './shared-counts.ts'
 import { transferError } from './transferred-error.ts'
@@ -52,12 +53,21 @@ guard.on(port, 'message', 'thread:message', (message: ToThread) => {
 start().catch((cause) => post({ type: 'failed', error: transferError(cause) }))
 
 async function start(): Promise<void> {
+  if (options.realTime) await useRealTimeScheduling().catch(reportRealTimeFailure)
   gateway = await startGateway(createDeps(remote.services), options.host, options.port)
   const counts = new SharedCounts(options.counts)
   const running = gateway
   counts.update(running)
   guard.every('timer:progress', PROGRESS_MS, () => counts.update(running))
   post({ type: 'listening', port: running.port })
+}
+
+/** Reports that the thread runs like any other: an ordinary gateway is better than none. */
+function reportRealTimeFailure(cause: unknown): void {
+  log.warn(
+    { err: cause },
+    'no real-time scheduling for the gateway; it needs Linux, chrt and the capability SYS_NICE',
+  )
 }
 
 function createDeps(services: GatewayServices) {

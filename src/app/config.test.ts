@@ -241,6 +241,11 @@ test('a heartbeat timeout below two intervals is rejected', () => {
   )
 })
 
+test('real-time scheduling needs the thread of the gateway', () => {
+  expect(loadConfig({ GATEWAY_REALTIME: 'true' }).gatewayRealTime).toBe(true)
+  expect(refusal({ GATEWAY_REALTIME: 'true', GATEWAY_THREAD: 'false' })).toContain('GATEWAY_REALTIME')
+})
+
 test('origins are normalized to the form that browsers send', () => {
   const config = loadConfig({
     BASE_URL: 'https://Hub.Example:443/',

@@ -81,6 +81,8 @@ const Env = z.object({
   WORKER_PORT: port.optional(),
   /** Whether the gateway runs in a separate thread. */
   GATEWAY_THREAD: flag.default(true),
+  /** Whether this thread asks for real-time scheduling. */
+  GATEWAY_REALTIME: flag.default(false),
   /** UDP port of the data channels, or `off`. By default the number of GATEWAY_PORT. */
   GATEWAY_UDP_PORT: z.union([z.literal('off'), port]).optional(),
   /** The IP address at which clients reach the UDP port, if this machine does not have it. */
@@ -193,6 +195,9 @@ function findCombinationProblems(env: Env): string[] {
       'STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are confirmed by webhooks',
     )
   }
+  if (env.GATEWAY_REALTIME && !env.GATEWAY_THREAD) {
+    problems.push('GATEWAY_REALTIME needs GATEWAY_THREAD: only the thread of the gateway gets the priority')
+  }
   if (env.HEARTBEAT_TIMEOUT_MS < 2 * env.HEARTBEAT_INTERVAL_MS) {
     problems.push(
       'HEARTBEAT_TIMEOUT_MS must be at least twice HEARTBEAT_INTERVAL_MS: one late heartbeat must not count as a lost robot',
@@ -247,6 +252,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     hubPort: env.HUB_PORT,
     gatewayPort: env.GATEWAY_PORT,
     gatewayThread: env.GATEWAY_THREAD,
+    gatewayRealTime: env.GATEWAY_REALTIME,
     /** Null to use WebSockets only. */
     dataChannel:
       env.GATEWAY_UDP_PORT === 'off'

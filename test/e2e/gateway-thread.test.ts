@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Metrics } from '../../src/core/metrics/metrics.ts'
 import { measureGateway } from '../../src/core/metrics/role-metrics.ts'
@@ -25,8 +27,8 @@ const metricsOf = async (gatewayUrl: string) =>
   await (await fetch(`${gatewayUrl.replace('ws', 'http')}/metrics`)).text()
 
 /** Starts a gateway in a separate process, with a connected robot. */
-async function startGateway() {
-  const gateway = startGatewayProcess(world, inspectable)
+async function startGateway(env: Record<string, string> = {}) {
+  const gateway = startGatewayProcess(world, { ...inspectable, ...env })
   onTestFinished(() => gateway[Symbol.asyncDispose]())
   const { gatewayUrl } = await gateway.serving()
   return {
@@ -92,4 +94,47 @@ test('the second signal ends a process with open sockets at once, without a core
   const { code, signal } = await gateway.end('SIGTERM')
   expect(signal).toBeNull()
   expect([0, 1]).toContain(code) // 0 when the first one was faster
+})
+
+/** Linux's number of the scheduling policy SCHED_RR. */
+const ROUND_ROBIN = 2
+/** Returns the scheduling policies of a process's threads. Ordinary threads have the policy 0. */
+const policiesOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const [, fields = ''] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(/\) (?=\w )/)
+    return Number(fields.split(' ')[38]) // field 41 of proc(5); the first two are before the split
+  })
+
+function isRealTimePermitted(): boolean {
+  try {
+    execFileSync('chrt', ['--rr', '1', 'true'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('with GATEWAY_REALTIME the thread, and nothing else, has real-time scheduling, where it is permitted', async () => {
+  const { gateway, link } = await startGateway({ GATEWAY_REALTIME: 'true' })
+  link.send({ type: 'heartbeat', seq: 1 })
+  await link.next('heartbeat_ack')
+  await openChannel(link)
+  onTestFinished(closeTestChannels)
+  const channels = channelProcesses(gateway.pid)
+  expect(channels).toHaveLength(1)
+  const realTime = isRealTimePermitted() ? [ROUND_ROBIN] : []
+  expect(policiesOf(gateway.pid).filter((policy) => policy !== 0)).toEqual(realTime)
+  expect(channels.flatMap(policiesOf).filter((policy) => policy !== 0)).toEqual([])
+  await link.close()
+  expect(await gateway.end('SIGTERM')).toEqual({ code: 0, signal: null })
+})
+
+test('a gateway without the permission for real-time scheduling says so and works', async () => {
+  const { gateway, link } = await startGateway({ GATEWAY_REALTIME: 'true', PATH: '/nowhere' })
+  await gateway.line((text) => text.includes('no real-time scheduling'))
+  expect(policiesOf(gateway.pid)).not.toContain(ROUND_ROBIN)
+  link.send({ type: 'heartbeat', seq: 1 })
+  await link.next('heartbeat_ack')
+  await link.close()
+  expect(await gateway.end('SIGTERM')).toEqual({ code: 0, signal: null })
 })

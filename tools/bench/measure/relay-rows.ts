@@ -10,7 +10,7 @@ import { type Carried, FRAMES_PER_WRITE, type Run, type SteadyRun } from './rela
 
 const MOST_ADDED_US = 30
 const MOST_P99_RATIO = 1.5
-const LEAST_FLOOD_RATIO = 0.8
+const LEAST_FLOOD_RATIO: Readonly<Record<Form, number>> = { binary: 0.9, JSON: 0.8 }
 /** A generator that paused more often than that has not measured the relay. */
 const MOST_DOUBTFUL_SHARE = 0.1
 const BYTES_PER_MB = 1_000_000
@@ -76,18 +76,25 @@ const steadyRuns = ({ steady }: Carried, { pairs, hz }: Rate) =>
 /** Compares Wheelhouse with bare uWebSockets.js, which carries the same bytes: the mean of the runs before and after. */
 export function judgedRows(plan: RelayPlan, measured: readonly Carried[]): Row[] {
   const bare = measured.filter(({ name }) => name === relayNames.bare || name === relayNames.bareAgain)
-  const wheelhouse = measured.filter(({ name }) => name === relayNames.wheelhouse)
+  const ours = measured.filter(
+    ({ name }) => name === relayNames.wheelhouse || name === relayNames.wheelhouseRealTime,
+  )
+  return ours.flatMap((wheelhouse) => judged(plan, bare, wheelhouse))
+}
+
+function judged(plan: RelayPlan, bare: readonly Carried[], ours: Carried): Row[] {
   return (['binary', 'JSON'] as const).flatMap((form) => {
     const ofForm = <R extends Run>(runs: readonly R[]) => runs.filter((run) => run.form === form)
     return [
       ...plan.rates.flatMap((rate) => {
         const runs = (of: readonly Carried[]) => ofForm(of.flatMap((item) => steadyRuns(item, rate)))
-        return addedRows(`${form}, ${rateName(rate)}`, runs(bare), runs(wheelhouse), form === 'binary')
+        return addedRows(`${ours.name}, ${form}, ${rateName(rate)}`, runs(bare), runs([ours]))
       }),
       floodRatioRow(
+        `${ours.name}, ${form}`,
         form,
         ofForm(bare.flatMap((item) => item.floods)),
-        ofForm(wheelhouse.flatMap((item) => item.floods)),
+        ofForm(ours.floods),
       ),
     ]
   })
@@ -95,38 +102,34 @@ export function judgedRows(plan: RelayPlan, measured: readonly Carried[]): Row[]
 
 const mean = <T>(of: readonly T[], value: (item: T) => number) => sum(of.map(value)) / of.length
 
-function addedRows(
-  name: string,
-  bare: readonly SteadyRun[],
-  ours: readonly SteadyRun[],
-  goals: boolean,
-): Row[] {
+function addedRows(name: string, bare: readonly SteadyRun[], ours: readonly SteadyRun[]): Row[] {
   const p50Us = ({ report }: Run) => report.latency.p50Us
   const p99Us = ({ report }: Run) => report.latency.p99Us
   const addedUs = mean(ours, p50Us) - mean(bare, p50Us)
   const ratio = mean(ours, p99Us) / mean(bare, p99Us)
-  const judged = goals && [...bare, ...ours].every((run) => doubtfulShare(run) <= MOST_DOUBTFUL_SHARE)
+  const reliable = [...bare, ...ours].every((run) => doubtfulShare(run) <= MOST_DOUBTFUL_SHARE)
   return [
     {
-      what: `— Wheelhouse next to bare uWebSockets.js, ${name}: p50`,
+      what: `— ${name}, next to bare uWebSockets.js: p50`,
       measured: `${addedUs < 0 ? '−' : '+'}${figure(Math.abs(addedUs))} µs`,
-      ...(judged && { goal: `≤ +${MOST_ADDED_US} µs`, met: addedUs <= MOST_ADDED_US }),
+      ...(reliable && { goal: `≤ +${MOST_ADDED_US} µs`, met: addedUs <= MOST_ADDED_US }),
     },
     {
-      what: `— Wheelhouse next to bare uWebSockets.js, ${name}: p99`,
+      what: `— ${name}, next to bare uWebSockets.js: p99`,
       measured: `× ${figure(ratio)}`,
-      ...(judged && { goal: `≤ × ${MOST_P99_RATIO}`, met: ratio <= MOST_P99_RATIO }),
+      ...(reliable && { goal: `≤ × ${MOST_P99_RATIO}`, met: ratio <= MOST_P99_RATIO }),
     },
   ]
 }
 
-function floodRatioRow(form: Form, bare: readonly Run[], ours: readonly Run[]): Row {
+function floodRatioRow(name: string, form: Form, bare: readonly Run[], ours: readonly Run[]): Row {
   const ratio = mean(ours, framesPerSecond) / mean(bare, framesPerSecond)
   const cpu = (run: Run) => run.cpuUsPerFrame ?? Number.NaN
   return {
-    what: `— Wheelhouse / bare uWebSockets.js, ${form}, flat out`,
+    what: `— ${name} / bare uWebSockets.js, flat out`,
     measured: `${figure(ratio)}; CPU of a frame × ${figure(mean(ours, cpu) / mean(bare, cpu))}`,
-    ...(form === 'binary' && { goal: `≥ ${LEAST_FLOOD_RATIO}`, met: ratio >= LEAST_FLOOD_RATIO }),
+    goal: `≥ ${LEAST_FLOOD_RATIO[form]}`,
+    met: ratio >= LEAST_FLOOD_RATIO[form],
   }
 }
 

@@ -35,7 +35,9 @@ export async function measureRelay(lab: Lab, plan: Plan): Promise<Section> {
     else measured.push(await carriedBy(lab, plan, relay))
   }
   const { carried, faultRuns, complaints } = await throughWheelhouse(lab, plan)
-  measured.push(carried, await carriedBy(lab, plan, await startBareRelay(lab, true)))
+  const realTime = await startWheelhouseRelay(lab, plan.relay.floodPairs, { realTime: true })
+  measured.push(carried, await carriedBy(lab, plan, realTime).finally(realTime.cleanUp))
+  measured.push(await carriedBy(lab, plan, await startBareRelay(lab, true)))
   return {
     title: 'Control relay, operator to robot',
     rows: [...measuredRows(plan.relay, measured), ...judgedRows(plan.relay, measured), ...faultRuns],
@@ -43,6 +45,7 @@ export async function measureRelay(lab: Lab, plan: Plan): Promise<Section> {
       ...absent.map((why) => `Not measured: ${why}.`),
       ...notes(lab, plan.relay, measured),
       ...complaints,
+      ...complaintsOf(realTime.child),
     ],
   }
 }

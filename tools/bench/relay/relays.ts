@@ -41,6 +41,7 @@ export const relayNames = {
   bare: 'bare uWebSockets.js',
   bareAgain: 'bare uWebSockets.js, repeated',
   wheelhouse: 'Wheelhouse gateway',
+  wheelhouseRealTime: 'Wheelhouse gateway, GATEWAY_REALTIME',
 } as const
 
 /** The reason why a relay cannot be measured here. */

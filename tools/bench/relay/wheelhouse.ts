@@ -35,11 +35,16 @@ export interface WheelhouseRelay extends Relay {
   cleanUp(): Promise<void>
 }
 
-/** Starts Wheelhouse with its defaults, and robots that wait for their operators. */
-export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise<WheelhouseRelay> {
+/** Starts Wheelhouse, and robots that wait for their operators. Settings are the defaults, but for real-time scheduling. */
+export async function startWheelhouseRelay(
+  lab: Lab,
+  pairCount: number,
+  { realTime = false } = {},
+): Promise<WheelhouseRelay> {
   await resetPresence(lab.db, 'away')
   const actorGroups = await seedPairs(lab.db, pairCount)
-  const server = await startWheelhouse(lab, gatewayShape(lab))
+  const env = { GATEWAY_REALTIME: String(realTime) }
+  const server = await startWheelhouse(lab, gatewayShape(lab), { env })
   const address: RelayAddress = {
     port: server.destination.port,
     speaks: 'WebSocket',
@@ -65,7 +70,7 @@ export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
 
   return {
-    name: relayNames.wheelhouse,
+    name: realTime ? relayNames.wheelhouseRealTime : relayNames.wheelhouse,
     forms: ['JSON', 'binary'],
     child: server.child,
     async connect(generator, from, to) {
