@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../ui/store.ts'
+import { createStore, type Store } from './store.ts'
 
 /**
  * Creates a value that is stored in this browser, if the browser allows it.
