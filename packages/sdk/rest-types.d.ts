@@ -620,6 +620,22 @@ export interface paths {
         patch: operations["patchClientProfile"];
         trace?: never;
     };
+    "/api/client/robot-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getClientRobotCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots": {
         parameters: {
             query?: never;
@@ -904,6 +920,22 @@ export interface paths {
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorAvailability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operator/available-robot-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOperatorAvailableRobotCounts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1340,6 +1372,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSessionCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session-robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSessionRobots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -1728,6 +1792,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        RobotCounts: {
+            by_status: { AVAILABLE: number; IN_SESSION: number; OFFLINE: number };
+            by_type: { robot_type: string; count: number }[];
+        };
+        AvailableRobotCounts: { total: number; by_type: { robot_type: string; count: number }[] };
+        SessionCounts: {
+            by_status: { PENDING: number; ACTIVE: number; PAUSED: number; COMPLETED: number; CANCELLED: number };
+        };
+        SessionRobots: { robots: { id: string; name: string; robot_type: string }[] };
         /** @description An API key in a list, without the key itself. */
         ApiKey: {
             /**
@@ -8306,6 +8379,30 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getClientRobotCounts: {
+        parameters: {
+            query?: {
+                search?: string;
+                status?: components["schemas"]["RobotStatus"];
+                robot_type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RobotCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+        };
+    };
     getClientRobots: {
         parameters: {
             query?: {
@@ -8319,6 +8416,8 @@ export interface operations {
                 status?: components["schemas"]["RobotStatus"];
                 /** @example so-101 */
                 robot_type?: string;
+                cursor?: string;
+                sort?: "-created_at" | "created_at" | "name" | "-name" | "total_hours" | "-total_hours" | "last_heartbeat" | "-last_heartbeat";
             };
             header?: never;
             path?: never;
@@ -9953,9 +10052,37 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getOperatorAvailableRobotCounts: {
+        parameters: {
+            query?: {
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailableRobotCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+        };
+    };
     getOperatorAvailableRobots: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                cursor?: string;
+                sort?: "-created_at" | "created_at" | "name" | "-name";
+                search?: string;
+                robot_type?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12159,6 +12286,55 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSessionCounts: {
+        parameters: {
+            query?: {
+                robotId?: string;
+                from?: string;
+                to?: string;
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+        };
+    };
+    getSessionRobots: {
+        parameters: {
+            query?: {
+                search?: string;
+                robotId?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRobots"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+        };
+    };
     getSessions: {
         parameters: {
             query?: {
@@ -12174,6 +12350,9 @@ export interface operations {
                 limit?: number;
                 /** @example 0 */
                 offset?: number;
+                search?: string;
+                cursor?: string;
+                sort?: "-created_at" | "created_at";
             };
             header?: never;
             path?: never;

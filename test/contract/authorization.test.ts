@@ -239,6 +239,7 @@ const rules: Record<string, Rule> = {
   },
 
   'GET /api/client/robots': { expected: clients(200) },
+  'GET /api/client/robot-counts': { expected: clients(200) },
   'POST /api/client/robots': { expected: clients(201), attempt: () => ({ body: newRobot() }) },
   'GET /api/client/robots/{id}': {
     expected: clients(200, 404),
@@ -286,6 +287,7 @@ const rules: Record<string, Rule> = {
     attempt: () => ({ body: { robot_type: `type-${++serial}` } }),
   },
   'GET /api/operator/available-robots': { expected: operators(200) },
+  'GET /api/operator/available-robot-counts': { expected: operators(200) },
   'PATCH /api/admin/robot-models/{id}': {
     expected: admins(200),
     attempt: async () => ({ path: '/api/admin/robot-models/ur5e', body: { control_schema: null } }),
@@ -390,6 +392,8 @@ const rules: Record<string, Rule> = {
   'GET /api/admin/robot-requests': { expected: admins(200) },
 
   'GET /api/sessions': { expected: everyone(200) },
+  'GET /api/session-counts': { expected: everyone(200) },
+  'GET /api/session-robots': { expected: everyone(200) },
   'POST /api/sessions': {
     // An admin must name an operator to start for; this request names none.
     expected: { ...operators(201), admin: 400, 'admin key': 400 },

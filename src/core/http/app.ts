@@ -87,6 +87,7 @@ const crossOrigin = {
     'Retry-After',
     'WWW-Authenticate',
     'X-Total-Count',
+    'X-Next-Cursor',
     ERROR_CODE_HEADER,
   ],
   maxAge: 600,

@@ -33,8 +33,8 @@ export interface Upload {
   readonly maxBytes: number
 }
 
-/** The response header with the total number of entries of a paged list. */
-export type ResponseHeader = 'X-Total-Count'
+/** The response headers of a paged list: the total number of entries, and the cursor of the next page if there is one. */
+export type ResponseHeader = 'X-Total-Count' | 'X-Next-Cursor'
 
 /** The cases of one error status: code → when it occurs. */
 export type ErrorCasesByCode = Readonly<Partial<Record<ErrorCode, string>>>

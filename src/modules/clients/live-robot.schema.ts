@@ -57,7 +57,7 @@ export const LiveRobot = z
 export type LiveRobot = z.infer<typeof LiveRobot>
 
 /** Query of GET /api/client/live-robots. */
-export const ListLiveRobots = z.object({
+export const ListLiveRobots = z.strictObject({
   robotId: z.uuid().optional().meta({ description: 'Lists this robot only, if it is live.' }),
   limit: queryInteger(1, LIVE_ROBOTS_MAX).default(LIVE_ROBOTS_MAX),
 })

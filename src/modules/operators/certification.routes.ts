@@ -4,7 +4,6 @@ import { camelKeys } from '../../core/database/camel-keys.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
-import { AvailableRobot } from '../robots/index.ts'
 import type { Certification } from './certification.entity.ts'
 import {
   CertificationRequest,
@@ -68,19 +67,6 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
         },
       },
       run: async ({ caller, body }) => view(await certifications.request(caller.userId, body)),
-    }),
-    endpoint({
-      method: 'get',
-      path: '/api/operator/available-robots',
-      summary: 'Lists the robots that you could start a session on now',
-      access,
-      response: [200, z.object({ robots: z.array(AvailableRobot) })],
-      run: async ({ caller }) => ({
-        robots: (await certifications.availableRobots(caller.userId)).map((row) => ({
-          ...row,
-          last_heartbeat: iso(row.last_heartbeat),
-        })),
-      }),
     }),
   ]
 }

@@ -4,7 +4,6 @@ import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { ownedByClient } from '../robots/index.ts'
 import { Certification } from './certification.entity.ts'
 import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
 
@@ -144,36 +143,6 @@ export function createCertifications(deps: {
         .execute()
       return rows.map((row) => row.robot_type)
     },
-
-    /** Lists the robots that the operator can start a session on now, by the conditions of `claimRobot`. */
-    availableRobots: (operatorId: string) =>
-      db
-        .selectFrom('robots')
-        .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-        .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
-        .select('robot_presence.last_heartbeat')
-        .where('robots.status', '=', 'AVAILABLE')
-        .where('robots.deleted_at', 'is', null)
-        .where('robots.on_hold', '=', false)
-        .where(ownedByClient)
-        .where((eb) =>
-          eb.or([
-            eb('robots.require_certification', '=', false),
-            eb(
-              'robots.robot_type',
-              'in',
-              eb
-                .selectFrom('certifications')
-                .select('certifications.robot_type')
-                .where('certifications.operator_id', '=', operatorId)
-                .where('certifications.status', '=', 'APPROVED'),
-            ),
-          ]),
-        )
-        .orderBy('robots.created_at', 'desc')
-        .orderBy('robots.id', 'desc')
-        .limit(LIST_LIMIT)
-        .execute(),
   }
 }
 export type Certifications = ReturnType<typeof createCertifications>

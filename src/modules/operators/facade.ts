@@ -1,5 +1,7 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
+import { availableRobotEndpoints } from './available-robots.routes.ts'
+import { createAvailableRobots } from './available-robots.service.ts'
 import { createAvailability } from './availability.service.ts'
 import { certificationEndpoints } from './certification.routes.ts'
 import { createCertifications } from './certification.service.ts'
@@ -12,12 +14,13 @@ import { createSchedules } from './schedule.service.ts'
 import { operatorStatsEndpoints } from './stats.routes.ts'
 import { createOperatorStats } from './stats.service.ts'
 
-/** Creates the services of operators: profile, schedule, availability, certifications, overview and statistics. */
+/** Creates the services of operators: profile, schedule, availability, available robots, certifications, overview and statistics. */
 export const createOperators = (core: CoreServices) => ({
   operatorProfiles: createOperatorProfiles(core),
   operatorStats: createOperatorStats(core),
   schedules: createSchedules(core),
   availability: createAvailability(core),
+  availableRobots: createAvailableRobots(core),
   certifications: createCertifications(core),
   operatorOverviews: createOperatorOverview(core),
 })
@@ -27,6 +30,7 @@ export type Operators = ReturnType<typeof createOperators>
 export const operatorsEndpoints = (operators: Operators): Endpoint[] => [
   ...operatorProfileEndpoints(operators),
   ...scheduleEndpoints(operators),
+  ...availableRobotEndpoints(operators),
   ...certificationEndpoints(operators),
   ...operatorStatsEndpoints(operators),
   operatorOverviewEndpoint(operators),

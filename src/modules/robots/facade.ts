@@ -8,6 +8,7 @@ import { createRobotViews } from './robot.view.ts'
 import { robotHealthEndpoint } from './robot-health.routes.ts'
 import { SAMPLE_MINUTES } from './robot-health.schema.ts'
 import { createRobotHealth } from './robot-health.service.ts'
+import { createRobotLists } from './robot-list.service.ts'
 import { robotLogEndpoint } from './robot-log.routes.ts'
 import { createRobotLogs } from './robot-log.service.ts'
 import { createRobotLogStore } from './robot-log.store.ts'
@@ -44,6 +45,7 @@ export function createRobotServices(
       cancelScheduled: options.cancelScheduled,
       requireCertification: options.settings.robotsRequireCertification,
     }),
+    robotLists: createRobotLists(core),
     robotModels: createRobotModels(core),
     robotTokens: createRobotTokens(core.secrets),
     robotWatch: createRobotWatch({ ...core, certifications: options.certifications }),
@@ -60,6 +62,7 @@ export type RobotServices = ReturnType<typeof createRobotServices>
 export const robotsEndpoints = (services: RobotServices, gatewayUrl: () => string): Endpoint[] => [
   ...robotEndpoints({
     robots: services.robots,
+    robotLists: services.robotLists,
     views: createRobotViews(gatewayUrl),
     tokens: services.robotTokens,
   }),

@@ -4,6 +4,14 @@ export { linkChanged } from './link-changed.ts'
 export { ownedByClient } from './owned-by-client.ts'
 export { Robot } from './robot.entity.ts'
 export { AvailableRobot } from './robot.schema.ts'
+export { applyOperatorFilters, sortedPage } from './robot-filters.ts'
+export {
+  AVAILABLE_COUNT_MAX,
+  AvailableRobotCounts,
+  CountAvailableRobots,
+  ListAvailableRobots,
+} from './robot-list.schema.ts'
+export { countsByType } from './robot-list.service.ts'
 export type { ReportedLogLine, RobotLogStore } from './robot-log.store.ts'
 export { createRobotTokens, type RobotTokens } from './robot-token.ts'
 export type { RobotWatch } from './robot-watch.ts'

@@ -22,10 +22,16 @@ export const Robot = defineEntity({
       expression:
         'create index "robots_by_owner" on "robots" ("owner_id", "created_at" desc, "id" desc) where "deleted_at" is null',
     },
+    // Also counts robots by status and type with an index-only scan.
     {
       name: 'robots_by_owner_status',
       expression:
-        'create index "robots_by_owner_status" on "robots" ("owner_id", "status", "created_at" desc, "id" desc) where "deleted_at" is null',
+        'create index "robots_by_owner_status" on "robots" ("owner_id", "status", "created_at" desc, "id" desc) include ("robot_type") where "deleted_at" is null',
+    },
+    {
+      name: 'robots_by_owner_name',
+      expression:
+        'create index "robots_by_owner_name" on "robots" ("owner_id", lower("name"), "id") where "deleted_at" is null',
     },
     {
       name: 'robots_by_owner_type',

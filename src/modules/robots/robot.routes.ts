@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import {
-  ListRobots,
   RegisteredRobot,
   RegisterRobot,
   RobotDetail,
@@ -11,13 +10,26 @@ import {
 } from './robot.schema.ts'
 import type { Robots } from './robot.service.ts'
 import type { RobotViews } from './robot.view.ts'
+import { CountRobots, ListRobots, RobotCounts } from './robot-list.schema.ts'
+import type { RobotLists } from './robot-list.service.ts'
 import type { RobotTokens } from './robot-token.ts'
 
 const access = { role: 'client' } as const
 
+interface RobotRouteDeps {
+  readonly robots: Robots
+  readonly robotLists: RobotLists
+  readonly views: RobotViews
+  readonly tokens: RobotTokens
+}
+
 /** Returns the endpoints for a client's robots. */
-export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens: RobotTokens }): Endpoint[] {
-  const { robots, views, tokens } = deps
+export const robotEndpoints = (deps: RobotRouteDeps): Endpoint[] => [
+  ...listEndpoints(deps),
+  ...ownRobotEndpoints(deps),
+]
+
+function listEndpoints({ robotLists, views }: RobotRouteDeps): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -26,13 +38,28 @@ export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens
       access,
       query: ListRobots,
       response: [200, z.array(RobotView)],
-      headers: ['X-Total-Count'],
+      headers: ['X-Total-Count', 'X-Next-Cursor'],
       run: async ({ caller, query, http }) => {
-        const { rows, total } = await robots.list(caller.userId, query)
+        const { rows, total, next } = await robotLists.page(caller.userId, query)
         http.set('X-Total-Count', String(total))
+        if (next !== undefined) http.set('X-Next-Cursor', next)
         return rows.map(views.robot)
       },
     }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/robot-counts',
+      summary: 'Counts your robots for each status and type, as filters of their list show them',
+      access,
+      query: CountRobots,
+      response: [200, RobotCounts],
+      run: ({ caller, query }) => robotLists.counts(caller.userId, query),
+    }),
+  ]
+}
+
+function ownRobotEndpoints({ robots, views, tokens }: RobotRouteDeps): Endpoint[] {
+  return [
     endpoint({
       method: 'post',
       path: '/api/client/robots',

@@ -1,6 +1,6 @@
 import { exampleIds, idOf, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { line, prose, queryInteger, timestamp } from '../../core/http/fields.ts'
+import { line, prose, timestamp } from '../../core/http/fields.ts'
 import {
   ControlSchemaInput,
   controlSchemaExamples,
@@ -130,31 +130,6 @@ export const RegisterRobot = z.strictObject({
     .optional(),
 })
 export type RegisterRobot = z.infer<typeof RegisterRobot>
-
-/** Maximum number of words in a search. */
-const MAX_WORDS = 10
-
-/** Query of GET /api/client/robots. Rejects a limit over 100: clamping would make paging loops skip rows silently. */
-export const ListRobots = z.strictObject({
-  limit: queryInteger(1, 100).default(50),
-  offset: queryInteger(0, 10_000_000).default(0),
-  search: z
-    .string()
-    .max(200)
-    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
-    .refine((text) => wordsOf(text).length <= MAX_WORDS, `must have at most ${MAX_WORDS} words`)
-    .meta({
-      description: 'Words that must all occur in name, type, hardware id or tags, case-insensitive.',
-      examples: ['warehouse'],
-    })
-    .optional(),
-  status: RobotStatus.optional(),
-  robot_type: line(100).meta(examples.robotType).optional(),
-})
-export type ListRobots = z.output<typeof ListRobots>
-
-/** Returns the words of a search. */
-export const wordsOf = (search: string): string[] => search.split(/\s+/).filter((word) => word !== '')
 
 /** Body of PATCH /api/client/robots/{id}. Type and hardware id of a robot cannot change. */
 export const UpdateRobot = z

@@ -1,36 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
-import { columnsOf } from '../../core/database/columns.ts'
-import { compiled } from '../../core/database/compiled.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, forbidden, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { linkChanged } from './link-changed.ts'
-import { Robot } from './robot.entity.ts'
-import type { ListRobots, RegisterRobot, UpdateRobot } from './robot.schema.ts'
-import { isSchemaColumn, type RobotDetailRow, type RobotRow, type SchemaColumn } from './robot.view.ts'
-import { applyFilters, newestFirst } from './robot-filters.ts'
-
-type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], SchemaColumn>
-
-/** The columns of a robot without its schemas, which may be large and which no list shows. */
-const listedColumns = columnsOf(Robot).filter((column): column is ListedColumn => !isSchemaColumn(column))
-
-const robotsWithPresence = (db: Db) =>
-  db
-    .selectFrom('robots')
-    .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-    .select(listedColumns.map((column) => `robots.${column}` as const))
-    .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
-    .where('robots.deleted_at', 'is', null)
-
-/** Reads an unfiltered page, newest first, from the index of the owner. */
-const newestPageQuery = compiled<{ ownerId: string; limit: number; offset: number }>()((db, param) =>
-  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', param('ownerId')))
-    .limit(param('limit'))
-    .offset(param('offset')),
-)
+import type { RegisterRobot, UpdateRobot } from './robot.schema.ts'
+import type { RobotDetailRow } from './robot.view.ts'
+import { robotsWithPresence } from './robot-list.service.ts'
 
 /** Manages owners' robots: registration, settings, tokens. Presence and sessions own the live state. */
 export function createRobots(deps: {
@@ -102,26 +79,6 @@ export function createRobots(deps: {
         }
         throw cause
       }
-    },
-
-    /** Returns one page of the robots that match the filters, newest first, and the total number of matches. */
-    async list(ownerId: string, query: ListRobots): Promise<{ rows: RobotRow[]; total: number }> {
-      const { limit, offset, ...filters } = query
-      const filtered = Object.values(filters).some((filter) => filter !== undefined)
-      const page = filtered
-        ? newestFirst(applyFilters(robotsWithPresence(db), ownerId, filters))
-            .limit(limit)
-            .offset(offset)
-            .execute()
-        : newestPageQuery(db, { ownerId, limit, offset })
-      const robots = db.selectFrom('robots').where('deleted_at', 'is', null)
-      const [rows, { total }] = await Promise.all([
-        page,
-        applyFilters(robots, ownerId, filters)
-          .select(({ fn }) => fn.countAll<number>().as('total'))
-          .executeTakeFirstOrThrow(),
-      ])
-      return { rows, total: Number(total) }
     },
 
     async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotDetailRow> {

@@ -8,6 +8,7 @@ import { createSessionExports } from './export/export.service.ts'
 import { extensionEndpoints } from './extensions/extension.routes.ts'
 import { createExtensions } from './extensions/extension.service.ts'
 import { createAbandonmentWorker } from './lifecycle/abandonment.worker.ts'
+import { sessionListEndpoints } from './lifecycle/session-list.routes.ts'
 import { sessionEndpoints } from './lifecycle/session.routes.ts'
 import { createSessionLifecycle } from './lifecycle/session-lifecycle.ts'
 import { createSessionPresence } from './lifecycle/session-presence.ts'
@@ -16,6 +17,7 @@ import { createSessionStarts } from './lifecycle/session-start.ts'
 import { createMessages } from './messages/message.service.ts'
 import { ratingEndpoints } from './ratings/rating.routes.ts'
 import { createRatings } from './ratings/rating.service.ts'
+import { createSessionLists } from './record/session-list.service.ts'
 import { createSessionQueries } from './record/session-queries.ts'
 import { createExportFailures } from './stored-exports/export-failures.ts'
 import { EXPORT_CLEAN_UP, SESSION_EXPORTS } from './stored-exports/export-queue.ts'
@@ -56,6 +58,7 @@ export function createSessions(
   const lifecycle = createSessionLifecycle({ ...core, queries, starts, settle })
   return {
     queries,
+    lists: createSessionLists(core),
     starts,
     lifecycle,
     tickets,
@@ -76,6 +79,7 @@ export type Sessions = ReturnType<typeof createSessions>
 
 /** Returns the routes below /api/sessions. */
 export const sessionsEndpoints = (sessions: Sessions, users: Users, core: CoreServices): Endpoint[] => [
+  ...sessionListEndpoints({ ...sessions, now: core.now }),
   ...sessionEndpoints({ ...sessions, isOperator: users.isOperator, now: core.now }),
   ...extensionEndpoints(sessions),
   ...ratingEndpoints({ ...sessions, now: core.now }),

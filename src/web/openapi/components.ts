@@ -35,6 +35,10 @@ const headers = {
     description: 'The number of entries that match the filters, on all pages together.',
     schema: { type: 'integer', minimum: 0, examples: [120] },
   },
+  'X-Next-Cursor': {
+    description: 'The cursor of the next page. Absent on the last page.',
+    schema: { type: 'string', examples: ['WyJuYW1lIiwiYXJtIiwiNWIxZjlhODYiXQ'] },
+  },
   'Retry-After': {
     description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 0, examples: [1] },

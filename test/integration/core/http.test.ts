@@ -366,6 +366,7 @@ describe('every response', () => {
         'Retry-After',
         'WWW-Authenticate',
         'Wheelhouse-Error',
+        'X-Next-Cursor',
         'X-Request-Id',
         'X-Total-Count',
       ])

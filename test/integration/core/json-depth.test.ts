@@ -117,11 +117,11 @@ describe('a deep message over MCP', () => {
 
   test('an unexpected exception is an internal error without its text, and is logged', async () => {
     const {
-      sessions: { queries: sessionQueries },
+      sessions: { lists },
     } = world.platform
-    const list = sessionQueries.list
+    const page = lists.page
     try {
-      sessionQueries.list = () => {
+      lists.page = () => {
         throw new RangeError('Maximum call stack size exceeded')
       }
       for (const body of [
@@ -134,7 +134,7 @@ describe('a deep message over MCP', () => {
       }
       expect(world.errors.join('\n')).toContain('Maximum call stack size exceeded')
     } finally {
-      sessionQueries.list = list
+      lists.page = page
       world.errors.length = 0
     }
   })

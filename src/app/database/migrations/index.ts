@@ -36,6 +36,7 @@ import { Migration0035EventSubscriptions } from './0035-event-subscriptions.ts'
 import { Migration0036RobotHealth } from './0036-robot-health.ts'
 import { Migration0037OperatorGone } from './0037-operator-gone.ts'
 import { Migration0038VideoLimit } from './0038-video-limit.ts'
+import { Migration0039FleetLists } from './0039-fleet-lists.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -77,4 +78,5 @@ export const migrations = [
   { name: '0036_robot_health', class: Migration0036RobotHealth },
   { name: '0037_operator_gone', class: Migration0037OperatorGone },
   { name: '0038_video_limit', class: Migration0038VideoLimit },
+  { name: '0039_fleet_lists', class: Migration0039FleetLists },
 ]

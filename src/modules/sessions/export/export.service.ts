@@ -1,11 +1,11 @@
-import { type Expression, type ExpressionBuilder, sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import type { z } from 'zod'
 import { compiled } from '../../../core/database/compiled.ts'
-import type { Db, Tables } from '../../../core/database/tables.ts'
+import type { Db } from '../../../core/database/tables.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import type { ExportSessions } from '../record/session.schema.ts'
-import { partyColumnsOf } from '../record/session-queries.ts'
+import { matchesFilter, type PartyColumn, partyColumnsOf } from '../record/session-filter.ts'
 import type { ClientSession, OperatorSession } from '../record/session-view.schema.ts'
 
 /** Rows per query. A small number: the rows are garbage before V8 promotes them to the old generation. */
@@ -34,7 +34,7 @@ interface CursorExpression {
 export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   /** Selects the newest sessions of a user from the index of the column. */
   const newest = (
-    partyColumn: 'operator_id' | 'client_id',
+    partyColumn: PartyColumn,
     userId: string,
     filter: ExportFilter,
     after: CursorExpression,
@@ -43,7 +43,7 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
       .selectFrom('sessions')
       .selectAll()
       .where(partyColumn, '=', userId)
-      .where(matching(filter))
+      .where(matchesFilter(filter, { column: partyColumn, userId }))
       .where(({ eb, refTuple, tuple }) =>
         eb(refTuple('created_at', 'id'), '<', tuple(after.created_at, after.id)),
       )
@@ -81,8 +81,13 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
       const found = db
         .selectFrom('sessions')
         .select('id')
-        .where((eb) => eb.or(columns.map((column) => eb(column, '=', userId))))
-        .where(matching(filter))
+        .where((eb) =>
+          eb.or(
+            columns.map((column) =>
+              eb.and([eb(column, '=', userId), matchesFilter(filter, { column, userId })(eb)]),
+            ),
+          ),
+        )
         .limit(limit)
       const { rows } = await db
         .selectFrom(found.as('found'))
@@ -132,17 +137,6 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   }
 }
 export type SessionExports = ReturnType<typeof createSessionExports>
-
-/** Returns the condition that a filter sets. */
-const matching =
-  ({ status, robotId, from, to }: ExportFilter) =>
-  (eb: ExpressionBuilder<Tables, 'sessions'>) =>
-    eb.and([
-      ...(status === undefined ? [] : [eb('status', '=', status)]),
-      ...(robotId === undefined ? [] : [eb('robot_id', '=', robotId)]),
-      ...(from === undefined ? [] : [eb('created_at', '>=', new Date(from))]),
-      ...(to === undefined ? [] : [eb('created_at', '<', new Date(to))]),
-    ])
 
 /** Formats a time as ISO 8601 in SQL, without a `Date`. */
 const isoText = <T extends string | null>(time: Expression<unknown>) =>

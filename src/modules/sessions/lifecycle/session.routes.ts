@@ -6,14 +6,13 @@ import {
   AfterSeq,
   CreateSession,
   EventList,
-  ListSessions,
   MessageList,
   PerformSessionAction,
   SendMessage,
 } from '../record/session.schema.ts'
-import { sessionDetail, sessionView } from '../record/session.view.ts'
+import { sessionDetail } from '../record/session.view.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
-import { CreatedSession, SessionDetail, SessionList } from '../record/session-view.schema.ts'
+import { CreatedSession, SessionDetail } from '../record/session-view.schema.ts'
 import type { SessionLifecycle } from './session-lifecycle.ts'
 import type { SessionStarts } from './session-start.ts'
 
@@ -64,18 +63,6 @@ async function operatorFor(deps: SessionRouteDeps, caller: Caller, operatorId: s
 function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
   const { queries, starts, lifecycle, now } = deps
   return [
-    endpoint({
-      method: 'get',
-      path: '/api/sessions',
-      summary: 'Lists your sessions, newest first',
-      access: {},
-      query: ListSessions,
-      response: [200, SessionList],
-      run: async ({ caller, query }) => {
-        const rows = await queries.list(caller, query)
-        return { sessions: rows.map((row) => sessionView(row, caller.userId, now())) }
-      },
-    }),
     endpoint({
       method: 'post',
       path: '/api/sessions',

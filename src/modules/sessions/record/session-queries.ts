@@ -1,4 +1,4 @@
-import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
 import { createBatchLoader } from '../../../core/database/batch-loader.ts'
 import { columnsOf } from '../../../core/database/columns.ts'
@@ -7,14 +7,8 @@ import type { Db } from '../../../core/database/tables.ts'
 import { notFound } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { Session, SessionEvent } from './session.entity.ts'
-import type { ListSessions } from './session.schema.ts'
-import {
-  eventView,
-  type ListedSession,
-  type SessionDetailRow,
-  type SessionRow,
-  viewColumns,
-} from './session.view.ts'
+import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
+import { selectWithNames } from './session-list.service.ts'
 
 /** Maximum number of logs that one query reads, and the number of entries after which it reads no further log. */
 const MAX_LOGS_PER_QUERY = 500
@@ -23,103 +17,7 @@ const MAX_ENTRIES_PER_QUERY = 5_000
 const MAX_SESSIONS_PER_QUERY = 500
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Selects sessions with the names recorded at their end, or the current names while they are not over. */
-const selectWithNames = (db: Db) =>
-  db
-    .selectFrom('sessions')
-    .innerJoin('robots', 'robots.id', 'sessions.robot_id')
-    .innerJoin('users as operators', 'operators.id', 'sessions.operator_id')
-    .select(({ fn }) => [
-      fn.coalesce('sessions.recorded_robot_name', 'robots.name').as('robot_name'),
-      fn.coalesce('sessions.recorded_robot_type', 'robots.robot_type').as('robot_type'),
-      fn.coalesce('sessions.recorded_operator_name', 'operators.display_name').as('operator_name'),
-    ])
-
 export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id' | 'robot_id' | 'event_seq'>
-
-type PartyColumn = 'operator_id' | 'client_id'
-
-/** Returns the columns that identify a caller's sessions: those they operate, those on their robots, or both. */
-export function partyColumnsOf(caller: Pick<Caller, 'roles'>): PartyColumn[] {
-  return [
-    ...(caller.roles.includes('operator') ? (['operator_id'] as const) : []),
-    ...(caller.roles.includes('client') ? (['client_id'] as const) : []),
-  ]
-}
-
-interface Page {
-  readonly userId: string
-  readonly status?: SessionStatus | undefined
-  readonly limit: number
-  readonly offset: number
-}
-type FilteredPage = ListSessions & { readonly userId: string }
-
-/** Reads a page, newest first, from the index of the column. */
-const listByParty = (partyColumn: PartyColumn, { byStatus }: { byStatus: boolean }) =>
-  compiled<Page>()((db, param) =>
-    selectWithNames(db)
-      .select(viewColumns)
-      .where(`sessions.${partyColumn}`, '=', param('userId'))
-      .$if(byStatus, (query) => query.where('sessions.status', '=', sql<SessionStatus>`${param('status')}`))
-      .orderBy('sessions.created_at', 'desc')
-      .orderBy('sessions.id', 'desc')
-      .limit(param('limit'))
-      .offset(param('offset')),
-  )
-
-const pageQueries = {
-  operator_id: {
-    all: listByParty('operator_id', { byStatus: false }),
-    byStatus: listByParty('operator_id', { byStatus: true }),
-  },
-  client_id: {
-    all: listByParty('client_id', { byStatus: false }),
-    byStatus: listByParty('client_id', { byStatus: true }),
-  },
-}
-
-/**
- * Reads a filtered page of sessions in which the user is operator, client or both. The newest of both sets are among
- * the newest of each set, so each subquery is limited. `union` removes duplicates.
- */
-async function listFiltered(
-  db: Db,
-  partyColumns: readonly PartyColumn[],
-  page: FilteredPage,
-): Promise<ListedSession[]> {
-  const { userId, status, robotId, from, to, limit, offset } = page
-  const newest = (partyColumn: PartyColumn) =>
-    db
-      .selectFrom('sessions')
-      .select(['id', 'created_at'])
-      .where(partyColumn, '=', userId)
-      .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
-      .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
-      .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
-      .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(offset + limit)
-      .as(partyColumn)
-  const [first, second] = partyColumns.map(newest)
-  const pageIds = db
-    .selectFrom(first as ReturnType<typeof newest>)
-    .selectAll()
-    .$if(second !== undefined, (query) =>
-      query.union(db.selectFrom(second as ReturnType<typeof newest>).selectAll()),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-  return await selectWithNames(db)
-    .select(viewColumns)
-    .innerJoin(pageIds.as('page'), 'page.id', 'sessions.id')
-    .orderBy('sessions.created_at', 'desc')
-    .orderBy('sessions.id', 'desc')
-    .execute()
-}
 
 interface Ids {
   readonly ids: readonly string[]
@@ -198,7 +96,7 @@ const isVisibleTo = (
   session: { operator_id: string; client_id: string },
 ) => session.operator_id === userId || session.client_id === userId || roles.includes('admin')
 
-/** Reads sessions, their lists and their logs, and checks visibility. Concurrent reads of one kind share a query. */
+/** Reads sessions and their logs, and checks visibility. Concurrent reads of one kind share a query. */
 export function createSessionQueries({ db }: { db: Db }) {
   const loadById =
     <Row extends { id: string }>(find: (db: Db, values: Ids) => Promise<Row[]>) =>
@@ -218,17 +116,6 @@ export function createSessionQueries({ db }: { db: Db }) {
   )
 
   return {
-    /** Returns a page of the sessions that the caller operates and of those on the caller's robots, newest first. */
-    async list(caller: Caller, query: ListSessions): Promise<ListedSession[]> {
-      const partyColumns = partyColumnsOf(caller)
-      const [partyColumn, secondColumn] = partyColumns
-      if (!partyColumn) return []
-      const { status, robotId, from, to } = query
-      const page = { ...query, userId: caller.userId }
-      if (secondColumn || robotId || from || to) return await listFiltered(db, partyColumns, page)
-      return await pageQueries[partyColumn][status === undefined ? 'all' : 'byStatus'](db, page)
-    },
-
     /**
      * Returns the operator, the client and the robot of a session.
      * @throws 404 when the session does not exist or the caller may not see it.

@@ -42,15 +42,16 @@ export const Session = defineEntity({
       expression:
         'create index "sessions_by_client" on "sessions" ("client_id", "created_at" desc, "id" desc)',
     },
+    // The two serve the counts of lists, by robot and by name too, with index-only scans.
     {
       name: 'sessions_by_operator_status',
       expression:
-        'create index "sessions_by_operator_status" on "sessions" ("operator_id", "status", "created_at" desc, "id" desc)',
+        'create index "sessions_by_operator_status" on "sessions" ("operator_id", "status", "created_at" desc, "id" desc) include ("robot_id", "client_id")',
     },
     {
       name: 'sessions_by_client_status',
       expression:
-        'create index "sessions_by_client_status" on "sessions" ("client_id", "status", "created_at" desc, "id" desc)',
+        'create index "sessions_by_client_status" on "sessions" ("client_id", "status", "created_at" desc, "id" desc) include ("robot_id", "operator_id")',
     },
     {
       name: 'sessions_due',

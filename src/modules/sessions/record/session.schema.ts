@@ -10,7 +10,9 @@ import {
   SessionStatus,
 } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { prose, queryInteger } from '../../../core/http/fields.ts'
+import { queryCursor } from '../../../core/http/cursor.ts'
+import { countsBy, prose, queryInteger } from '../../../core/http/fields.ts'
+import { searchWords } from '../../../core/http/search-words.ts'
 
 const examples = {
   rating: { description: 'Number of stars, 1 to 5.', examples: [5] },
@@ -56,8 +58,7 @@ export const CreateSession = z
 export type CreateSession = z.infer<typeof CreateSession>
 
 /** Filters of lists and exports. `from` (inclusive) and `to` (exclusive) compare with `created_at`. */
-const sessionFilter = {
-  status: SessionStatus.optional(),
+const otherFilters = {
   robotId: idOf('robot').meta({ description: 'Sessions on this robot.' }).optional(),
   from: z.iso
     .datetime({ offset: true })
@@ -67,7 +68,9 @@ const sessionFilter = {
     .datetime({ offset: true })
     .meta({ description: 'Created before this time.', examples: ['2026-12-01T00:00:00Z'] })
     .optional(),
+  search: searchWords('the current names of robot and operator, and the type of the robot', 'warehouse').optional(),
 }
+const sessionFilter = { status: SessionStatus.optional(), ...otherFilters }
 /** The filter of an export, as it was requested. */
 export const SessionFilter = z
   .object(sessionFilter)
@@ -83,9 +86,56 @@ export const ListSessions = z
     ...sessionFilter,
     limit: queryInteger(1, 100).default(50),
     offset: queryInteger(0, 10_000_000).default(0),
+    cursor: queryCursor.optional(),
+    sort: z
+      .enum(['-created_at', 'created_at'])
+      .default('-created_at')
+      .meta({ description: 'The order, with a leading minus descending.', examples: ['-created_at'] }),
   })
   .refine(isDateRangeValid, dateRangeError)
+  .refine(({ cursor, offset }) => cursor === undefined || offset === 0, {
+    path: ['offset'],
+    message: 'must be 0 or missing with a cursor',
+  })
 export type ListSessions = z.infer<typeof ListSessions>
+
+/** Query of GET /api/session-counts. */
+export const CountSessions = z.strictObject(otherFilters).refine(isDateRangeValid, dateRangeError)
+export type CountSessions = z.infer<typeof CountSessions>
+
+/** Most sessions of one status that are counted. */
+export const SESSION_COUNT_MAX = 10_000
+
+/** Response of GET /api/session-counts. */
+export const SessionCounts = z
+  .object({
+    by_status: countsBy(SessionStatus.options).meta({
+      description: `Sessions per status. ${SESSION_COUNT_MAX}: this many or more.`,
+      examples: [{ PENDING: 1, ACTIVE: 0, PAUSED: 0, COMPLETED: 42, CANCELLED: 3 }],
+    }),
+  })
+  .meta({ id: 'SessionCounts', description: 'The number of your sessions for each status.' })
+
+/** Query of GET /api/session-robots. */
+export const ListSessionRobots = z.strictObject({
+  search: searchWords('name or type of the robot', 'warehouse').optional(),
+  robotId: idOf('robot').meta({ description: 'This robot only.' }).optional(),
+  limit: queryInteger(1, 100).default(20),
+})
+export type ListSessionRobots = z.infer<typeof ListSessionRobots>
+
+/** Response of GET /api/session-robots. */
+export const SessionRobots = z
+  .object({
+    robots: z.array(
+      z.object({
+        id: idOf('robot'),
+        name: z.string().meta({ examples: ['Warehouse arm'] }),
+        robot_type: z.string().meta({ examples: ['so-101'] }),
+      }),
+    ),
+  })
+  .meta({ id: 'SessionRobots', description: 'Robots of your sessions, by name, also removed ones.' })
 
 /** Body of PATCH /api/sessions/{id}. */
 export const PerformSessionAction = z.strictObject({ action: SessionAction, reason: ActionReason.optional() })

@@ -8,6 +8,7 @@ export const robotTools: readonly ToolSpec[] = [
     route: 'GET /api/client/robots',
     listField: 'robots',
     limit: 10,
+    omitted: ['cursor'],
     hidden: ['control_url', 'notes'],
   },
   { name: 'get_robot', title: 'Read a robot', route: 'GET /api/client/robots/{id}', id: 'robotId' },
@@ -24,6 +25,7 @@ export const robotTools: readonly ToolSpec[] = [
     name: 'list_available_robots',
     title: 'List robots you may operate',
     route: 'GET /api/operator/available-robots',
+    omitted: ['cursor', 'limit'],
     listField: 'robots',
   },
   {

@@ -1,0 +1,124 @@
+import { RobotStatus } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { columnsOf } from '../../core/database/columns.ts'
+import { compiled } from '../../core/database/compiled.ts'
+import type { Db } from '../../core/database/tables.ts'
+import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
+import { Robot } from './robot.entity.ts'
+import { isSchemaColumn, type RobotRow, type SchemaColumn } from './robot.view.ts'
+import { applyFilters, newestFirst, sortedPage } from './robot-filters.ts'
+import { type CountRobots, type ListRobots, type RobotCounts, TYPES_MAX } from './robot-list.schema.ts'
+
+/** Most groups of status and type that one count reads. */
+const GROUPS_MAX = 3_000
+
+type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], SchemaColumn>
+
+/** The columns of a robot without its schemas, which may be large and which no list shows. */
+const listedColumns = columnsOf(Robot).filter((column): column is ListedColumn => !isSchemaColumn(column))
+
+/** Selects robots with the columns that lists show. */
+export const robotsWithPresence = (db: Db) =>
+  db
+    .selectFrom('robots')
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+    .select(listedColumns.map((column) => `robots.${column}` as const))
+    .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
+    .where('robots.deleted_at', 'is', null)
+
+/** Reads an unfiltered page, newest first, from the index of the owner. */
+const newestPageQuery = compiled<{ ownerId: string; limit: number; offset: number }>()((db, param) =>
+  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', param('ownerId')))
+    .limit(param('limit'))
+    .offset(param('offset')),
+)
+
+const NEWEST_FIRST = '-created_at'
+
+interface RobotPage {
+  readonly rows: RobotRow[]
+  /** The number of matches on all pages. */
+  readonly total: number
+  /** The cursor of the next page; undefined on the last one. */
+  readonly next: string | undefined
+}
+
+/** Reads owners' lists of robots, page by page, and their counts. */
+export function createRobotLists({ db }: { db: Db }) {
+  /** Reads a page and one robot more, with the value that they are sorted by. */
+  async function readPage(ownerId: string, query: ListRobots) {
+    const { limit, offset, cursor, sort, ...filters } = query
+    const filtered = Object.values(filters).some((filter) => filter !== undefined)
+    if (!filtered && cursor === undefined && sort === NEWEST_FIRST) {
+      const rows = await newestPageQuery(db, { ownerId, limit: limit + 1, offset })
+      return rows.map((row) => ({ ...row, sort_key: row.created_at }))
+    }
+    return await sortedPage(applyFilters(robotsWithPresence(db), ownerId, filters), { sort, cursor })
+      .limit(limit + 1)
+      .offset(offset)
+      .execute()
+  }
+
+  return {
+    /** @throws 400 for a cursor of another list or order. */
+    async page(ownerId: string, query: ListRobots): Promise<RobotPage> {
+      const { limit, sort } = query
+      const robots = db.selectFrom('robots').where('deleted_at', 'is', null)
+      const [rows, { total }] = await Promise.all([
+        readPage(ownerId, query),
+        applyFilters(robots, ownerId, query)
+          .select(({ fn }) => fn.countAll<number>().as('total'))
+          .executeTakeFirstOrThrow(),
+      ])
+      const { page, last } = pageOf(rows, limit)
+      return {
+        rows: page,
+        total: Number(total),
+        next: last && encodeCursor(sort, last.sort_key, last.id),
+      }
+    },
+
+    /** Counts the robots for each value of a filter, under the other filters. */
+    async counts(ownerId: string, { search, status, robot_type }: CountRobots): Promise<RobotCounts> {
+      const groups = await applyFilters(
+        db.selectFrom('robots').where('deleted_at', 'is', null),
+        ownerId,
+        { search },
+      )
+        .select(['robots.status', 'robots.robot_type', sql<number>`count(*)::int`.as('count')])
+        .groupBy(['robots.status', 'robots.robot_type'])
+        .orderBy('count', 'desc')
+        .limit(GROUPS_MAX)
+        .execute()
+      const ofType = groups.filter((group) => robot_type === undefined || group.robot_type === robot_type)
+      const ofStatus = groups.filter((group) => status === undefined || group.status === status)
+      return {
+        by_status: Object.fromEntries(
+          RobotStatus.options.map((option) => [
+            option,
+            sumOf(ofType.filter((group) => group.status === option)),
+          ]),
+        ) as Record<RobotStatus, number>,
+        by_type: countsByType(ofStatus),
+      }
+    },
+  }
+}
+export type RobotLists = ReturnType<typeof createRobotLists>
+
+interface Counted {
+  readonly robot_type: string
+  readonly count: number
+}
+
+const sumOf = (groups: readonly Counted[]) => groups.reduce((sum, { count }) => sum + count, 0)
+
+/** Returns the most frequent types with their counts, those of equal count by name. */
+export function countsByType(groups: readonly Counted[]): Counted[] {
+  const counts = new Map<string, number>()
+  for (const { robot_type, count } of groups) counts.set(robot_type, (counts.get(robot_type) ?? 0) + count)
+  return [...counts]
+    .map(([robot_type, count]) => ({ robot_type, count }))
+    .sort((a, b) => b.count - a.count || a.robot_type.localeCompare(b.robot_type))
+    .slice(0, TYPES_MAX)
+}

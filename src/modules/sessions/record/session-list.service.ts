@@ -1,0 +1,207 @@
+import { SessionStatus } from '@wheelhouse/protocol'
+import { type RawBuilder, sql } from 'kysely'
+import { compiled } from '../../../core/database/compiled.ts'
+import { containsAll } from '../../../core/database/like-patterns.ts'
+import type { Db } from '../../../core/database/tables.ts'
+import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../../core/http/cursor.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+import { wordsOf } from '../../../core/http/search-words.ts'
+import {
+  type CountSessions,
+  type ListSessionRobots,
+  type ListSessions,
+  SESSION_COUNT_MAX,
+} from './session.schema.ts'
+import { type ListedSession, viewColumns } from './session.view.ts'
+import { matchesFilter, type PartyColumn, partyColumnsOf } from './session-filter.ts'
+
+/** Selects sessions with the names recorded at their end, or the current names while they are not over. */
+export const selectWithNames = (db: Db) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+    .innerJoin('users as operators', 'operators.id', 'sessions.operator_id')
+    .select(({ fn }) => [
+      fn.coalesce('sessions.recorded_robot_name', 'robots.name').as('robot_name'),
+      fn.coalesce('sessions.recorded_robot_type', 'robots.robot_type').as('robot_type'),
+      fn.coalesce('sessions.recorded_operator_name', 'operators.display_name').as('operator_name'),
+    ])
+
+interface NewestPage {
+  readonly userId: string
+  readonly status?: SessionStatus | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** Reads a page, newest first, from the index of the column. */
+const listByParty = (partyColumn: PartyColumn, { byStatus }: { byStatus: boolean }) =>
+  compiled<NewestPage>()((db, param) =>
+    selectWithNames(db)
+      .select(viewColumns)
+      .where(`sessions.${partyColumn}`, '=', param('userId'))
+      .$if(byStatus, (query) => query.where('sessions.status', '=', sql<SessionStatus>`${param('status')}`))
+      .orderBy('sessions.created_at', 'desc')
+      .orderBy('sessions.id', 'desc')
+      .limit(param('limit'))
+      .offset(param('offset')),
+  )
+
+const pageQueries = {
+  operator_id: {
+    all: listByParty('operator_id', { byStatus: false }),
+    byStatus: listByParty('operator_id', { byStatus: true }),
+  },
+  client_id: {
+    all: listByParty('client_id', { byStatus: false }),
+    byStatus: listByParty('client_id', { byStatus: true }),
+  },
+}
+
+const NEWEST_FIRST = '-created_at'
+
+/** Returns the condition that a session follows the row of the cursor. */
+function followsCursor({ sort, cursor }: ListSessions): RawBuilder<boolean> | undefined {
+  if (cursor === undefined) return undefined
+  const { value, id } = decodeCursor(cursor, sort, cursorValues.time)
+  const follows = sort === NEWEST_FIRST ? sql`<` : sql`>`
+  return sql<boolean>`(created_at, id) ${follows} (${value}::timestamptz, ${id}::uuid)`
+}
+
+/**
+ * Reads a filtered page of sessions in which the user is operator, client or both, and one session more. The first of both
+ * sets are among the first of each set, so each subquery is limited. `union` removes duplicates.
+ */
+async function listFiltered(
+  db: Db,
+  partyColumns: readonly PartyColumn[],
+  userId: string,
+  query: ListSessions,
+): Promise<ListedSession[]> {
+  const { limit, offset, sort } = query
+  const direction = sort === NEWEST_FIRST ? 'desc' : 'asc'
+  const follows = followsCursor(query)
+  const firstOf = (column: PartyColumn) =>
+    db
+      .selectFrom('sessions')
+      .select(['id', 'created_at'])
+      .where(column, '=', userId)
+      .where(matchesFilter(query, { column, userId }))
+      .$if(follows !== undefined, (sessions) => sessions.where(follows as RawBuilder<boolean>))
+      .orderBy('created_at', direction)
+      .orderBy('id', direction)
+      .limit(offset + limit + 1)
+      .as(column)
+  const [first, second] = partyColumns.map(firstOf)
+  const pageIds = db
+    .selectFrom(first as ReturnType<typeof firstOf>)
+    .selectAll()
+    .$if(second !== undefined, (ids) =>
+      ids.union(db.selectFrom(second as ReturnType<typeof firstOf>).selectAll()),
+    )
+    .orderBy('created_at', direction)
+    .orderBy('id', direction)
+    .limit(limit + 1)
+    .offset(offset)
+  return await selectWithNames(db)
+    .select(viewColumns)
+    .innerJoin(pageIds.as('page'), 'page.id', 'sessions.id')
+    .orderBy('sessions.created_at', direction)
+    .orderBy('sessions.id', direction)
+    .execute()
+}
+
+/** Returns whether the compiled query of a list, newest first, serves a request. */
+const isPlain = ({ robotId, from, to, search, cursor, sort }: ListSessions) =>
+  sort === NEWEST_FIRST && [robotId, from, to, search, cursor].every((value) => value === undefined)
+
+/** Reads the lists of a caller's sessions: those that the caller operates, and those on the caller's robots. */
+export function createSessionLists({ db }: { db: Db }) {
+  /** Reads a page and one session more. */
+  async function readPage(caller: Caller, query: ListSessions): Promise<ListedSession[]> {
+    const partyColumns = partyColumnsOf(caller)
+    const [partyColumn, secondColumn] = partyColumns
+    if (!partyColumn) return []
+    const { userId } = caller
+    if (secondColumn || !isPlain(query)) return await listFiltered(db, partyColumns, userId, query)
+    const { status, limit, offset } = query
+    return await pageQueries[partyColumn][status === undefined ? 'all' : 'byStatus'](db, {
+      userId,
+      status,
+      limit: limit + 1,
+      offset,
+    })
+  }
+
+  /** Counts a party's sessions of each status up to the limit. `others` excludes those that the user has as client. */
+  function countsOf(column: PartyColumn, userId: string, filter: CountSessions, others: boolean) {
+    const ofStatus = db
+      .selectFrom('sessions')
+      .select('id')
+      .where(column, '=', userId)
+      .where('status', '=', sql<SessionStatus>`states.status`)
+      .where(matchesFilter(filter, { column, userId }))
+      .$if(others, (sessions) => sessions.where('client_id', '<>', userId))
+      .limit(SESSION_COUNT_MAX)
+    return sql<{ status: SessionStatus; count: number }>`
+      select states.status, (select count(*)::int from (${ofStatus}) as counted) as count
+      from unnest(${SessionStatus.options as readonly string[]}::text[]) as states (status)`.execute(db)
+  }
+
+  return {
+    /**
+     * Returns a page of the caller's sessions, and the cursor of the next page unless it is the last one.
+     * @throws 400 for a cursor of another list or order.
+     */
+    async page(
+      caller: Caller,
+      query: ListSessions,
+    ): Promise<{ rows: ListedSession[]; next: string | undefined }> {
+      const { page, last } = pageOf(await readPage(caller, query), query.limit)
+      return { rows: page, next: last && encodeCursor(query.sort, last.created_at, last.id) }
+    },
+
+    /** Counts the caller's sessions for each status, under the other filters, up to `SESSION_COUNT_MAX` of each. */
+    async counts(caller: Caller, filter: CountSessions): Promise<Record<SessionStatus, number>> {
+      const partyColumns = partyColumnsOf(caller)
+      const isBoth = partyColumns.length === 2
+      const parts = await Promise.all(
+        partyColumns.map((column) =>
+          countsOf(column, caller.userId, filter, isBoth && column === 'operator_id'),
+        ),
+      )
+      const counts = parts.flatMap(({ rows }) => rows)
+      return Object.fromEntries(
+        SessionStatus.options.map((status) => {
+          const sum = counts.reduce((all, row) => all + (row.status === status ? row.count : 0), 0)
+          return [status, Math.min(sum, SESSION_COUNT_MAX)]
+        }),
+      ) as Record<SessionStatus, number>
+    },
+
+    /** Lists the robots of the caller's sessions by name, also removed ones. */
+    async robots(caller: Caller, { search, robotId, limit }: ListSessionRobots) {
+      const [first, second] = partyColumnsOf(caller).map((column) =>
+        db
+          .selectFrom('sessions')
+          .select('robot_id')
+          .where(column, '=', caller.userId)
+          .$if(robotId !== undefined, (sessions) => sessions.where('robot_id', '=', robotId as string)),
+      )
+      if (!first) return []
+      const words = wordsOf(search)
+      return await db
+        .selectFrom('robots')
+        .select(['id', 'name', 'robot_type'])
+        .where('id', 'in', second ? first.union(second) : first.distinct())
+        .$if(words.length > 0, (robots) =>
+          robots.where(containsAll(sql`concat_ws(' ', robots.name, robots.robot_type)`, words)),
+        )
+        .orderBy(sql`lower(name)`)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+  }
+}
+export type SessionLists = ReturnType<typeof createSessionLists>
