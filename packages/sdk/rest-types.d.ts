@@ -627,6 +627,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * Counts your robots for each status and type, as filters of their list show them
+         * @description This needs the client role, and a session token or an API key.
+         */
         get: operations["getClientRobotCounts"];
         put?: never;
         post?: never;
@@ -935,6 +939,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * Counts the robots that you could start a session on now, for each type
+         * @description This needs the operator role, and a session token or an API key.
+         */
         get: operations["getOperatorAvailableRobotCounts"];
         put?: never;
         post?: never;
@@ -952,7 +960,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the robots that you could start a session on now
+         * Lists the robots that you could start a session on now, newest first
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorAvailableRobots"];
@@ -1284,6 +1292,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts your sessions for each status, as filters of their list show them
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getSessionCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session-exports": {
         parameters: {
             query?: never;
@@ -1372,22 +1400,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/session-counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["getSessionCounts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/session-robots": {
         parameters: {
             query?: never;
@@ -1395,6 +1407,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * Lists the robots of your sessions by name, to choose one as a filter
+         * @description This needs an account, and a session token or an API key.
+         */
         get: operations["getSessionRobots"];
         put?: never;
         post?: never;
@@ -1792,15 +1808,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        RobotCounts: {
-            by_status: { AVAILABLE: number; IN_SESSION: number; OFFLINE: number };
-            by_type: { robot_type: string; count: number }[];
-        };
-        AvailableRobotCounts: { total: number; by_type: { robot_type: string; count: number }[] };
-        SessionCounts: {
-            by_status: { PENDING: number; ACTIVE: number; PAUSED: number; COMPLETED: number; CANCELLED: number };
-        };
-        SessionRobots: { robots: { id: string; name: string; robot_type: string }[] };
         /** @description An API key in a list, without the key itself. */
         ApiKey: {
             /**
@@ -1895,6 +1902,21 @@ export interface components {
              */
             tags: string[];
             last_heartbeat: string | null;
+        };
+        /** @description The number of available robots for each type. */
+        AvailableRobotCounts: {
+            /**
+             * @description 10000: this many or more.
+             * @example 12
+             */
+            total: number;
+            /** @description Robots of the 20 most frequent types. */
+            by_type: {
+                /** @example so-101 */
+                robot_type: string;
+                /** @example 12 */
+                count: number;
+            }[];
         };
         /** @description A request to be certified for a robot type, and its outcome. */
         Certification: {
@@ -4184,6 +4206,29 @@ export interface components {
          * @enum {string}
          */
         RobotCategory: "arm" | "bimanual" | "mobile_manipulator" | "mobile_base" | "quadruped" | "humanoid";
+        /** @description The number of an owner's robots for each value of a filter. */
+        RobotCounts: {
+            /**
+             * @description Robots per status that match the other filters.
+             * @example {
+             *       "AVAILABLE": 8,
+             *       "IN_SESSION": 2,
+             *       "OFFLINE": 3
+             *     }
+             */
+            by_status: {
+                OFFLINE: number;
+                AVAILABLE: number;
+                IN_SESSION: number;
+            };
+            /** @description Robots of the 20 most frequent types that match the other filters. */
+            by_type: {
+                /** @example so-101 */
+                robot_type: string;
+                /** @example 12 */
+                count: number;
+            }[];
+        };
         /** @description A robot with its settings. */
         RobotDetail: {
             /**
@@ -4619,6 +4664,26 @@ export interface components {
          * @enum {string}
          */
         SessionAction: "start" | "pause" | "resume" | "end" | "cancel" | "emergency_stop" | "clear_stop" | "request_clear_stop" | "approve_extension" | "decline_extension";
+        /** @description The number of your sessions for each status. */
+        SessionCounts: {
+            /**
+             * @description Sessions per status. 10000: this many or more.
+             * @example {
+             *       "PENDING": 1,
+             *       "ACTIVE": 0,
+             *       "PAUSED": 0,
+             *       "COMPLETED": 42,
+             *       "CANCELLED": 3
+             *     }
+             */
+            by_status: {
+                PENDING: number;
+                ACTIVE: number;
+                PAUSED: number;
+                COMPLETED: number;
+                CANCELLED: number;
+            };
+        };
         /** @description One session in full, in the view of the caller. */
         SessionDetail: components["schemas"]["ClientSessionDetail"] | components["schemas"]["OperatorSessionDetail"];
         /** @description One entry of the log of a session. */
@@ -4687,6 +4752,11 @@ export interface components {
              * @example 2026-12-01T00:00:00Z
              */
             to?: string;
+            /**
+             * @description Words that must all occur in the current names of robot and operator, and the type of the robot, case-insensitive.
+             * @example warehouse
+             */
+            search?: string;
         };
         /** @description Which sessions an export contains. Without a field: all. */
         SessionFilter: {
@@ -4709,6 +4779,25 @@ export interface components {
              * @example 2026-12-01T00:00:00Z
              */
             to?: string;
+            /**
+             * @description Words that must all occur in the current names of robot and operator, and the type of the robot, case-insensitive.
+             * @example warehouse
+             */
+            search?: string;
+        };
+        /** @description Robots of your sessions, by name, also removed ones. */
+        SessionRobots: {
+            robots: {
+                /**
+                 * Format: uuid
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                id: string;
+                /** @example Warehouse arm */
+                name: string;
+                /** @example so-101 */
+                robot_type: string;
+            }[];
         };
         /**
          * @description An ACTIVE or PAUSED session occupies its robot and its operator.
@@ -5302,6 +5391,8 @@ export interface components {
         "Retry-After": number;
         /** @description The authentication scheme. */
         "WWW-Authenticate": string;
+        /** @description The cursor of the next page. Absent on the last page. */
+        "X-Next-Cursor": string;
         /** @description Identifies the request in the log of the platform. The caller may set it. */
         "X-Request-Id": string;
         /** @description The number of entries that match the filters, on all pages together. */
@@ -8382,8 +8473,11 @@ export interface operations {
     getClientRobotCounts: {
         parameters: {
             query?: {
+                /** @example warehouse */
                 search?: string;
+                /** @example AVAILABLE */
                 status?: components["schemas"]["RobotStatus"];
+                /** @example so-101 */
                 robot_type?: string;
             };
             header?: never;
@@ -8392,15 +8486,57 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "by_status": {
+                     *         "AVAILABLE": 8,
+                     *         "IN_SESSION": 2,
+                     *         "OFFLINE": 3
+                     *       },
+                     *       "by_type": [
+                     *         {
+                     *           "robot_type": "so-101",
+                     *           "count": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RobotCounts"];
                 };
             };
             400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getClientRobots: {
@@ -8410,14 +8546,16 @@ export interface operations {
                 limit?: number;
                 /** @example 0 */
                 offset?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+                /** @example name */
+                sort?: "-created_at" | "created_at" | "name" | "-name" | "total_hours" | "-total_hours" | "last_heartbeat" | "-last_heartbeat";
                 /** @example warehouse */
                 search?: string;
                 /** @example AVAILABLE */
                 status?: components["schemas"]["RobotStatus"];
                 /** @example so-101 */
                 robot_type?: string;
-                cursor?: string;
-                sort?: "-created_at" | "created_at" | "name" | "-name" | "total_hours" | "-total_hours" | "last_heartbeat" | "-last_heartbeat";
             };
             header?: never;
             path?: never;
@@ -8432,6 +8570,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10055,6 +10194,7 @@ export interface operations {
     getOperatorAvailableRobotCounts: {
         parameters: {
             query?: {
+                /** @example warehouse */
                 search?: string;
             };
             header?: never;
@@ -10063,24 +10203,67 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "total": 12,
+                     *       "by_type": [
+                     *         {
+                     *           "robot_type": "so-101",
+                     *           "count": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AvailableRobotCounts"];
                 };
             };
             400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the operator role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the operator role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getOperatorAvailableRobots: {
         parameters: {
             query?: {
+                /** @example 200 */
                 limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
                 cursor?: string;
+                /** @example name */
                 sort?: "-created_at" | "created_at" | "name" | "-name";
+                /** @example warehouse */
                 search?: string;
+                /** @example so-101 */
                 robot_type?: string;
             };
             header?: never;
@@ -10095,6 +10278,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10120,6 +10304,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When you do not have the operator role (`role_required`) */
             403: {
@@ -11874,6 +12059,54 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSessionCounts: {
+        parameters: {
+            query?: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robotId?: string;
+                /** @example 2026-11-01T00:00:00Z */
+                from?: string;
+                /** @example 2026-12-01T00:00:00Z */
+                to?: string;
+                /** @example warehouse */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by_status": {
+                     *         "PENDING": 1,
+                     *         "ACTIVE": 0,
+                     *         "PAUSED": 0,
+                     *         "COMPLETED": 42,
+                     *         "CANCELLED": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getSessionExports: {
         parameters: {
             query?: never;
@@ -11902,7 +12135,8 @@ export interface operations {
                      *             "status": "ACTIVE",
                      *             "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *             "from": "2026-11-01T00:00:00Z",
-                     *             "to": "2026-12-01T00:00:00Z"
+                     *             "to": "2026-12-01T00:00:00Z",
+                     *             "search": "warehouse"
                      *           },
                      *           "status": "READY",
                      *           "total_rows": 48210,
@@ -11971,7 +12205,8 @@ export interface operations {
                      *         "status": "ACTIVE",
                      *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *         "from": "2026-11-01T00:00:00Z",
-                     *         "to": "2026-12-01T00:00:00Z"
+                     *         "to": "2026-12-01T00:00:00Z",
+                     *         "search": "warehouse"
                      *       },
                      *       "status": "PENDING",
                      *       "total_rows": 48210,
@@ -12138,7 +12373,8 @@ export interface operations {
                      *         "status": "ACTIVE",
                      *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *         "from": "2026-11-01T00:00:00Z",
-                     *         "to": "2026-12-01T00:00:00Z"
+                     *         "to": "2026-12-01T00:00:00Z",
+                     *         "search": "warehouse"
                      *       },
                      *       "status": "READY",
                      *       "total_rows": 48210,
@@ -12286,36 +12522,14 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getSessionCounts: {
-        parameters: {
-            query?: {
-                robotId?: string;
-                from?: string;
-                to?: string;
-                search?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionCounts"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-        };
-    };
     getSessionRobots: {
         parameters: {
             query?: {
+                /** @example warehouse */
                 search?: string;
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
                 robotId?: string;
+                /** @example 20 */
                 limit?: number;
             };
             header?: never;
@@ -12324,15 +12538,34 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Done */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "robots": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "robot_type": "so-101"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SessionRobots"];
                 };
             };
             400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getSessions: {
@@ -12346,12 +12579,18 @@ export interface operations {
                 from?: string;
                 /** @example 2026-12-01T00:00:00Z */
                 to?: string;
+                /** @example warehouse */
+                search?: string;
                 /** @example 50 */
                 limit?: number;
                 /** @example 0 */
                 offset?: number;
-                search?: string;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
                 cursor?: string;
+                /**
+                 * @description The order, with a leading minus descending.
+                 * @example -created_at
+                 */
                 sort?: "-created_at" | "created_at";
             };
             header?: never;
@@ -12366,6 +12605,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {

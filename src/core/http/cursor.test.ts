@@ -12,7 +12,9 @@ describe('a cursor', () => {
       value: at.toISOString(),
       id,
     })
-    expect(decodeCursor(encodeCursor('name', 'größe 😀', id), 'name', cursorValues.text).value).toBe('größe 😀')
+    expect(decodeCursor(encodeCursor('name', 'größe 😀', id), 'name', cursorValues.text).value).toBe(
+      'größe 😀',
+    )
   })
 
   test.each([

@@ -11,7 +11,9 @@ export const queryCursor = z
   .meta({
     description:
       'The X-Next-Cursor of the previous page: returns the entries after it. Send the same filters and sort with it.',
-    examples: ['WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd'],
+    examples: [
+      'WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd',
+    ],
   })
 
 /** The schemas of the values that a list can be sorted by, safe to pass to PostgreSQL. */
@@ -34,7 +36,9 @@ export function encodeCursor(sort: string, value: Date | string | number, id: st
 export function decodeCursor<V>(cursor: string, sort: string, value: z.ZodType<V>): { value: V; id: string } {
   const position = z.tuple([z.literal(sort), value, z.guid()]).safeParse(jsonIn(cursor))
   if (!position.success)
-    throw badRequest('cursor: must be the X-Next-Cursor of this list in the same order. Omit it to start again.')
+    throw badRequest(
+      'cursor: must be the X-Next-Cursor of this list in the same order. Omit it to start again.',
+    )
   return { value: position.data[1] as V, id: position.data[2] }
 }
 

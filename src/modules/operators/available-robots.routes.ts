@@ -11,7 +11,11 @@ import type { AvailableRobots } from './available-robots.service.ts'
 const access = { role: 'operator' } as const
 
 /** Returns the routes that list and count the robots that an operator could start a session on. */
-export function availableRobotEndpoints({ availableRobots }: { availableRobots: AvailableRobots }): Endpoint[] {
+export function availableRobotEndpoints({
+  availableRobots,
+}: {
+  availableRobots: AvailableRobots
+}): Endpoint[] {
   return [
     endpoint({
       method: 'get',

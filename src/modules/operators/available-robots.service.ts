@@ -4,10 +4,10 @@ import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import {
-  applyOperatorFilters,
   AVAILABLE_COUNT_MAX,
   type AvailableRobot,
   type AvailableRobotCounts,
+  applyOperatorFilters,
   countsByType,
   type ListAvailableRobots,
   ownedByClient,

@@ -82,10 +82,7 @@ export function sortedPage<T extends keyof Tables, O>(
   const descending = sort.startsWith('-')
   const { key, type, value } = sortKeys[sort.replace('-', '') as SortColumn]
   const direction = descending ? 'desc' : 'asc'
-  const sorted = robots
-    .select(key.as('sort_key'))
-    .orderBy(key, direction)
-    .orderBy(sql`robots.id`, direction)
+  const sorted = robots.select(key.as('sort_key')).orderBy(key, direction).orderBy(sql`robots.id`, direction)
   if (cursor === undefined) return sorted
   const after = decodeCursor(cursor, sort, value)
   const follows = descending ? sql`<` : sql`>`

@@ -53,7 +53,15 @@ export const CountRobots = z.strictObject(filters)
 export type CountRobots = z.output<typeof CountRobots>
 
 const typeCounts = z
-  .array(z.object({ robot_type: z.string().meta(robotType), count: z.number().int().meta({ examples: [12] }) }))
+  .array(
+    z.object({
+      robot_type: z.string().meta(robotType),
+      count: z
+        .number()
+        .int()
+        .meta({ examples: [12] }),
+    }),
+  )
   .max(TYPES_MAX)
 
 /** Response of GET /api/client/robot-counts. */

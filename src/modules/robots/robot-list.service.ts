@@ -80,11 +80,9 @@ export function createRobotLists({ db }: { db: Db }) {
 
     /** Counts the robots for each value of a filter, under the other filters. */
     async counts(ownerId: string, { search, status, robot_type }: CountRobots): Promise<RobotCounts> {
-      const groups = await applyFilters(
-        db.selectFrom('robots').where('deleted_at', 'is', null),
-        ownerId,
-        { search },
-      )
+      const groups = await applyFilters(db.selectFrom('robots').where('deleted_at', 'is', null), ownerId, {
+        search,
+      })
         .select(['robots.status', 'robots.robot_type', sql<number>`count(*)::int`.as('count')])
         .groupBy(['robots.status', 'robots.robot_type'])
         .orderBy('count', 'desc')

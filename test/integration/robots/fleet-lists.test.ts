@@ -194,9 +194,9 @@ describe('GET /api/operator/available-robots', () => {
 
   test('pages contain every robot that can be started once, in each order', async () => {
     const namesOf = async (sort: string, limit: number) =>
-      (
-        await everyPage(operator, `${AVAILABLE}?search=gripper&limit=${limit}&sort=${sort}`, rowsOf)
-      ).map(({ name }) => name)
+      (await everyPage(operator, `${AVAILABLE}?search=gripper&limit=${limit}&sort=${sort}`, rowsOf)).map(
+        ({ name }) => name,
+      )
     expect(await namesOf('-created_at', 2)).toEqual(names.toReversed())
     expect(await namesOf('created_at', 3)).toEqual(names)
     expect(await namesOf('name', 2)).toEqual(names.toSorted())

@@ -13,8 +13,8 @@ import { connectTo } from '../../support/database/sql.ts'
 
 const SESSIONS = 100_000
 const ROBOTS = 10_000
-/** Sessions of other owners, so that a plan must select by owner. */
-const OTHERS = 20_000
+/** Sessions of another owner, so that plans have to select by owner. */
+const OTHERS = 200_000
 /** Maximum number of rows that a page may read: its rows, their robots and operators, and one row more. */
 const FEW_ROWS = 600
 
@@ -23,7 +23,8 @@ let sql: Client & AsyncDisposable
 let orm: Orm
 let db: Db
 const [owner, operator, stranger] = [randomUUID(), randomUUID(), randomUUID()]
-const callerOf = (userId: string, role: 'client' | 'operator') => ({ userId, roles: [role] }) as unknown as Caller
+const callerOf = (userId: string, role: 'client' | 'operator') =>
+  ({ userId, roles: [role] }) as unknown as Caller
 
 /** Inserts an owner with 10,000 robots and 100,000 sessions of one operator, and sessions of others. */
 beforeAll(async () => {
@@ -41,7 +42,7 @@ beforeAll(async () => {
     `insert into robots (id, owner_id, name, robot_type, hardware_id, status, created_at)
      select gen_random_uuid(), case when n <= ${ROBOTS} then $1::uuid else $2::uuid end, 'Robot ' || n, 'type-' || n % 7,
        n::text, case when n % 10 = 0 then 'AVAILABLE' else 'OFFLINE' end, now() - n * interval '1 minute'
-     from generate_series(1, ${ROBOTS + 100}) n`,
+     from generate_series(1, ${4 * ROBOTS}) n`,
     [owner, stranger],
   )
   await sql.query('insert into robot_presence (robot_id) select id from robots')
@@ -53,7 +54,7 @@ beforeAll(async () => {
        at, at + interval '90 s', at, 'Robot', 'type', 'Operator', 'Owner'
      from (select n, now() - n * interval '1 minute' as at from generate_series(1, ${SESSIONS + OTHERS}) n) rows
      join (select id, owner_id, row_number() over (order by created_at desc) as number from robots) robot
-       on robot.number = case when n <= ${SESSIONS} then 1 + n % ${ROBOTS} else ${ROBOTS} + 1 + n % 100 end`,
+       on robot.number = case when n <= ${SESSIONS} then 1 + n % ${ROBOTS} else ${ROBOTS} + 1 + n % ${3 * ROBOTS} end`,
     [operator, stranger],
   )
   // Twice: the first run sets the hint bits without which pages do not count as visible to all.
@@ -134,9 +135,9 @@ describe('with a hundred thousand sessions of one owner', () => {
     })
     expect(await reading).toBeLessThan(4 * ROBOTS)
     expect(await rowsRead(() => lists().counts(client, { search }))).toBeLessThan(4 * ROBOTS)
-    expect(await rowsRead(() => lists().page(client, ListSessions.parse({ search: 'nothing' })))).toBeLessThan(
-      4 * ROBOTS,
-    )
+    expect(
+      await rowsRead(() => lists().page(client, ListSessions.parse({ search: 'nothing' }))),
+    ).toBeLessThan(4 * ROBOTS)
   })
 })
 

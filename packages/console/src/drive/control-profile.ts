@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Store } from '../ui/store.ts'
 import { createPersisted } from '../ui/persisted.ts'
+import type { Store } from '../ui/store.ts'
 
 export const MAX_DEAD_ZONE = 0.5
 export const MAX_EXPONENT = 3

@@ -1,6 +1,6 @@
+import { createPersisted } from '../ui/persisted.ts'
 import type { Store } from '../ui/store.ts'
 import { type ControlProfile, loadControlProfile } from './control-profile.ts'
-import { createPersisted } from '../ui/persisted.ts'
 
 const HAND_KEY = 'wheelhouse-hand'
 const limitKey = (robotId: string) => `wheelhouse-speed-limit:${robotId}`

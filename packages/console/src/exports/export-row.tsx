@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { dataSize } from '../ui/format.ts'
 import { Time } from '../ui/time.tsx'
@@ -112,13 +111,13 @@ function Size({ stored }: { stored: StoredExport }) {
 
 function Filter({ filter }: Pick<StoredExport, 'filter'>) {
   const { rest } = usePlatform()
-  const { roles } = useMe()
-  const robots = useQuery({
-    queryKey: [...keys.robots, 'mine'],
-    queryFn: () => answerOf(rest.GET('/api/client/robots', { params: { query: { limit: 100 } } })),
-    enabled: filter.robotId !== undefined && roles.includes('client'),
+  const { robotId } = filter
+  const found = useQuery({
+    queryKey: [...keys.robots, 'of-sessions', robotId],
+    queryFn: () => answerOf(rest.GET('/api/session-robots', { params: { query: { robotId } } })),
+    enabled: robotId !== undefined,
   })
-  return filterText(filter, robots.data?.find(({ id }) => id === filter.robotId)?.name)
+  return filterText(filter, found.data?.robots[0]?.name)
 }
 
 function RemoveButton({ stored, onRemoved }: Omit<Props, 'selected'>) {

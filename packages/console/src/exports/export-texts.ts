@@ -7,10 +7,11 @@ const ANNOUNCED_STEP = 25
 
 /** Returns which sessions an export contains. `robotName` is undefined when it is not known. */
 export function filterText(
-  { status, robotId, from, to }: StoredExport['filter'],
+  { search, status, robotId, from, to }: StoredExport['filter'],
   robotName?: string,
 ): string {
   const parts = [
+    search && `search "${search}"`,
     status && `status ${sessionStatusTexts[status]}`,
     robotId && (robotName ?? 'one robot'),
     from && `created from ${startText(from)}`,

@@ -2,8 +2,8 @@ import { Stack } from '@mantine/core'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { AvailabilityLine } from './availability-line.tsx'
+import { AvailableRobots } from './available-robots.tsx'
 import { OpenSession } from './open-session.tsx'
-import { AvailableRobots } from './robots.tsx'
 
 /** Shows the operator's open session, availability and the available robots. */
 export function AvailablePage() {

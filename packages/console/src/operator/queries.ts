@@ -1,7 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { useListPages } from '../ui/list/use-list-pages.ts'
+import type { AvailableSearch } from './list-search.ts'
 
 export type AvailableRobot = Schemas['AvailableRobot']
 export type Availability = Schemas['Availability']
@@ -25,12 +27,34 @@ export function useAvailability() {
   })
 }
 
-/** Queries the available robots that the operator may drive. */
-export function useAvailableRobots() {
+/** The page size of the list of available robots. */
+const PAGE_SIZE = 100
+
+/** Lists the available robots that the operator may drive, page by page. */
+export function useAvailableRobots({ search, sort, type }: AvailableSearch) {
+  const { rest } = usePlatform()
+  const filters = { search, sort, robot_type: type }
+  return useListPages<AvailableRobot>({
+    queryKey: [...keys.robots, 'available', 'list', filters],
+    load: async (cursor, signal) => {
+      const query = { limit: PAGE_SIZE, ...filters, cursor }
+      const request = rest.GET('/api/operator/available-robots', { params: { query }, signal })
+      const { robots } = await answerOf(request)
+      const { response } = await request
+      return { rows: robots, next: response.headers.get('X-Next-Cursor') }
+    },
+    refreshMs: HEARTBEAT_POLL_MS,
+  })
+}
+
+/** Counts the available robots of each type. */
+export function useAvailableCounts({ search }: AvailableSearch) {
   const { rest } = usePlatform()
   return useQuery({
-    queryKey: [...keys.robots, 'available'],
-    queryFn: () => answerOf(rest.GET('/api/operator/available-robots')),
+    queryKey: [...keys.robots, 'available', 'counts', search],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/operator/available-robot-counts', { params: { query: { search } }, signal })),
+    placeholderData: keepPreviousData,
     refetchInterval: HEARTBEAT_POLL_MS,
   })
 }

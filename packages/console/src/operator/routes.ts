@@ -2,11 +2,13 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
 import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../ui/icons.tsx'
+import { readAvailableSearch } from './list-search.ts'
 
 export const operatorRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/available',
+    validateSearch: readAvailableSearch,
     component: lazyRouteComponent(() => import('./available.page.tsx'), 'AvailablePage'),
   }),
   createRoute({

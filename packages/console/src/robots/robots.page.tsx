@@ -1,121 +1,120 @@
-import { Badge, Button, Group, Table, Text } from '@mantine/core'
+import { Badge, Group } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { DataTable } from '../ui/data-table.tsx'
+import { RobotStatus, robotStatusTexts } from '@wheelhouse/protocol'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
+import { DataList } from '../ui/list/data-list.tsx'
+import type { ListColumn } from '../ui/list/list-types.ts'
+import { optionsOf } from '../ui/list/options-of.ts'
 import { Page } from '../ui/page.tsx'
-import { Empty, QueryView } from '../ui/states.tsx'
-import { PAGE_SIZE, type RobotSearch } from './list-search.ts'
-import { RobotFilters } from './robot-filters.tsx'
+import { Empty } from '../ui/states.tsx'
+import { type RobotSearch, readRobotSearch } from './list-search.ts'
 import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
-import { type Robot, useLiveRobots, useRobots } from './use-robots.ts'
+import { type Robot, useLiveRobots, useRobotCounts, useRobotList } from './use-robots.ts'
 
-/** Lists the owner's robots and their status. The query string holds filters and page. */
+const columns: readonly ListColumn<Robot>[] = [
+  {
+    header: 'Name',
+    width: 'minmax(0, 2fr)',
+    sort: 'name',
+    card: 'title',
+    cell: ({ id, name }) => (
+      <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600} inherit>
+        {name}
+      </LinkAnchor>
+    ),
+  },
+  { header: 'Type', width: 'minmax(0, 1fr)', cell: ({ robot_type }) => robot_type },
+  { header: 'Status', width: '7rem', card: 'end', cell: (robot) => <LiveStatus robot={robot} /> },
+  {
+    header: 'Last heartbeat',
+    width: '8.5rem',
+    sort: 'last_heartbeat',
+    cell: (robot) => <LiveHeartbeat robot={robot} />,
+  },
+  {
+    header: 'Drive time',
+    width: '6.5rem',
+    align: 'right',
+    sort: 'total_hours',
+    card: 'none',
+    cell: ({ total_hours }) => `${total_hours.toFixed(1)} h`,
+  },
+  { header: 'Registered', width: '7.5rem', sort: 'created_at', card: 'none', from: 'lg', cell: registered },
+  { header: 'Tags', width: 'minmax(0, 1.5fr)', cell: ({ tags }) => <Tags tags={tags} /> },
+]
+
+/** Lists the owner's robots and their status. The query string holds search, filters and order. */
 export function RobotsPage() {
   const search = useSearch({ from: '/shell/robots' })
   const navigate = useNavigate({ from: '/robots' })
-  const query = useRobots(search)
+  const list = useRobotList(search)
+  const { data: counts } = useRobotCounts(search)
   const go = (next: RobotSearch) => void navigate({ search: next, resetScroll: false, replace: true })
-  const filtered = Boolean(search.search || search.status || search.type)
   const register = <LinkButton to="/robots/new">Register robot</LinkButton>
   return (
     <Page title="Robots" description="Your robots and their status" actions={register}>
-      {(filtered || query.data?.total !== 0) && <RobotFilters search={search} onChange={go} />}
-      {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
-      <QueryView
-        query={query}
-        isEmpty={({ total }) => total === 0}
+      {list.rows && <StalenessNote asOfMs={list.updatedAtMs} />}
+      <DataList
+        label="Robots"
+        name="robots"
+        columns={columns}
+        list={list}
+        search={search}
+        readSearch={readRobotSearch}
+        onSearch={go}
+        searchHint="Name, type, hardware or tag"
+        filters={[
+          {
+            name: 'status',
+            label: 'Status',
+            options: RobotStatus.options.map((value) => ({
+              value,
+              label: robotStatusTexts[value],
+              count: counts?.by_status[value],
+            })),
+          },
+          {
+            name: 'type',
+            label: 'Type',
+            options: optionsOf(
+              counts?.by_type.map(({ robot_type, count }) => ({ value: robot_type, count })),
+              search.type,
+            ),
+          },
+        ]}
         empty={
-          filtered ? (
-            <Empty title="No matching robots" />
-          ) : (
-            <Empty title="No robots yet" action={register}>
-              Register your first robot. You get a token and code to connect it.
-            </Empty>
-          )
+          <Empty title="No robots yet" action={register}>
+            Register your first robot. You get a token and code to connect it.
+          </Empty>
         }
-      >
-        {({ robots, total }) => (
-          <>
-            <RobotTable robots={robots} />
-            <Pages search={search} total={total} busy={query.isPlaceholderData} onChange={go} />
-          </>
-        )}
-      </QueryView>
+        rowProps={() => ({ 'data-testid': 'robot-row' })}
+      />
     </Page>
   )
 }
 
-/** Shows the range of listed robots and buttons to page through them. */
-function Pages(props: {
-  search: RobotSearch
-  total: number
-  busy: boolean
-  onChange: (next: RobotSearch) => void
-}) {
-  const { search, total, busy, onChange } = props
-  const { page = 1 } = search
-  const first = (page - 1) * PAGE_SIZE
-  const last = Math.min(total, first + PAGE_SIZE)
-  const to = (next: number) => onChange({ ...search, page: next > 1 ? next : undefined })
+const LiveStatus = ({ robot }: { robot: Robot }) => (
+  <RobotStatusBadge status={useLiveRobots()(robot).status} />
+)
+
+const LiveHeartbeat = ({ robot }: { robot: Robot }) => (
+  <HeartbeatAge at={useLiveRobots()(robot).last_heartbeat} />
+)
+
+function registered({ created_at }: Robot) {
   return (
-    <Group component="nav" aria-label="Pages" justify="space-between">
-      <Text size="sm" c="dimmed" role="status">
-        {first < total ? `${first + 1} to ${last} of ${total}` : `${total} in total`}
-      </Text>
-      {(total > PAGE_SIZE || page > 1) && (
-        <Group gap="xs">
-          <Button variant="default" disabled={page === 1 || busy} onClick={() => to(page - 1)}>
-            Newer
-          </Button>
-          <Button variant="default" disabled={last >= total || busy} onClick={() => to(page + 1)}>
-            Older
-          </Button>
-        </Group>
-      )}
-    </Group>
+    <time dateTime={created_at}>
+      {new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }).format(new Date(created_at))}
+    </time>
   )
 }
 
-function RobotTable({ robots }: { robots: readonly Robot[] }) {
-  const withLiveStatus = useLiveRobots()
-  return (
-    <DataTable
-      label="Robots"
-      minWidth={680}
-      columns={['Name', 'Status', 'Last heartbeat', 'Drive time', 'Tags']}
-    >
-      {robots.map((robot) => (
-        <Row key={robot.id} robot={withLiveStatus(robot)} />
-      ))}
-    </DataTable>
-  )
-}
-
-const Row = ({ robot }: { robot: Robot }) => (
-  <Table.Tr>
-    <Table.Td>
-      <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} fw={600}>
-        {robot.name}
-      </LinkAnchor>
-      <Text size="sm" c="dimmed">
-        {robot.robot_type}
-      </Text>
-    </Table.Td>
-    <Table.Td>
-      <RobotStatusBadge status={robot.status} />
-    </Table.Td>
-    <Table.Td>
-      <HeartbeatAge at={robot.last_heartbeat} />
-    </Table.Td>
-    <Table.Td>{robot.total_hours.toFixed(1)} h</Table.Td>
-    <Table.Td>
-      <Group gap={4}>
-        {robot.tags.map((tag) => (
-          <Badge key={tag} variant="default" tt="none">
-            {tag}
-          </Badge>
-        ))}
-      </Group>
-    </Table.Td>
-  </Table.Tr>
+const Tags = ({ tags }: { tags: readonly string[] }) => (
+  <Group gap={4} wrap="nowrap">
+    {tags.map((tag) => (
+      <Badge key={tag} variant="default" tt="none" style={{ flexShrink: 0 }}>
+        {tag}
+      </Badge>
+    ))}
+  </Group>
 )

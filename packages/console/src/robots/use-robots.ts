@@ -3,36 +3,48 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useConnection, useRobotStatuses } from '../live/hooks.ts'
-import { PAGE_SIZE, type RobotSearch } from './list-search.ts'
+import { useListPages } from '../ui/list/use-list-pages.ts'
+import type { RobotSearch } from './list-search.ts'
 
 export type Robot = Schemas['Robot']
 export type RobotDetail = Schemas['RobotDetail']
 
 /** Events announce status changes, but not heartbeats. */
 const HEARTBEAT_POLL_MS = 5_000
+/** Events announce most changes of the counts. */
+const COUNTS_POLL_MS = 15_000
 
 export const robotKey = (id: string) => [...keys.robots, 'own', id]
 
-/** Queries a page of the owner's robots, newest first, and the number of matching robots. */
-export function useRobots({ search, status, type, page = 1 }: RobotSearch) {
+/** The maximum page size of the API. */
+const PAGE_SIZE = 100
+
+/** Lists the owner's robots that match a search, page by page. */
+export function useRobotList({ search, sort, status, type }: RobotSearch) {
   const { rest } = usePlatform()
-  const query = {
-    limit: PAGE_SIZE,
-    offset: (page - 1) * PAGE_SIZE,
-    ...(search && { search }),
-    ...(status && { status }),
-    ...(type && { robot_type: type }),
-  }
-  return useQuery({
-    queryKey: [...keys.robots, 'own', 'list', query],
-    queryFn: async ({ signal }) => {
+  const filters = { search, sort, status, robot_type: type }
+  return useListPages<Robot>({
+    queryKey: [...keys.robots, 'own', 'list', filters],
+    load: async (cursor, signal) => {
+      const query = { limit: PAGE_SIZE, ...filters, cursor }
       const request = rest.GET('/api/client/robots', { params: { query }, signal })
-      const robots = await answerOf(request)
+      const rows = await answerOf(request)
       const { response } = await request
-      return { robots, total: Number(response.headers.get('X-Total-Count') ?? robots.length) }
+      return { rows, next: response.headers.get('X-Next-Cursor') }
     },
+    refreshMs: HEARTBEAT_POLL_MS,
+  })
+}
+
+/** Counts the owner's robots for each status and type, under the other filters of a search. */
+export function useRobotCounts({ search, status, type }: RobotSearch) {
+  const { rest } = usePlatform()
+  const query = { search, status, robot_type: type }
+  return useQuery({
+    queryKey: [...keys.robots, 'own', 'counts', query],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/client/robot-counts', { params: { query }, signal })),
     placeholderData: keepPreviousData,
-    refetchInterval: HEARTBEAT_POLL_MS,
+    refetchInterval: COUNTS_POLL_MS,
   })
 }
 

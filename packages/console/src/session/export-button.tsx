@@ -7,11 +7,10 @@ import { usePlatform } from '../app/platform.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { messageOf } from '../ui/message-of.ts'
 import { exportSessions, saveFile } from './export-sessions.ts'
-import type { ListSearch } from './list-search.ts'
-import { filterOf } from './load-sessions.ts'
+import { filterOf, type SessionSearch } from './list-search.ts'
 
 /** Exports all sessions that match the filter, including those not shown: a large export in the background. */
-export function ExportButtons({ search }: { search: ListSearch }) {
+export function ExportButtons({ search }: { search: SessionSearch }) {
   const { bytes, wasCancelled, cancel, run } = useExport(search)
   return (
     <Group gap="xs">
@@ -47,7 +46,7 @@ export function ExportButtons({ search }: { search: ListSearch }) {
 }
 
 /** Returns the mutation that exports sessions. Its result is the id of an export in the background, if it is one. */
-function useExport(search: ListSearch) {
+function useExport(search: SessionSearch) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   const [bytes, setBytes] = useState(0)

@@ -1,5 +1,5 @@
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
-import type { filterOf } from './load-sessions.ts'
+import type { filterOf } from './list-search.ts'
 
 export interface ExportFile {
   readonly name: string

@@ -1,33 +1,38 @@
 import { SessionStatus } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { parameter, textParameter } from '../ui/list/list-search.ts'
 
-/** The filters and the length of the session list, as stored in the query string. */
-export interface ListSearch {
-  readonly status?: SessionStatus | undefined
-  readonly robot?: string | undefined
-  /** First and last day, such as `2026-11-20`, in the viewer's zone. */
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly shown?: number | undefined
-}
+/** A day such as `2026-11-20`, in the viewer's zone. */
+const day = parameter(z.iso.date())
 
-/** The number of sessions shown at first and added by each "Show more". */
-export const PAGE_SIZE = 25
-/** Filters and the export give access to older sessions. */
-export const MAX_SHOWN = 2_000
+const schema = z.object({
+  search: textParameter,
+  sort: parameter(z.enum(['created_at', '-created_at'])),
+  status: parameter(SessionStatus),
+  robot: parameter(z.guid()),
+  from: day,
+  to: day,
+})
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const isDay = (text: unknown): text is string =>
-  typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+/** Search text, order and filters of the session list, as stored in the query string. */
+export type SessionSearch = z.output<typeof schema>
 
 /** Reads the search from the query string and drops invalid values. */
-export function readListSearch(search: Record<string, unknown>): ListSearch {
-  const { robot, from, to } = search
-  const shown = Math.min(MAX_SHOWN, Math.floor(Number(search.shown)))
+export const readSessionSearch = (search: Record<string, unknown>): SessionSearch => schema.parse(search)
+
+/** Returns the API filter for a search. Days become times in the viewer's zone. */
+export function filterOf({ search, status, robot, from, to }: SessionSearch) {
   return {
-    status: SessionStatus.safeParse(search.status).data,
-    robot: typeof robot === 'string' && UUID.test(robot) ? robot : undefined,
-    from: isDay(from) ? from : undefined,
-    to: isDay(to) ? to : undefined,
-    shown: shown > PAGE_SIZE ? shown : undefined,
+    ...(search && { search }),
+    ...(status && { status }),
+    ...(robot && { robotId: robot }),
+    ...(from && { from: midnight(from, 0) }),
+    ...(to && { to: midnight(to, 1) }),
   }
+}
+
+/** Returns the start of a day, or of a later day, in the viewer's zone. */
+function midnight(date: string, daysLater: number): string {
+  const [year = 0, month = 1, dayOfMonth = 1] = date.split('-').map(Number)
+  return new Date(year, month - 1, dayOfMonth + daysLater).toISOString()
 }

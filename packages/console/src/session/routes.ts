@@ -2,13 +2,13 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
 import { IconListDetails } from '../ui/icons.tsx'
-import { readListSearch } from './list-search.ts'
+import { readSessionSearch } from './list-search.ts'
 
 export const sessionRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/sessions',
-    validateSearch: readListSearch,
+    validateSearch: readSessionSearch,
     component: lazyRouteComponent(() => import('./sessions.page.tsx'), 'SessionsPage'),
   }),
   createRoute({

@@ -4,11 +4,11 @@ import { usePlatform } from '../app/platform.ts'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
-import type { ListedSession } from './load-sessions.ts'
 import { ScheduledActions } from './session-actions.tsx'
 import { sessionQuery } from './session-query.ts'
 import { isOpen } from './session-roles.ts'
 import { StatusBadge } from './status-badge.tsx'
+import type { ListedSession } from './use-session-list.ts'
 
 /** Shows a session of the list with its actions. */
 export function SessionRow({ session }: { session: ListedSession }) {
@@ -51,7 +51,8 @@ const OpenLink = ({ session, operates }: { session: ListedSession; operates: boo
     </LinkButton>
   )
 
-function When({ session }: { session: ListedSession }) {
+/** Shows when a session started, or when it is planned to start. */
+export function When({ session }: { session: ListedSession }) {
   const { id, status, started_at, created_at } = session
   if (started_at) return <Time at={started_at} exact />
   if (status === 'PENDING') return <Scheduled sessionId={id} />

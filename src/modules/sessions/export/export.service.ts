@@ -33,12 +33,7 @@ interface CursorExpression {
 /** Reads all sessions of a caller page by page, without a transaction or server-side cursor. */
 export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   /** Selects the newest sessions of a user from the index of the column. */
-  const newest = (
-    partyColumn: PartyColumn,
-    userId: string,
-    filter: ExportFilter,
-    after: CursorExpression,
-  ) =>
+  const newest = (partyColumn: PartyColumn, userId: string, filter: ExportFilter, after: CursorExpression) =>
     db
       .selectFrom('sessions')
       .selectAll()

@@ -68,7 +68,10 @@ const otherFilters = {
     .datetime({ offset: true })
     .meta({ description: 'Created before this time.', examples: ['2026-12-01T00:00:00Z'] })
     .optional(),
-  search: searchWords('the current names of robot and operator, and the type of the robot', 'warehouse').optional(),
+  search: searchWords(
+    'the current names of robot and operator, and the type of the robot',
+    'warehouse',
+  ).optional(),
 }
 const sessionFilter = { status: SessionStatus.optional(), ...otherFilters }
 /** The filter of an export, as it was requested. */

@@ -22,7 +22,13 @@ const onSession = { route: 'PATCH /api/sessions/{id}', id: 'sessionId', selected
 
 /** Tools for sessions. No tool moves a robot, resumes a session or resets a stop: these actions are for humans. */
 export const sessionTools: readonly ToolSpec[] = [
-  { name: 'list_sessions', title: 'List sessions', route: 'GET /api/sessions', limit: 10, omitted: ['cursor'] },
+  {
+    name: 'list_sessions',
+    title: 'List sessions',
+    route: 'GET /api/sessions',
+    limit: 10,
+    omitted: ['cursor'],
+  },
   { name: 'get_session', title: 'Read a session', route: 'GET /api/sessions/{id}', id: 'sessionId' },
   {
     name: 'start_session',

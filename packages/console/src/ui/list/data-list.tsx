@@ -2,10 +2,10 @@ import { Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Empty, Loading, Problem } from '../states.tsx'
 import { ListHeader } from './list-header.tsx'
+import type { WithId } from './list-pages.ts'
 import { ListRows } from './list-rows.tsx'
 import type { ListSearch } from './list-search.ts'
 import type { ListColumn, ListFilter } from './list-types.ts'
-import type { WithId } from './list-pages.ts'
 import type { ListRows as LoadedRows } from './use-list-pages.ts'
 
 interface Props<Row, S extends ListSearch> {

@@ -1,9 +1,9 @@
 import { Box, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import styles from './list.module.css'
 import { useCards } from './list-rows.tsx'
 import type { ListSearch } from './list-search.ts'
 import type { ListColumn, ListFilter } from './list-types.ts'
-import styles from './list.module.css'
 import { SearchField } from './search-field.tsx'
 import { ViewsMenu } from './views-menu.tsx'
 
@@ -28,7 +28,11 @@ export function ListHeader<Row, S extends ListSearch>(props: Props<Row, S>) {
     <Stack gap="xs" component="search" aria-label={`Filter ${label.toLowerCase()}`}>
       <Group align="flex-end" gap="xs">
         {searchHint !== undefined && (
-          <SearchField value={search.search} hint={searchHint} onChange={(text) => onChange({ search: text })} />
+          <SearchField
+            value={search.search}
+            hint={searchHint}
+            onChange={(text) => onChange({ search: text })}
+          />
         )}
         {children}
         <SortSelect columns={columns} sort={search.sort} onChange={(sort) => onChange({ sort })} />
@@ -50,11 +54,7 @@ const countText = (count: number, limit: number | undefined) =>
   limit !== undefined && count >= limit ? `${limit.toLocaleString()}+` : count.toLocaleString()
 
 /** Renders a filter as buttons with the number of rows of each value. A second press removes the filter. */
-function Chips(props: {
-  filter: ListFilter
-  value: unknown
-  onChange: (value: string | undefined) => void
-}) {
+function Chips(props: { filter: ListFilter; value: unknown; onChange: (value: string | undefined) => void }) {
   const { filter, value: selected, onChange } = props
   return (
     <Box role="group" aria-label={filter.label} className={styles.chips}>

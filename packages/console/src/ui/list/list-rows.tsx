@@ -1,9 +1,9 @@
 import { Box, UnstyledButton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { type CSSProperties, useMemo } from 'react'
+import styles from './list.module.css'
 import { directionOf, type ListSearch, nextSort } from './list-search.ts'
 import type { ListColumn } from './list-types.ts'
-import styles from './list.module.css'
 import type { ListRows as LoadedRows } from './use-list-pages.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
@@ -13,9 +13,23 @@ const ROW_HEIGHT = 36
 const CARD_HEIGHT = 64
 const BUTTONS_HEIGHT = 40
 
-/** Returns whether the window is as narrow as a phone, where rows are cards. The shell has the same limit. */
-export const useCards = () =>
-  useMediaQuery('(max-width: 47.99em)', undefined, { getInitialValueInEffect: false })
+const useIsNarrower = (em: number) =>
+  useMediaQuery(`(max-width: ${em - 0.01}em)`, undefined, { getInitialValueInEffect: false })
+
+/** Returns whether the window is too narrow for a table, so that rows are cards: a phone or a small tablet. */
+export const useCards = () => useIsNarrower(62)
+
+/** Returns the columns that the window has room for. */
+function useFittingColumns<Row>(columns: readonly ListColumn<Row>[]): readonly ListColumn<Row>[] {
+  const [cards, narrow, medium] = [useCards(), useIsNarrower(75), useIsNarrower(88)]
+  return useMemo(
+    () =>
+      cards
+        ? columns.filter(({ card }) => card !== 'none')
+        : columns.filter(({ from }) => !(narrow && from !== undefined) && !(medium && from === 'xl')),
+    [columns, cards, narrow, medium],
+  )
+}
 
 interface Props<Row> {
   readonly label: string
@@ -28,10 +42,11 @@ interface Props<Row> {
   readonly rowProps?: ((row: Row) => Record<`data-${string}`, string>) | undefined
 }
 
-/** Renders the visible rows of a list: a table, or cards on a phone. */
+/** Renders the visible rows of a list: a table, or cards in a narrow window. */
 export function ListRows<Row extends { readonly id: string }>(props: Props<Row>) {
-  const { label, columns, list, rows, search, onSort, rowProps } = props
+  const { label, list, rows, search, onSort, rowProps } = props
   const cards = useCards()
+  const columns = useFittingColumns(props.columns)
   const hasButtons = columns.some(({ card }) => card === 'buttons')
   const rowHeight = cards ? CARD_HEIGHT + (hasButtons ? BUTTONS_HEIGHT : 0) : ROW_HEIGHT
   const { bodyRef, virtualizer, items } = useVirtualRows({ list, rows, rowHeight })
@@ -81,7 +96,6 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
 
 function Cell<Row>({ column, row, cards }: { column: ListColumn<Row>; row: Row; cards: boolean }) {
   const { cell, align, card = 'line' } = column
-  if (cards && card === 'none') return null
   return (
     <Box role="cell" className={styles.cell} data-align={cards ? undefined : align} data-card={card}>
       {cell(row)}

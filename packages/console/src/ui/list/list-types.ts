@@ -10,10 +10,12 @@ export interface ListColumn<Row> {
   /** The value of `sort` in the address for ascending order. Without it, the list cannot be sorted by the column. */
   readonly sort?: string
   /**
-   * The position in a card, the form of a row on a phone: in the line of the title, at its end, in the second line (the
+   * The position in a card, the form of a row in a narrow window: in the line of the title, at its end, in the second line (the
    * default), below it as buttons, or nowhere.
    */
   readonly card?: 'title' | 'end' | 'buttons' | 'none'
+  /** The smallest window whose table shows the column. Cards show it in any case. */
+  readonly from?: 'lg' | 'xl'
   readonly cell: (row: Row) => ReactNode
 }
 

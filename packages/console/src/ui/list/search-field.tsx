@@ -68,7 +68,8 @@ export function SearchField({ value = '', hint, onChange }: Props) {
 function useSlashKey(onSlash: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.key !== '/' || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
+        return
       const target = event.target instanceof HTMLElement ? event.target : undefined
       if (target?.isContentEditable || target?.closest('input, textarea, select, [role=dialog]')) return
       event.preventDefault()

@@ -39,7 +39,9 @@ const MAX_FRAMES = 20
 
 /** Focuses the first link or button of a row, as soon as the row is rendered. */
 export function focusRow(table: HTMLElement, index: number, frames = MAX_FRAMES): void {
-  const target = table.querySelector<HTMLElement>(`[data-index="${index}"] :is(a[href], button:not(:disabled))`)
+  const target = table.querySelector<HTMLElement>(
+    `[data-index="${index}"] :is(a[href], button:not(:disabled))`,
+  )
   if (target) target.focus()
   else if (frames > 0) requestAnimationFrame(() => focusRow(table, index, frames - 1))
 }

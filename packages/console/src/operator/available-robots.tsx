@@ -1,0 +1,115 @@
+import { Stack, Text } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { useRobotStatuses } from '../live/hooks.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { DataList } from '../ui/list/data-list.tsx'
+import { optionsOf } from '../ui/list/options-of.ts'
+import { Empty, Problem } from '../ui/states.tsx'
+import { availableColumns, RobotActionsContext } from './available-columns.tsx'
+import { type AvailableSearch, readAvailableSearch } from './list-search.ts'
+import {
+  type AvailableRobot,
+  useAvailability,
+  useAvailableCounts,
+  useAvailableRobots,
+  useCertifications,
+} from './queries.ts'
+import { useStartNow } from './use-start.ts'
+
+const ScheduleSession = lazy(() => import('./schedule-session.tsx'))
+
+/** Lists the available robots live. An open dialog stays when its robot leaves the list. */
+export function AvailableRobots() {
+  const search = useSearch({ from: '/shell/available' })
+  const navigate = useNavigate({ from: '/available' })
+  const list = useAvailableRobots(search)
+  const { data: counts } = useAvailableCounts(search)
+  // Subscribes even while the list is empty, so that the first robot appears.
+  useRobotStatuses()
+  const start = useStartNow()
+  const [selected, setSelected] = useState<AvailableRobot>()
+  const [scheduling, setScheduling] = useState<AvailableRobot>()
+  const busy = useAvailability().data?.open_session_id != null
+  const startingId = start.isPending ? selected?.id : undefined
+  const { mutate } = start
+  const actions = useMemo(
+    () => ({
+      busy,
+      startingId,
+      onSchedule: setScheduling,
+      onStart: (robot: AvailableRobot) => {
+        setSelected(robot)
+        mutate(robot.id)
+      },
+    }),
+    [busy, startingId, mutate],
+  )
+  const go = (next: AvailableSearch) => void navigate({ search: next, resetScroll: false, replace: true })
+  return (
+    <Stack>
+      {start.error && <Text fw={600}>{selected?.name} could not be started</Text>}
+      <Problem error={start.error} />
+      {busy && (
+        <Text size="sm" c="dimmed">
+          End your current session before you start another one.
+        </Text>
+      )}
+      <RobotActionsContext value={actions}>
+        <DataList
+          label="Robots"
+          name="available-robots"
+          columns={availableColumns}
+          list={list}
+          search={search}
+          readSearch={readAvailableSearch}
+          onSearch={go}
+          searchHint="Name, type or tag"
+          filters={[
+            {
+              name: 'type',
+              label: 'Type',
+              options: optionsOf(
+                counts?.by_type.map(({ robot_type, count }) => ({ value: robot_type, count })),
+                search.type,
+              ),
+            },
+          ]}
+          empty={<NoRobotsNotice />}
+          rowProps={() => ({ 'data-testid': 'robot-row' })}
+        />
+      </RobotActionsContext>
+      <Suspense>
+        {scheduling && <ScheduleSession robot={scheduling} onClose={() => setScheduling(undefined)} />}
+      </Suspense>
+    </Stack>
+  )
+}
+
+/** Explains an empty list and how to get access to robots. */
+function NoRobotsNotice() {
+  const { data } = useCertifications()
+  const certifications = data?.certifications
+  if (certifications?.some(({ status }) => status === 'APPROVED')) {
+    return (
+      <Empty title="No robots available">
+        All robots that you may drive are offline or in use. They appear here when they become available.
+      </Empty>
+    )
+  }
+  const pending = certifications?.some(({ status }) => status === 'PENDING')
+  return (
+    <Empty
+      title={pending ? 'Your certification is pending' : 'You are not certified yet'}
+      action={
+        <LinkButton to="/certifications" variant={pending ? 'default' : 'filled'}>
+          {pending ? 'View certifications' : 'Request a certification'}
+        </LinkButton>
+      }
+    >
+      {pending
+        ? 'Robots of this type appear here after approval.'
+        : 'No robot is available without a certification. Request one for a robot type to see more robots.'}
+    </Empty>
+  )
+}

@@ -1,0 +1,47 @@
+import { TextInput } from '@mantine/core'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { ServerSelect } from '../ui/list/server-select.tsx'
+import { readSessionSearch, type SessionSearch } from './list-search.ts'
+
+interface Props {
+  readonly search: SessionSearch
+  readonly onChange: (next: SessionSearch) => void
+}
+
+/** Filters the session list by robot and by period. */
+export function ListFields({ search, onChange }: Props) {
+  const { rest } = usePlatform()
+  const change = (part: Readonly<Record<string, unknown>>) =>
+    onChange(readSessionSearch({ ...search, ...part }))
+  const robotsAt = async (query: { search?: string; robotId?: string }, signal: AbortSignal) => {
+    const { robots } = await answerOf(rest.GET('/api/session-robots', { params: { query }, signal }))
+    return robots.map(({ id, name }) => ({ value: id, label: name }))
+  }
+  return (
+    <>
+      <ServerSelect
+        label="Robot"
+        placeholder="All"
+        value={search.robot}
+        onChange={(robot) => change({ robot })}
+        queryKey={[...keys.robots, 'of-sessions']}
+        load={(text, signal) => robotsAt({ search: text }, signal)}
+        find={async (robotId, signal) => (await robotsAt({ robotId }, signal))[0]}
+      />
+      <TextInput
+        type="date"
+        label="Created from"
+        value={search.from ?? ''}
+        onChange={({ currentTarget: { value } }) => change({ from: value })}
+      />
+      <TextInput
+        type="date"
+        label="Created to"
+        value={search.to ?? ''}
+        onChange={({ currentTarget: { value } }) => change({ to: value })}
+      />
+    </>
+  )
+}
