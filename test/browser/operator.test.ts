@@ -78,8 +78,8 @@ async function onlineRobot(name: string, robot_type: string) {
 }
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name }).first().waitFor()
-const cardOf = (page: Page, name: string) =>
-  page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) })
+const rowOf = (page: Page, name: string) =>
+  page.getByTestId('robot-row').filter({ has: page.getByText(name, { exact: true }) })
 const sessionsOf = async (user: TestUser) =>
   (await user.get('/api/sessions')).body.sessions as { id: string; status: string; robot_name: string }[]
 const sidewaysOverflow = (page: Page) =>
@@ -97,15 +97,14 @@ describe('available robots', () => {
     await onlineRobot('Stayer', 'staying')
     const robot = await newRobot('Comer', 'coming')
     const connection = await robot.connect()
-    const card = cardOf(page, 'Comer')
-    await card.getByText('Available', { exact: true }).waitFor()
-    await page.getByRole('combobox', { name: 'Type' }).click()
-    await page.getByRole('option', { name: 'coming' }).click()
-    await cardOf(page, 'Stayer').waitFor({ state: 'hidden' })
-    await page.getByText('1 robot', { exact: true }).waitFor()
-    await page.getByRole('combobox', { name: 'Type' }).click()
-    await page.getByRole('option', { name: 'All types' }).click()
-    await cardOf(page, 'Stayer').waitFor()
+    const row = rowOf(page, 'Comer')
+    await row.getByText('Available', { exact: true }).waitFor()
+    const types = page.getByRole('group', { name: 'Type' })
+    await types.getByRole('button', { name: /^coming/ }).click()
+    await rowOf(page, 'Stayer').waitFor({ state: 'hidden' })
+    await page.getByText('1 in total', { exact: true }).waitFor()
+    await types.getByRole('button', { name: /^coming/ }).click()
+    await rowOf(page, 'Stayer').waitFor()
 
     const heartbeats = async () =>
       ((await operator.get('/api/operator/available-robots')).body.robots as AvailableRobot[]).map(
@@ -113,9 +112,9 @@ describe('available robots', () => {
       )
     await waitFor(async () => expect(await heartbeats()).not.toContain(null))
     await connection.close()
-    await card.waitFor({ state: 'hidden' })
-    await page.getByText('1 robot', { exact: true }).waitFor()
-    await cardOf(page, 'Stayer').getByText('Last heartbeat: just now').waitFor()
+    await row.waitFor({ state: 'hidden' })
+    await page.getByText('1 in total', { exact: true }).waitFor()
+    await rowOf(page, 'Stayer').getByText('just now').waitFor()
   })
 
   test('a double click starts one session and opens its cockpit', async () => {
@@ -169,13 +168,13 @@ describe('available robots', () => {
     await page.getByRole('button', { name: 'Drive now: Wanted' }).click()
     await page.getByText('Wanted could not be started').waitFor()
     await page.getByRole('alert').getByText('The robot is not available').waitFor()
-    await cardOf(page, 'Wanted').waitFor({ state: 'hidden' })
+    await rowOf(page, 'Wanted').waitFor({ state: 'hidden' })
     expect(await sessionsOf(operator)).toEqual([])
     expect((await rival.patch(`/api/sessions/${await taken.promise}`, { action: 'end' })).status).toBe(200)
 
-    // The card may still show a robot whose certification was just revoked.
+    // The list may still show a robot whose certification was just revoked.
     await page.unroute('**/api/sessions')
-    await cardOf(page, 'Wanted').waitFor()
+    await rowOf(page, 'Wanted').waitFor()
     await owner.patch(`/api/client/robots/${id}`, { require_certification: true })
     await world.platform.core.db.deleteFrom('certifications').where('operator_id', '=', operator.id).execute()
     await page.getByRole('button', { name: 'Schedule a session with Wanted' }).click()
@@ -272,7 +271,7 @@ test('an operator requests a certification and, once approved, sees robots of it
   await waitFor(() => expect(messages.filter((text) => text.includes('"robots":[]'))).toHaveLength(2))
   const { id } = await onlineRobot('Of the new type', 'diffdrive-demo')
   await waitFor(() => expect(messages).toContainEqual(expect.stringMatching(`robot:status.*${id}`)))
-  await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
+  await rowOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
 })
 
 describe('the weekly schedule', () => {

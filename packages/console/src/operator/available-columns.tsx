@@ -42,7 +42,12 @@ export const availableColumns: readonly ListColumn<AvailableRobot>[] = [
     cell: ({ robot_type }) => <ModelName robotType={robot_type} />,
   },
   { header: 'Status', width: '7.5rem', card: 'end', cell: (robot) => <LiveStatus robot={robot} /> },
-  { header: 'Last heartbeat', width: '9rem', cell: (robot) => <LastHeartbeat robot={robot} /> },
+  {
+    header: 'Last heartbeat',
+    width: '9rem',
+    from: 'lg',
+    cell: (robot) => <LastHeartbeat robot={robot} />,
+  },
   {
     header: 'Tags',
     width: 'minmax(0, 1fr)',

@@ -1,6 +1,6 @@
 import { Badge, Group } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { RobotStatus, robotStatusTexts } from '@wheelhouse/protocol'
+import { type RobotStatus, robotStatusTexts } from '@wheelhouse/protocol'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { DataList } from '../ui/list/data-list.tsx'
 import type { ListColumn } from '../ui/list/list-types.ts'
@@ -10,6 +10,8 @@ import { Empty } from '../ui/states.tsx'
 import { type RobotSearch, readRobotSearch } from './list-search.ts'
 import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
 import { type Robot, useLiveRobots, useRobotCounts, useRobotList } from './use-robots.ts'
+
+const statuses: readonly RobotStatus[] = ['AVAILABLE', 'IN_SESSION', 'OFFLINE']
 
 const columns: readonly ListColumn<Robot>[] = [
   {
@@ -52,7 +54,7 @@ export function RobotsPage() {
   const go = (next: RobotSearch) => void navigate({ search: next, resetScroll: false, replace: true })
   const register = <LinkButton to="/robots/new">Register robot</LinkButton>
   return (
-    <Page title="Robots" description="Your robots and their status" actions={register}>
+    <Page title="Robots" actions={register}>
       {list.rows && <StalenessNote asOfMs={list.updatedAtMs} />}
       <DataList
         label="Robots"
@@ -67,7 +69,7 @@ export function RobotsPage() {
           {
             name: 'status',
             label: 'Status',
-            options: RobotStatus.options.map((value) => ({
+            options: statuses.map((value) => ({
               value,
               label: robotStatusTexts[value],
               count: counts?.by_status[value],

@@ -38,14 +38,18 @@ export function ListHeader<Row, S extends ListSearch>(props: Props<Row, S>) {
         <SortSelect columns={columns} sort={search.sort} onChange={(sort) => onChange({ sort })} />
         <ViewsMenu name={name} search={search} onApply={onApplyView} />
       </Group>
-      {filters.map((filter) => (
-        <Chips
-          key={filter.name}
-          filter={filter}
-          value={(search as Readonly<Record<string, unknown>>)[filter.name]}
-          onChange={(value) => onChange({ [filter.name]: value })}
-        />
-      ))}
+      {filters.length > 0 && (
+        <Box className={styles.filters}>
+          {filters.map((filter) => (
+            <Chips
+              key={filter.name}
+              filter={filter}
+              value={(search as Readonly<Record<string, unknown>>)[filter.name]}
+              onChange={(value) => onChange({ [filter.name]: value })}
+            />
+          ))}
+        </Box>
+      )}
     </Stack>
   )
 }

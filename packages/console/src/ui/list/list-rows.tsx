@@ -8,10 +8,9 @@ import type { ListRows as LoadedRows } from './use-list-pages.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
 
-const ROW_HEIGHT = 36
-/** The height of a card with one line below its title, and of the line with buttons. */
+const ROW_HEIGHT = 30
+/** The height of a card with one line below its title. Cards with buttons are measured. */
 const CARD_HEIGHT = 64
-const BUTTONS_HEIGHT = 40
 
 const useIsNarrower = (em: number) =>
   useMediaQuery(`(max-width: ${em - 0.01}em)`, undefined, { getInitialValueInEffect: false })
@@ -47,8 +46,7 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
   const { label, list, rows, search, onSort, rowProps } = props
   const cards = useCards()
   const columns = useFittingColumns(props.columns)
-  const hasButtons = columns.some(({ card }) => card === 'buttons')
-  const rowHeight = cards ? CARD_HEIGHT + (hasButtons ? BUTTONS_HEIGHT : 0) : ROW_HEIGHT
+  const rowHeight = cards ? CARD_HEIGHT : ROW_HEIGHT
   const { bodyRef, virtualizer, items } = useVirtualRows({ list, rows, rowHeight })
   const onKeyDown = useRowKeys(virtualizer, rows.length)
   const grid = useMemo(() => columns.map(({ width }) => width).join(' '), [columns])
@@ -76,6 +74,7 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
           return (
             <Box
               key={row.id}
+              ref={cards ? virtualizer.measureElement : undefined}
               role="row"
               aria-rowindex={index + 2}
               data-index={index}
