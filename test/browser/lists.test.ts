@@ -82,7 +82,7 @@ test('going back shows the same search, order and place', async () => {
     await page.evaluate(bottom)
     expect(await rowOf(page, 'Robot 349').count()).toBe(1)
   })
-  await page.evaluate("window.scrollTo(0, 4000)")
+  await page.evaluate('window.scrollTo(0, 4000)')
   await waitFor(async () => expect(await page.evaluate('window.scrollY')).toBe(4_000))
   const before = await rowOf(page, 'Robot 1').allInnerTexts()
   await page.getByRole('link', { name: 'Robot 170' }).click()

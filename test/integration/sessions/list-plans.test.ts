@@ -67,7 +67,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** Returns the number of rows of the tables that `work` reads. Rows that an index alone answers do not count. */
+/** Returns the number of rows of the tables that `work` reads. Rows of index-only scans do not count. */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   const read = async () => {
     await sql.query('select pg_stat_force_next_flush()')

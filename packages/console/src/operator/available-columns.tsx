@@ -5,7 +5,7 @@ import type { ListColumn } from '../ui/list/list-types.ts'
 import { Time } from '../ui/time.tsx'
 import { type AvailableRobot, useModelName } from './queries.ts'
 
-/** What the operator may do with the listed robots now. */
+/** Starts and schedules sessions on the listed robots. */
 interface RobotActions {
   /** Whether the operator has an open session. */
   readonly busy: boolean

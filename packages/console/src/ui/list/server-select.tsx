@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { MAX_SEARCH } from './list-search.ts'
 
-export interface SelectOption {
+interface SelectOption {
   readonly value: string
   readonly label: string
 }

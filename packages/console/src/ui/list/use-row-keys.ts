@@ -1,10 +1,10 @@
 import type { Virtualizer } from '@tanstack/react-virtual'
 import type { KeyboardEvent } from 'react'
 
-type Moves = Pick<Virtualizer<Window, Element>, 'scrollToIndex'>
+type Scroller = Pick<Virtualizer<Window, Element>, 'scrollToIndex'>
 
 /** Returns a handler that moves the focus between the first links of rows: up, down, Home and End. Enter opens a link. */
-export function useRowKeys(virtualizer: Moves, count: number) {
+export function useRowKeys(virtualizer: Scroller, count: number) {
   return (event: KeyboardEvent<HTMLElement>) => {
     const table = event.currentTarget
     const row = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')

@@ -34,7 +34,7 @@ export function useVirtualRows<Row extends { readonly id: string }>({ list, rows
     },
   })
 
-  // What is above the list may change with every render, such as the number of lines of the filters.
+  // The height above the list may change with every render, such as the number of lines of the filters.
   useLayoutEffect(() => {
     const top = bodyRef.current?.getBoundingClientRect().top
     if (top !== undefined) setScrollMargin(Math.round(top + window.scrollY))
@@ -54,7 +54,7 @@ export function useVirtualRows<Row extends { readonly id: string }>({ list, rows
 }
 
 /** Returns the index of the row that contains the focus. */
-export function focusedIndex(body: HTMLElement | null): number | undefined {
+function focusedIndex(body: HTMLElement | null): number | undefined {
   const focused = document.activeElement?.closest<HTMLElement>('[data-index]')
   return focused && body?.contains(focused) ? Number(focused.dataset.index) : undefined
 }
