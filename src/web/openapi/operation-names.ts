@@ -9,6 +9,8 @@ const groups: Readonly<Record<string, string>> = {
   operator: 'For operators: profile, schedule, certifications, robots they may operate, statistics',
   sessions:
     'Teleoperation sessions: lifecycle, remote stops, gateway tickets, chat, log, extensions, ratings',
+  'session-counts': 'The number of your sessions for each status',
+  'session-robots': 'The robots of your sessions, to filter the sessions by',
   'session-exports': 'Exports of sessions that the platform writes in the background',
   events: 'The stream of numbered events of your account, your robots and your sessions',
   webhooks: 'Webhooks: endpoints for your events, their secrets and deliveries',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MAX_VIEWS, withView } from './saved-views.ts'
+import { MAX_VIEW_NAME, MAX_VIEWS, parseViews, withView } from './saved-views.ts'
 
 const view = (name: string, search = {}) => ({ name, search })
 
@@ -17,4 +17,21 @@ test('the number of views is limited', () => {
   expect(views).toHaveLength(MAX_VIEWS)
   expect(views.at(-1)?.name).toBe('One more')
   expect(views[0]?.name).toBe('View 1')
+})
+
+test('invalid content of the storage counts as no view', () => {
+  const valid = view('Night', { status: 'OFFLINE' })
+  const invalid = [
+    null,
+    7,
+    {},
+    { name: 'x' },
+    view(''),
+    view('x'.repeat(MAX_VIEW_NAME + 1)),
+    { ...valid, search: 'x' },
+  ]
+  expect(parseViews(JSON.stringify([...invalid, valid]))).toEqual([valid])
+  expect(parseViews('{}')).toEqual([])
+  const many = Array.from({ length: MAX_VIEWS + 5 }, (_, index) => view(`View ${index}`))
+  expect(parseViews(JSON.stringify(many))).toHaveLength(MAX_VIEWS)
 })

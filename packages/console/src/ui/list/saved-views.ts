@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { createPersisted } from '../persisted.ts'
 import type { Store } from '../store.ts'
 
@@ -13,18 +12,23 @@ export interface SavedView {
   readonly search: Readonly<Record<string, unknown>>
 }
 
-const stored = z
-  .array(z.object({ name: z.string().min(1).max(MAX_VIEW_NAME), search: z.record(z.string(), z.unknown()) }))
-  .max(MAX_VIEWS)
+// Without zod: a lazily loaded module that imports it would move it out of the first script into another file.
+const isView = (value: unknown): value is SavedView => {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('search' in value)) return false
+  const { name, search } = value
+  const isNamed = typeof name === 'string' && name !== '' && name.length <= MAX_VIEW_NAME
+  return isNamed && typeof search === 'object' && search !== null
+}
+
+/** Reads stored views and drops invalid ones. */
+export function parseViews(text: string): readonly SavedView[] {
+  const stored: unknown = JSON.parse(text)
+  return Array.isArray(stored) ? stored.filter(isView).slice(-MAX_VIEWS) : []
+}
 
 /** Creates the views of a list of a user, stored in this browser. Invalid content counts as none. */
 export const createSavedViews = (userId: string, list: string): Store<readonly SavedView[]> =>
-  createPersisted<readonly SavedView[]>(
-    `wheelhouse-views:${list}:${userId}`,
-    [],
-    (text) => stored.parse(JSON.parse(text)),
-    JSON.stringify,
-  )
+  createPersisted<readonly SavedView[]>(`wheelhouse-views:${list}:${userId}`, [], parseViews, JSON.stringify)
 
 /** Returns the views with one more, which replaces a view of the same name. The oldest ones give way at the limit. */
 export const withView = (views: readonly SavedView[], view: SavedView): readonly SavedView[] =>
