@@ -68,6 +68,14 @@ test('a fleet is scrolled to its end with few rows in the page, and 20 of them o
   })
   await page.getByText('350 in total').waitFor()
   expect(await rows(page).count()).toBeLessThan(70)
+  // A refresh requests the pages of the visible rows, which are not the first one here.
+  const refreshes: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname === '/api/client/robots') refreshes.push(search)
+  })
+  await waitFor(() => expect(refreshes.length).toBeGreaterThanOrEqual(2))
+  for (const search of refreshes) expect(search).toContain('cursor=')
   expect(await page.getByRole('table', { name: 'Robots' }).getAttribute('aria-rowcount')).toBe('351')
 })
 
