@@ -211,7 +211,10 @@ export function createControlSessionService(deps: {
             revocations.keyRevoked(apiKeyId)
             participants.revoke([apiKeyId])
           },
-          permissionsChanged: revocations.permissionsChanged,
+          permissionsChanged(user) {
+            revocations.permissionsChanged(user)
+            if (user.suspended) participants.suspend(user.id, user.permissions_version)
+          },
         },
       )
       return () => {

@@ -214,6 +214,15 @@ export function createParticipants(deps: {
       }
     },
 
+    /** Closes the connections of a suspended user. Connections with later permissions were admitted after the suspension. */
+    suspend(userId: string, permissionsVersion: number): void {
+      for (const connection of connections) {
+        const { ticketClaims } = connection
+        if (ticketClaims.userId === userId && ticketClaims.permissionsVersion < permissionsVersion)
+          connection.close('notAllowed')
+      }
+    },
+
     /** Returns the connections of all observers. */
     observers: (): ParticipantConnection[] => [...connections].filter((connection) => !connection.isOperator),
 

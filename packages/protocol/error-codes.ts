@@ -44,6 +44,7 @@ export const errorCodeTexts = {
   // Permissions
   role_required: 'The caller, or the operator that the request names, lacks the required role.',
   role_removed: 'An administrator removed this role from the caller.',
+  account_suspended: 'An administrator suspended the account of the caller; the text names the reason.',
   api_key_not_accepted: 'The route accepts session tokens only.',
   origin_not_allowed: 'The request comes from a web page of an origin that is not allowed.',
   host_not_allowed: 'The Host header does not name this platform.',
@@ -78,6 +79,9 @@ export const errorCodeTexts = {
   certification_already_decided: 'The certification request is already approved or rejected.',
   certification_not_approved: 'The certification is not approved.',
   role_in_use: 'Open or scheduled sessions, or robots, still need the role.',
+  own_account_suspension: 'Administrators cannot suspend themselves.',
+  user_already_suspended: 'The user is already suspended.',
+  user_not_suspended: 'The user is not suspended.',
 
   // Sessions
   session_not_scheduled: 'The session is not PENDING.',

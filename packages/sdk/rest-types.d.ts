@@ -284,6 +284,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the robots of all owners, newest first
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminRobots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the sessions of all users, newest first
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists users, newest first
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows a user with roles, certifications, robots and open session
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends the suspension of a user
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminUserRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/users/{id}/roles/{role}": {
         parameters: {
             query?: never;
@@ -303,6 +403,26 @@ export interface paths {
          * @description This needs the admin role, and a session token or an API key.
          */
         delete: operations["deleteAdminUserRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspends a user, whose credentials, sockets and tickets are refused at once
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminUserSuspend"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1854,6 +1974,13 @@ export interface components {
             subject_type: string;
             /** @example a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35 */
             subject_id: string;
+            /**
+             * @description The current name of the object; null if it has none.
+             * @example Grace, so-101
+             */
+            subject_name: string | null;
+            /** @description Whether the object has been deleted or revoked since. */
+            subject_deleted: boolean;
             /**
              * @description Further data about the action.
              * @example {
@@ -4390,6 +4517,41 @@ export interface components {
              */
             log_event_level: "off" | "warn" | "error";
         };
+        /** @description A robot with its owner and its open session, for admins. */
+        RobotEntry: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /** @example Warehouse arm */
+            name: string;
+            /** @example so-101 */
+            robot_type: string;
+            /** @example SO101-000042 */
+            hardware_id: string;
+            status: components["schemas"]["RobotStatus"];
+            /** @description Whether no session can start until its owner releases it. */
+            on_hold: boolean;
+            /**
+             * Format: uuid
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            owner_id: string;
+            /** @example Ada */
+            owner_name: string;
+            last_heartbeat: string | null;
+            /**
+             * @description Its open session.
+             * @example null
+             */
+            session_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
         /** @description The health of a robot in the last 24 hours. */
         RobotHealth: {
             /**
@@ -4686,6 +4848,53 @@ export interface components {
         };
         /** @description One session in full, in the view of the caller. */
         SessionDetail: components["schemas"]["ClientSessionDetail"] | components["schemas"]["OperatorSessionDetail"];
+        /** @description A session with its robot and its users, for admins. */
+        SessionEntry: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            id: string;
+            status: components["schemas"]["SessionStatus"];
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /** @example Grace */
+            operator_name: string;
+            /**
+             * Format: uuid
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @example Ada */
+            client_name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example null */
+            scheduled_for: string | null;
+            started_at: string | null;
+            /** @example null */
+            ended_at: string | null;
+            /**
+             * @description Null unless it is PAUSED.
+             * @example null
+             */
+            pause_reason: string | null;
+            /** @description Whether a remote stop is latched. */
+            stopped: boolean;
+        };
         /** @description One entry of the log of a session. */
         SessionEvent: {
             /**
@@ -4957,6 +5166,136 @@ export interface components {
              * @example https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp
              */
             avatar_url: string;
+        };
+        /** @description A user with roles, certifications, robots and open session, for admins. */
+        UserDetail: {
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            id: string;
+            /** @example Grace */
+            display_name: string;
+            /** @example grace@example.com */
+            email: string | null;
+            /**
+             * @description Also while the user is suspended.
+             * @example [
+             *       "operator"
+             *     ]
+             */
+            roles: components["schemas"]["Role"][];
+            /** @example null */
+            suspended_at: string | null;
+            /** @description When the user was last connected to the hub; null if never. */
+            last_seen_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            email_verified: boolean;
+            /**
+             * @description Roles that an admin has removed, so that the user cannot add them.
+             * @example []
+             */
+            removed_roles: string[];
+            /**
+             * @description Null unless the user is suspended.
+             * @example null
+             */
+            suspension: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                at: string;
+                /** @example Unsafe driving */
+                reason: string;
+            } | null;
+            /**
+             * @description Usable API keys.
+             * @example 1
+             */
+            api_keys: number;
+            /** @description The 100 newest certifications and requests. */
+            certifications: components["schemas"]["Certification"][];
+            /**
+             * @description The open session that the user operates.
+             * @example null
+             */
+            open_session: {
+                /**
+                 * Format: uuid
+                 * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+                 */
+                id: string;
+                status: components["schemas"]["SessionStatus"];
+                /**
+                 * Format: uuid
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                robot_id: string;
+                /** @example Warehouse arm */
+                robot_name: string;
+            } | null;
+            /**
+             * @description The 20 newest robots of the user.
+             * @example [
+             *       {
+             *         "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+             *         "name": "Warehouse arm",
+             *         "status": "AVAILABLE"
+             *       }
+             *     ]
+             */
+            robots: {
+                /**
+                 * Format: uuid
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                id: string;
+                name: string;
+                status: components["schemas"]["RobotStatus"];
+            }[];
+            /** @example 1 */
+            robot_count: number;
+        };
+        /** @description A user with roles, for admins. */
+        UserEntry: {
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            id: string;
+            /** @example Grace */
+            display_name: string;
+            /** @example grace@example.com */
+            email: string | null;
+            /**
+             * @description Also while the user is suspended.
+             * @example [
+             *       "operator"
+             *     ]
+             */
+            roles: components["schemas"]["Role"][];
+            /** @example null */
+            suspended_at: string | null;
+            /** @description When the user was last connected to the hub; null if never. */
+            last_seen_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description Why a user is suspended. */
+        UserSuspension: {
+            /**
+             * @description Why the user is suspended. The user sees it.
+             * @example Two complaints about unsafe driving
+             */
+            reason: string;
         };
         /** @description A subscription of your events to a URL. */
         Webhook: {
@@ -5446,6 +5785,8 @@ export interface operations {
                      *           "action": "certification.approved",
                      *           "subject_type": "certification",
                      *           "subject_id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
+                     *           "subject_name": "Grace, so-101",
+                     *           "subject_deleted": true,
                      *           "data": {
                      *             "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *             "robot_type": "so-101"
@@ -5461,14 +5802,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5530,14 +5871,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5600,14 +5941,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5702,14 +6043,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5804,14 +6145,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5913,14 +6254,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6012,14 +6353,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6097,14 +6438,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6162,14 +6503,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6225,14 +6566,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6311,14 +6652,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6420,14 +6761,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6650,14 +6991,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6739,14 +7080,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6758,6 +7099,427 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminRobots: {
+        parameters: {
+            query?: {
+                /** @example warehouse */
+                search?: string;
+                /** @example AVAILABLE */
+                status?: components["schemas"]["RobotStatus"];
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "robots": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "robot_type": "so-101",
+                     *           "hardware_id": "SO101-000042",
+                     *           "status": "AVAILABLE",
+                     *           "on_hold": true,
+                     *           "owner_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "owner_name": "Ada",
+                     *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
+                     *           "session_id": null,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        robots: components["schemas"]["RobotEntry"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminSessions: {
+        parameters: {
+            query?: {
+                /** @example grace */
+                search?: string;
+                /** @example ACTIVE */
+                status?: components["schemas"]["SessionStatus"];
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "status": "ACTIVE",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "operator_name": "Grace",
+                     *           "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "client_name": "Ada",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "scheduled_for": null,
+                     *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "ended_at": null,
+                     *           "pause_reason": null,
+                     *           "stopped": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        sessions: components["schemas"]["SessionEntry"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminUsers: {
+        parameters: {
+            query?: {
+                /** @example grace */
+                search?: string;
+                /** @example client */
+                role?: components["schemas"]["Role"];
+                /** @example true */
+                suspended?: "true" | "false";
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": [
+                     *         {
+                     *           "id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "display_name": "Grace",
+                     *           "email": "grace@example.com",
+                     *           "roles": [
+                     *             "operator"
+                     *           ],
+                     *           "suspended_at": null,
+                     *           "last_seen_at": "2026-11-20T09:30:00.000Z",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        users: components["schemas"]["UserEntry"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "display_name": "Grace",
+                     *       "email": "grace@example.com",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "suspended_at": null,
+                     *       "last_seen_at": "2026-11-20T09:30:00.000Z",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "email_verified": true,
+                     *       "removed_roles": [],
+                     *       "suspension": null,
+                     *       "api_keys": 1,
+                     *       "certifications": [
+                     *         {
+                     *           "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
+                     *           "robot_type": "so-101",
+                     *           "status": "PENDING",
+                     *           "note": "Two years with this arm",
+                     *           "reason": null,
+                     *           "requested_at": "2026-09-15T07:45:00.000Z",
+                     *           "decided_at": null
+                     *         }
+                     *       ],
+                     *       "open_session": null,
+                     *       "robots": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "status": "AVAILABLE"
+                     *         }
+                     *       ],
+                     *       "robot_count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminUserRestore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user does not exist (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user is not suspended (`user_not_suspended`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "user_not_suspended" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6799,14 +7561,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6875,14 +7637,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6913,6 +7675,111 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminUserSuspend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Two complaints about unsafe driving"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserSuspension"];
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user does not exist (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user is yourself (`own_account_suspension`), or when the user is already suspended (`user_already_suspended`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "own_account_suspension" | "user_already_suspended" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6958,14 +7825,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7039,14 +7906,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7109,14 +7976,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7195,14 +8062,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7345,14 +8212,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7466,6 +8333,25 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7543,14 +8429,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7595,14 +8481,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7704,14 +8590,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7790,14 +8676,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7864,14 +8750,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7952,14 +8838,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8090,14 +8976,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8194,14 +9080,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8302,14 +9188,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8359,14 +9245,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8444,14 +9330,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8601,14 +9487,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8801,14 +9687,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8952,14 +9838,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9001,14 +9887,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9342,14 +10228,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9415,14 +10301,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9499,14 +10385,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9562,14 +10448,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9643,14 +10529,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9789,6 +10675,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description When events after the cursor are no longer stored, or the stream has no such cursor (`cursor_gone`) */
             410: {
                 headers: {
@@ -9940,6 +10845,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9997,14 +10921,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10071,14 +10995,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10167,14 +11091,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10306,14 +11230,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10369,14 +11293,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10449,14 +11373,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10541,14 +11465,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10602,14 +11526,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10697,14 +11621,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10759,14 +11683,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10873,14 +11797,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10942,14 +11866,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10996,14 +11920,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11093,14 +12017,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11212,14 +12136,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11321,14 +12245,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11420,14 +12344,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11539,14 +12463,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11640,14 +12564,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12156,6 +13080,25 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12223,14 +13166,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12316,14 +13259,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12391,6 +13334,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -12421,14 +13383,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12497,6 +13459,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             /** @description When the export is running, or has failed (`export_not_ready`) */
             409: {
@@ -12638,6 +13619,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12688,14 +13688,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12812,14 +13812,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12922,6 +13922,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13026,14 +14045,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13124,6 +14143,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13177,14 +14215,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13276,6 +14314,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13345,14 +14402,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13493,14 +14550,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13595,14 +14652,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13725,6 +14782,25 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -13793,14 +14869,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13883,6 +14959,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13913,14 +15008,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13993,14 +15088,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14080,6 +15175,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14148,6 +15262,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14207,14 +15340,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14313,14 +15446,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14427,14 +15560,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14507,14 +15640,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {

@@ -8,7 +8,7 @@ import {
   limitLogins,
 } from '../core/http/request-authorization.ts'
 import { metricsRoute } from '../core/metrics/metrics-http.ts'
-import { auditEndpoints, overviewEndpoint } from '../modules/admin/index.ts'
+import { adminListEndpoints, auditEndpoints, overviewEndpoint } from '../modules/admin/index.ts'
 import { billingEndpoints } from '../modules/billing/index.ts'
 import { clientsEndpoints } from '../modules/clients/index.ts'
 import { datasetEndpoints } from '../modules/datasets/index.ts'
@@ -46,6 +46,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...streamEndpoints(platform.webhooks),
     ...webhookEndpoints({ ...platform.webhooks, now: core.now }),
     ...auditEndpoints(core),
+    ...adminListEndpoints({ ...core, users: identity.users }),
     ...jobEndpoints(platform.jobControl, core),
     ...billingEndpoints(billing),
     ...paymentEndpoints(platform),

@@ -323,6 +323,24 @@ const rules: Record<string, Rule> = {
     expected: admins(204),
     attempt: async () => ({ path: `/api/admin/users/${(await world.operator()).id}/roles/operator` }),
   },
+  'GET /api/admin/sessions': { expected: admins(200) },
+  'GET /api/admin/robots': { expected: admins(200) },
+  'GET /api/admin/users': { expected: admins(200) },
+  'GET /api/admin/users/{id}': {
+    expected: admins(200),
+    attempt: () => ({ path: `/api/admin/users/${client.id}` }),
+  },
+  'POST /api/admin/users/{id}/suspend': {
+    expected: admins(204),
+    attempt: async () => ({
+      path: `/api/admin/users/${(await world.newUser()).id}/suspend`,
+      body: { reason: 'Unsafe driving' },
+    }),
+  },
+  'POST /api/admin/users/{id}/restore': {
+    expected: admins(409), // the user is not suspended
+    attempt: () => ({ path: `/api/admin/users/${client.id}/restore` }),
+  },
   'POST /api/admin/users/{id}/roles/{role}': {
     expected: admins(404), // no content was removed from them
     attempt: () => ({ path: `/api/admin/users/${client.id}/roles/client` }),

@@ -136,7 +136,7 @@ describe('every operation', () => {
       const { access } = spec
       const expected = {
         401: access !== 'public',
-        403: access !== 'public' && Boolean(access.role || access.sessionOnly),
+        403: access !== 'public',
         400: Boolean(spec.params || spec.query || spec.body || spec.upload),
         404: Boolean(spec.params),
         429: true,

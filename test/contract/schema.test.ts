@@ -43,7 +43,9 @@ describe('the schema', () => {
     fromEntities = await createEmptyDatabase()
     fromMigrations = await createTestDatabase()
     const orm = await open(fromEntities.url)
-    await orm.schema.execute('create extension btree_gist') // entities cannot declare it
+    // Entities cannot declare extensions.
+    await orm.schema.execute('create extension btree_gist')
+    await orm.schema.execute('create extension pg_trgm')
     await orm.schema.create()
     await orm.close(true)
   })

@@ -22,6 +22,8 @@ export interface BusTopics {
   'jobs.cancelled': { jobIds: string[] }
   /** An API key was revoked. Hubs close its sockets. */
   'credential.revoked': { apiKeyId: string }
+  /** An admin suspended a user. Requests of the user that wait for events end. */
+  'user.suspended': { userId: string }
 }
 
 /** A latched stop on its way to a gateway. */

@@ -83,5 +83,6 @@ function addAccessCases(spec: Endpoint, add: Add): void {
     add(403, {
       origin_not_allowed: 'when the request carries the session cookie and comes from another site',
     })
+  add(403, { account_suspended: 'when an administrator has suspended your account' })
   add(503, { identity_provider_unavailable: 'when the keys of the identity provider are unreachable' })
 }

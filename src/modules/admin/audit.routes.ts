@@ -4,6 +4,7 @@ import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
+import { readSubjectNames } from './subject-names.ts'
 
 const instant = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:30:00Z'] })
 
@@ -40,6 +41,16 @@ const AuditView = z
     action: z.string().meta({ examples: ['certification.approved'] }),
     subject_type: z.string().meta({ examples: ['certification'] }),
     subject_id: z.string().meta({ examples: [exampleIds.certification] }),
+    subject_name: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'The current name of the object; null if it has none.',
+        examples: ['Grace, so-101'],
+      }),
+    subject_deleted: z
+      .boolean()
+      .meta({ description: 'Whether the object has been deleted or revoked since.' }),
     data: z.record(z.string(), z.unknown()).meta({
       description: 'Further data about the action.',
       examples: [{ operator_id: exampleIds.operator, robot_type: 'so-101' }],
@@ -78,5 +89,9 @@ async function list(db: Db, filter: z.output<typeof ListAudit>) {
     .orderBy('audit_log.id', 'desc')
     .limit(filter.limit)
     .execute()
-  return rows.map((row) => ({ ...row, at: iso(row.at) }))
+  const nameOf = await readSubjectNames(db, rows)
+  return rows.map((row) => {
+    const { name, deleted } = nameOf(row)
+    return { ...row, at: iso(row.at), subject_name: name, subject_deleted: deleted }
+  })
 }

@@ -9,6 +9,7 @@ import type { DevAccount } from './oidc/dev-account.ts'
 import { createOidc, type OidcSettings } from './oidc/oidc.ts'
 import { accountEndpoints } from './profile.routes.ts'
 import { createRoles } from './users/role.service.ts'
+import { createSuspensions } from './users/suspension.service.ts'
 import { createUsers } from './users/user.service.ts'
 import { createUserPresence } from './users/user-presence.ts'
 
@@ -40,6 +41,7 @@ export async function createIdentity(
     apiKeys,
     auth: createAuth({ users, apiKeys, verifyToken, baseUrl: core.baseUrl, corsOrigins }),
     roles: createRoles(core),
+    suspensions: createSuspensions(core),
     userPresence: createUserPresence(core),
     avatars: createAvatars(core),
   }

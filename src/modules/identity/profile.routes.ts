@@ -10,6 +10,8 @@ import { missingSteps } from './users/onboarding.ts'
 import { Onboarding, ProfileView, UpdateProfile } from './users/profile.schema.ts'
 import { roleEndpoints } from './users/role.routes.ts'
 import type { Roles } from './users/role.service.ts'
+import { suspensionEndpoints } from './users/suspension.routes.ts'
+import type { Suspensions } from './users/suspension.service.ts'
 import type { Account, Users } from './users/user.service.ts'
 
 interface Deps {
@@ -18,6 +20,7 @@ interface Deps {
   readonly verifyToken: VerifyToken
   readonly userinfo: Userinfo
   readonly roles: Roles
+  readonly suspensions: Suspensions
   readonly baseUrl: string
 }
 
@@ -26,6 +29,7 @@ export function accountEndpoints(deps: Deps): Endpoint[] {
   return [
     ...profileEndpoints(deps),
     ...roleEndpoints(deps),
+    ...suspensionEndpoints(deps),
     ...providerEndpoints(deps),
     ...apiKeyEndpoints(deps),
   ]

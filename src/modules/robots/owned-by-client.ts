@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely'
 import type { Tables } from '../../core/database/tables.ts'
 
 /**
- * Matches robots whose owner has the client role. An owner without the role could neither see nor stop the robot, so
+ * Matches robots whose owner has the client role and is not suspended. Another owner could neither see nor stop the robot, so
  * the list of available robots and the start of a session both require it.
  */
 export const ownedByClient = ({ exists, selectFrom }: ExpressionBuilder<Tables, 'robots'>) =>
@@ -10,5 +10,6 @@ export const ownedByClient = ({ exists, selectFrom }: ExpressionBuilder<Tables, 
     selectFrom('users as owners')
       .select('owners.id')
       .whereRef('owners.id', '=', 'robots.owner_id')
-      .where('owners.is_client', '=', true),
+      .where('owners.is_client', '=', true)
+      .where('owners.suspended_at', 'is', null),
   )

@@ -46,6 +46,16 @@ export const Robot = defineEntity({
       name: 'robots_available_by_type',
       expression: `create index "robots_available_by_type" on "robots" ("robot_type", "created_at" desc, "id" desc) where "status" = 'AVAILABLE' and "deleted_at" is null`,
     },
+    {
+      name: 'robots_newest',
+      expression:
+        'create index "robots_newest" on "robots" ("created_at" desc, "id" desc) where "deleted_at" is null',
+    },
+    {
+      name: 'robots_by_name',
+      expression:
+        'create index "robots_by_name" on "robots" (lower("name") text_pattern_ops) where "deleted_at" is null',
+    },
     { name: 'robots_link_changed', properties: ['linkChangedAt'] },
   ],
   properties: {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { singleFlight } from '../../core/concurrency/concurrency.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { AppError, unauthorized } from '../../core/errors/errors.ts'
+import { AppError, forbidden, unauthorized } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 
@@ -17,7 +17,7 @@ export interface LongPoll {
   arm(): void
   /**
    * Resolves when an event after `seen` exists, the time is over, the process stops or the client disconnects.
-   * @throws 401 if the API key was revoked during the wait
+   * @throws 401 if the API key was revoked during the wait, 403 if the user was suspended
    */
   wait(seen: number, untilMs: number): Promise<void>
   /** Whether the client has disconnected or the process stops. */
@@ -32,6 +32,7 @@ interface Waiter {
   woken: boolean
   ended: boolean
   revoked: boolean
+  suspended: boolean
   wake: () => void
 }
 
@@ -81,6 +82,13 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
             wake(waiter)
           }
         }),
+        bus.subscribe('user.suspended', ({ userId }) => {
+          for (const waiter of waitingRequests) {
+            if (waiter.userId !== userId) continue
+            waiter.suspended = true
+            wake(waiter)
+          }
+        }),
       ]
     },
 
@@ -109,6 +117,7 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
         woken: false,
         ended: closed,
         revoked: false,
+        suspended: false,
         wake: () => {},
       }
       waitingRequests.add(waiter)
@@ -123,6 +132,11 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
           waiter.seen = Number.MAX_SAFE_INTEGER
           if (waiter.revoked)
             throw unauthorized('api_key_revoked', 'The API key has been revoked. Use another one.')
+          if (waiter.suspended)
+            throw forbidden(
+              'account_suspended',
+              'An administrator has suspended your account. Ask an administrator to restore it.',
+            )
         },
         get ended() {
           return waiter.ended

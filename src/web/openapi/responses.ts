@@ -104,10 +104,12 @@ function errorResponse(status: number, cases: StatusCases, spec: Endpoint): ZodO
 const describeCase = ([code, when]: [ErrorCode, readonly string[]]) => `${when.join(', or ')} (\`${code}\`)`
 
 /** Returns the example message of a 403 for the access of a route. */
-function forbiddenText({ access }: Endpoint): string {
+function forbiddenText({ access, method }: Endpoint): string {
   if (access !== 'public' && access.role) return `You need the ${access.role} role for this.`
   if (access !== 'public' && access.sessionOnly)
     return 'An API key is not accepted here. Use a session token.'
+  if (method === 'get')
+    return 'An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving'
   return 'A request with the session cookie must come from an allowed origin. Send a Bearer token instead.'
 }
 

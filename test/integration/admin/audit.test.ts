@@ -51,6 +51,8 @@ describe('privileged actions', () => {
         actor_name: admin.name,
         subject_type: 'certification',
         subject_id: id,
+        subject_name: `${operator.name}, testbot`,
+        subject_deleted: false,
         data: { operator_id: operator.id, robot_type: 'testbot', ...why },
       },
     ])

@@ -70,7 +70,7 @@ test('an address that matches an admin’s only with Unicode case folding is not
     adminEmails: ['Keeper@example.com'],
   })
   const rolesOf = (email: string, email_verified = true) =>
-    users.rolesOf({ is_client: false, is_operator: false, email, email_verified })
+    users.rolesOf({ is_client: false, is_operator: false, email, email_verified, suspended_at: null })
   expect(rolesOf('kEEPER@Example.com')).toEqual(['admin'])
   expect(rolesOf('keeper@example.com', false)).toEqual([])
   expect(rolesOf('\u212aeeper@example.com')).toEqual([]) // the Kelvin sign, whose lower case is k

@@ -20,6 +20,7 @@ import { createDiscovery } from '../../../src/modules/identity/tokens/discovery.
 import { createTokenVerifier, type KeySource } from '../../../src/modules/identity/tokens/tokens.ts'
 import { createUserinfo } from '../../../src/modules/identity/tokens/userinfo.ts'
 import { createRoles } from '../../../src/modules/identity/users/role.service.ts'
+import { createSuspensions } from '../../../src/modules/identity/users/suspension.service.ts'
 import { createUsers } from '../../../src/modules/identity/users/user.service.ts'
 import { createTestDatabase } from '../database/database.ts'
 import { testTransactor } from '../database/test-transactor.ts'
@@ -71,6 +72,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const transact = testTransactor(orm, bus)
   const users = createUsers({ db, transact, now, adminEmails: [ADMIN] })
   const roles = createRoles({ transact, now })
+  const suspensions = createSuspensions({ transact, now, bus })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })
   const corsOrigins = [ALLOWED_ORIGIN]
   const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
@@ -91,7 +93,10 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     trustedProxies: 0,
     https: false,
     log: pino({ level: 'silent' }),
-    endpoints: [...accountEndpoints({ users, roles, apiKeys, verifyToken, userinfo, baseUrl }), ...probes],
+    endpoints: [
+      ...accountEndpoints({ users, roles, suspensions, apiKeys, verifyToken, userinfo, baseUrl }),
+      ...probes,
+    ],
     authenticate: auth.authenticate,
     validateResponses: true,
   })

@@ -37,6 +37,8 @@ import { Migration0036RobotHealth } from './0036-robot-health.ts'
 import { Migration0037OperatorGone } from './0037-operator-gone.ts'
 import { Migration0038VideoLimit } from './0038-video-limit.ts'
 import { Migration0039FleetLists } from './0039-fleet-lists.ts'
+import { Migration0040AccountSuspension } from './0040-account-suspension.ts'
+import { Migration0041AdminLists } from './0041-admin-lists.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -79,4 +81,6 @@ export const migrations = [
   { name: '0037_operator_gone', class: Migration0037OperatorGone },
   { name: '0038_video_limit', class: Migration0038VideoLimit },
   { name: '0039_fleet_lists', class: Migration0039FleetLists },
+  { name: '0040_account_suspension', class: Migration0040AccountSuspension },
+  { name: '0041_admin_lists', class: Migration0041AdminLists },
 ]

@@ -31,6 +31,7 @@ const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
     .select(['api_keys.id as keyId', 'api_keys.last_used_at', 'api_keys.revoked_at', 'api_keys.expires_at'])
     .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
     .select(['users.is_client', 'users.is_operator', 'users.permissions_version'])
+    .select(['users.suspended_at', 'users.suspension_reason'])
     .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
     .where('api_keys.hash', '=', sql<string>`any(${param('hashes')}::text[])`),
 )

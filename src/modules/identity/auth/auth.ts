@@ -4,6 +4,7 @@ import type { Access, Caller } from '../../../core/http/endpoint.ts'
 import type { ApiKeys } from '../api-keys/api-key.service.ts'
 import { API_KEY_PREFIX } from '../api-keys/api-key-format.ts'
 import type { VerifyToken } from '../tokens/tokens.ts'
+import { requireNotSuspended } from '../users/suspension.service.ts'
 import type { Users } from '../users/user.service.ts'
 import { createOriginGuard } from './same-origin.ts'
 import { readCookie, sessionCookieName } from './session-cookie.ts'
@@ -25,11 +26,12 @@ export function createAuth(deps: {
 
   /**
    * Returns the caller of an API key or a session token. The first use of a token creates its user.
-   * @throws 401 if the credential is not valid.
+   * @throws 401 if the credential is not valid, 403 if the user is suspended.
    */
   async function authenticateToken(raw: string): Promise<Caller> {
     if (raw.startsWith(API_KEY_PREFIX)) {
       const holder = await apiKeys.resolveKey(raw)
+      requireNotSuspended(holder)
       return {
         userId: holder.userId,
         displayName: holder.display_name,
@@ -40,6 +42,7 @@ export function createAuth(deps: {
     }
     const claims = await verifyToken(raw)
     const user = await users.forClaims(claims)
+    requireNotSuspended(user)
     return {
       userId: user.id,
       displayName: user.display_name,

@@ -23,7 +23,9 @@ test('finds a revocation without a hint within a second: it polls twice a second
           return ['key']
         },
       },
-      users: { permissionsChangedWithin: async () => [{ id: 'user', permissions_version: 2 }] },
+      users: {
+        permissionsChangedWithin: async () => [{ id: 'user', permissions_version: 2, suspended: false }],
+      },
       bus: createMemoryBus(() => {}),
       guard: { ...guard, every },
       log,

@@ -10,6 +10,14 @@ const POLL_MS = 500
 /** Each poll covers this much of the earlier interval too, to find transactions that committed late. */
 const OVERLAP_MS = 30_000
 
+/** The current permissions of a user, after a change. */
+export interface PermissionsChange {
+  readonly id: string
+  readonly permissions_version: number
+  /** Whether an admin has suspended the user. */
+  readonly suspended: boolean
+}
+
 export interface RevocationSources {
   readonly apiKeys: Pick<ApiKeys, 'revokedWithin'>
   readonly users: Pick<Users, 'permissionsChangedWithin'>
@@ -26,7 +34,7 @@ export function watchRevocations(
   deps: RevocationSources & { monotonicMs?: () => number },
   on: {
     keyRevoked: (apiKeyId: string) => void
-    permissionsChanged: (user: { id: string; permissions_version: number }) => void
+    permissionsChanged: (user: PermissionsChange) => void
   },
 ): { close(): void } {
   const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = deps

@@ -7,7 +7,13 @@ export const User = defineEntity({
   name: 'User',
   tableName: 'users',
   uniques: [{ name: 'users_issuer_subject', properties: ['issuer', 'subject'] }],
-  checks: [{ name: 'users_notification_unread', expression: '"notification_unread" >= 0' }],
+  checks: [
+    { name: 'users_notification_unread', expression: '"notification_unread" >= 0' },
+    {
+      name: 'users_suspension',
+      expression: '("suspended_at" is null) = ("suspension_reason" is null)',
+    },
+  ],
   indexes: [
     {
       name: 'users_operators',
@@ -17,6 +23,24 @@ export const User = defineEntity({
       name: 'users_permissions_changed',
       expression:
         'create index "users_permissions_changed" on "users" ("permissions_changed_at") where "permissions_changed_at" is not null',
+    },
+    {
+      name: 'users_newest',
+      expression: 'create index "users_newest" on "users" ("created_at" desc, "id" desc)',
+    },
+    {
+      name: 'users_suspended',
+      expression:
+        'create index "users_suspended" on "users" ("created_at" desc, "id" desc) where "suspended_at" is not null',
+    },
+    {
+      name: 'users_by_email',
+      expression: 'create index "users_by_email" on "users" (lower("email" collate "C"))',
+    },
+    // Finds parts of names and addresses. The extension pg_trgm splits them into groups of three letters.
+    {
+      name: 'users_search',
+      expression: `create index "users_search" on "users" using gin (("display_name" || ' ' || coalesce("email", '')) gin_trgm_ops)`,
     },
   ],
   properties: {
@@ -41,7 +65,10 @@ export const User = defineEntity({
     notificationUnread: p.integer().default(0),
     /** The user's pricing plan as a client. Null: the current default plan. */
     plan: () => referenceTo('PricingPlan').nullable().deleteRule('restrict'),
-    /** Counts changes of the user's permissions: roles, address, certifications. Triggers increment it. */
+    /** When an admin suspended the user; null if not. The user's credentials are refused while it is set. */
+    suspendedAt: p.datetime(3).nullable(),
+    suspensionReason: p.text().nullable(),
+    /** Counts changes of the user's permissions: roles, address, certifications, suspension. Triggers increment it. */
     permissionsVersion: p.integer().default(0),
     /** When the permissions last changed, by the database's clock. */
     permissionsChangedAt: p.datetime(3).nullable(),

@@ -21,7 +21,10 @@ export interface Account extends UserRow, OnboardingFields {
 }
 
 /** The columns that determine a user's roles. */
-export type RoleAttributes = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
+export type RoleAttributes = Pick<
+  UserRow,
+  'is_client' | 'is_operator' | 'email' | 'email_verified' | 'suspended_at'
+>
 
 /** Maximum number of users that one query reads. */
 const MAX_USERS_PER_QUERY = 500
@@ -44,7 +47,7 @@ const findTokenUsers = compiled<{ issuers: readonly string[]; subjects: readonly
 const findRoleAttributes = compiled<{ ids: readonly string[] }>()((db, param) =>
   db
     .selectFrom('users')
-    .select(['id', 'is_client', 'is_operator', 'email', 'email_verified'])
+    .select(['id', 'is_client', 'is_operator', 'email', 'email_verified', 'suspended_at'])
     .where('id', '=', sql<string>`any(${param('ids')}::uuid[])`),
 )
 
@@ -93,8 +96,8 @@ export function createUsers(deps: {
     return found ?? throwUserNotFound()
   }
 
-  /** Returns a user's roles. An admin is a user whose verified e-mail is in the configured list. */
-  function rolesOf(user: RoleAttributes): Role[] {
+  /** Returns the roles that a user has, also while suspended. An admin has a verified e-mail of the configured list. */
+  function assignedRoles(user: Omit<RoleAttributes, 'suspended_at'>): Role[] {
     const isAdmin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
     return [
       ...(user.is_client ? (['client'] as const) : []),
@@ -102,6 +105,9 @@ export function createUsers(deps: {
       ...(isAdmin ? (['admin'] as const) : []),
     ]
   }
+
+  /** Returns the roles that a user may use: none while suspended. */
+  const rolesOf = (user: RoleAttributes): Role[] => (user.suspended_at === null ? assignedRoles(user) : [])
 
   return {
     account,
@@ -173,27 +179,31 @@ export function createUsers(deps: {
     },
 
     /**
-     * Returns the users whose permissions changed in the last `ms` milliseconds, with the current version. Add a margin
-     * for transactions that commit late.
+     * Returns the users whose permissions changed in the last `ms` milliseconds, with the current version, and whether they
+     * are suspended. Add a margin for transactions that commit late.
      */
     permissionsChangedWithin: (ms: number) =>
       db
         .selectFrom('users')
-        .select(['id', 'permissions_version'])
+        .select(['id', 'permissions_version', sql<boolean>`suspended_at is not null`.as('suspended')])
         .where('permissions_changed_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
         .execute(),
 
-    /** Returns whether the user has the operator role. */
+    /** Returns whether the user has the operator role and is not suspended. */
     async isOperator(userId: string): Promise<boolean> {
       const user = await db
         .selectFrom('users')
         .select('is_operator')
         .where('id', '=', userId)
+        .where('suspended_at', 'is', null)
         .executeTakeFirst()
       return user?.is_operator ?? false
     },
 
     rolesOf,
+    assignedRoles,
+    /** The configured addresses of admins, with A to Z in lower case. */
+    adminEmails: [...adminEmails],
 
     /**
      * Returns a user's current roles. Concurrent calls share a query.

@@ -248,7 +248,8 @@ export function createControlPersistence(deps: {
       const userIds = memberships.map((membership) => membership.userId)
       // The query returns the other users. Client and operator of a session never change, so only admins may observe.
       const { rows } = await sql<RoleAttributes & { ordinal: number }>`
-        select membership.ordinal::int, u.is_client, u.is_operator, u.email, coalesce(u.email_verified, false) as email_verified
+        select membership.ordinal::int, u.is_client, u.is_operator, u.email, coalesce(u.email_verified, false) as email_verified,
+          u.suspended_at
         from unnest(${sessionIds}::uuid[], ${userIds}::uuid[]) with ordinality as membership (session_id, user_id, ordinal)
         left join users u on u.id = membership.user_id
         where not exists (

@@ -112,6 +112,7 @@ const lockOperator = compiled<{ operatorId: string }>()((db, param) =>
     .select('id')
     .where('id', '=', param('operatorId'))
     .where('is_operator', '=', true)
+    .where('suspended_at', 'is', null)
     .forKeyShare(),
 )
 

@@ -62,6 +62,19 @@ export const Session = defineEntity({
       expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
     },
     { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
+    {
+      name: 'sessions_newest',
+      expression: 'create index "sessions_newest" on "sessions" ("created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_status',
+      expression: 'create index "sessions_by_status" on "sessions" ("status", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_robot_newest',
+      expression:
+        'create index "sessions_by_robot_newest" on "sessions" ("robot_id", "created_at" desc, "id" desc)',
+    },
     // Serves the sums of the dashboards with index-only scans.
     {
       name: 'sessions_completed_by_client',

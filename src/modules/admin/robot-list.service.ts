@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
+import { follows, type KeysetPage, newestFirst, toPage } from './keyset.ts'
+import type { ListAllRobots, RobotEntry } from './robot-list.schema.ts'
+import { matchingUserIds, robotMatches } from './search.ts'
+
+type Row = Omit<RobotEntry, 'created_at' | 'last_heartbeat'> & {
+  created_at: Date
+  last_heartbeat: Date | null
+}
+
+/** Lists the robots of all owners, newest first, with their owners and open sessions. */
+export async function listRobots(db: Db, query: ListAllRobots): Promise<KeysetPage<RobotEntry>> {
+  const { rows } = await sql<Row>`
+    select robots.id, robots.name, robots.robot_type, robots.hardware_id, robots.status, robots.on_hold,
+      robots.owner_id, owners.display_name as owner_name, robots.created_at,
+      robot_presence.last_heartbeat, open.id as session_id
+    from (${await pageOfIds(db, query)}) as page
+    join robots on robots.id = page.id
+    join users as owners on owners.id = robots.owner_id
+    left join robot_presence on robot_presence.robot_id = robots.id
+    left join sessions as open on open.robot_id = robots.id and open.status in ('ACTIVE', 'PAUSED')
+    order by robots.created_at desc, robots.id desc`.execute(db)
+  const { rows: page, next } = toPage(rows, query.limit)
+  return { rows: page.map(viewOf), next }
+}
+
+const viewOf = (row: Row): RobotEntry => ({
+  ...row,
+  created_at: iso(row.created_at),
+  last_heartbeat: iso(row.last_heartbeat),
+})
+
+/** Returns the query of the ids of a page. A search finds robots by themselves or by their owners. */
+async function pageOfIds(db: Db, { search = '', status, limit, cursor }: ListAllRobots) {
+  const filters = [sql<boolean>`robots.deleted_at is null`, follows('robots', cursor)]
+  if (status !== undefined) filters.push(sql<boolean>`robots.status = ${status}`)
+  const filter = sql.join(filters, sql` and `)
+  const end = newestFirst('robots', limit)
+  if (search.trim() === '') return sql`select robots.id from robots where ${filter} ${end}`
+  const ownerIds = await matchingUserIds(db, search)
+  return sql`
+    select distinct found.created_at, found.id from (
+      (select robots.id, robots.created_at from robots where ${filter} and ${robotMatches(search)} ${end})
+      union all
+      select own.id, own.created_at from unnest(${ownerIds}::uuid[]) as matched (id)
+      cross join lateral (
+        select robots.id, robots.created_at from robots where robots.owner_id = matched.id and ${filter} ${end}
+      ) as own
+    ) as found ${newestFirst('found', limit)}`
+}
