@@ -17,13 +17,26 @@ import { createWorld, type World } from '../support/world/world.ts'
 
 const pages = [
   ['/dashboard/admin', 'Overview'],
+  ['/dashboard/admin/sessions', 'Sessions'],
+  ['/dashboard/admin/robots', 'Robots'],
+  ['/dashboard/admin/users', 'People'],
   ['/dashboard/admin/certifications', 'Certification requests'],
   ['/dashboard/admin/messages', 'Contact messages'],
   ['/dashboard/admin/robot-requests', 'Robot requests'],
   ['/dashboard/admin/jobs', 'Background work'],
   ['/dashboard/admin/audit', 'Audit log'],
 ] as const
-const lists = ['overview', 'certifications', 'contact-messages', 'robot-requests', 'jobs', 'audit']
+const lists = [
+  'overview',
+  'sessions',
+  'robots',
+  'users',
+  'certifications',
+  'contact-messages',
+  'robot-requests',
+  'jobs',
+  'audit',
+]
 
 let mail: MailServer
 let world: World

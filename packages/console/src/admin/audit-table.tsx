@@ -27,6 +27,8 @@ export const AuditTable = ({ entries, search }: Props) => (
   </DataTable>
 )
 
+const shortId = (id: string) => (id.length > 13 ? `${id.slice(0, 8)}…` : id)
+
 const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
   <Table.Tr data-entry={entry.id} style={{ verticalAlign: 'top' }}>
     <Table.Td style={{ whiteSpace: 'nowrap' }}>
@@ -48,16 +50,17 @@ const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
     </Table.Td>
     <Table.Td>
       {words(entry.subject_type)}
-      <Text size="xs" ff="monospace" component="div">
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
         <LinkAnchor
           inherit
           to="/admin/audit"
           search={{ ...search, subject: entry.subject_id }}
           title={entry.subject_id}
-          aria-label={`${words(entry.subject_type)} ${entry.subject_id}`}
+          aria-label={`${words(entry.subject_type)} ${entry.subject_name ?? entry.subject_id}`}
         >
-          {entry.subject_id.length > 13 ? `${entry.subject_id.slice(0, 8)}…` : entry.subject_id}
+          {entry.subject_name ?? shortId(entry.subject_id)}
         </LinkAnchor>
+        {entry.subject_deleted && ' (deleted)'}
       </Text>
     </Table.Td>
     <Table.Td>

@@ -9,14 +9,40 @@ import {
   IconMail,
   IconMessageCirclePlus,
   IconRobot,
+  IconRobotFace,
+  IconUsers,
 } from '../ui/icons.tsx'
 import { readAuditSearch } from './audit-search.ts'
+import { readRobotSearch, readSessionSearch, readUserSearch } from './list-search.ts'
 
 export const adminRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/admin',
     component: lazyRouteComponent(() => import('./overview.page.tsx'), 'OverviewPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/sessions',
+    validateSearch: readSessionSearch,
+    component: lazyRouteComponent(() => import('./sessions.page.tsx'), 'AdminSessionsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/robots',
+    validateSearch: readRobotSearch,
+    component: lazyRouteComponent(() => import('./robots.page.tsx'), 'AdminRobotsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/users',
+    validateSearch: readUserSearch,
+    component: lazyRouteComponent(() => import('./users.page.tsx'), 'UsersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/users/$userId',
+    component: lazyRouteComponent(() => import('./user.page.tsx'), 'UserPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
@@ -59,6 +85,27 @@ export const adminNavigation: readonly NavigationEntry[] = [
     icon: IconActivity,
     role: 'admin',
     exact: true,
+  },
+  {
+    to: '/admin/sessions',
+    label: 'Sessions',
+    description: 'Sessions of all users.',
+    icon: IconListDetails,
+    role: 'admin',
+  },
+  {
+    to: '/admin/robots',
+    label: 'Robots',
+    description: 'Robots of all owners.',
+    icon: IconRobotFace,
+    role: 'admin',
+  },
+  {
+    to: '/admin/users',
+    label: 'People',
+    description: 'Accounts, roles and suspensions.',
+    icon: IconUsers,
+    role: 'admin',
   },
   {
     to: '/admin/certifications',

@@ -22,4 +22,5 @@ export const keys = {
   inbox: ['inbox'],
   audit: ['audit'],
   jobs: ['jobs'],
+  users: ['users'],
 } as const

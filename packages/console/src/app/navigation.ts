@@ -11,6 +11,8 @@ export interface NavigationEntry {
   readonly icon: FC<{ size?: number; stroke?: number }>
   /** Limits the link to users with this role. */
   readonly role?: Role
+  /** Hides the link from users without part in sessions: those who are only admins. */
+  readonly participantsOnly?: boolean
   /** Puts the link above all groups. */
   readonly first?: boolean
   /** Marks the link as active on its exact path only, because subpaths have their own links. */

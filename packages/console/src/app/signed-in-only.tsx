@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { keys } from '../api/keys.ts'
 import { MeContext } from '../auth/me.ts'
 import { SignInAgain, SignInPage } from '../auth/sign-in.tsx'
+import { SuspendedPage } from '../auth/suspended.tsx'
 import { Loading, Problem } from '../ui/states.tsx'
 import { usePlatform } from './platform.ts'
 
@@ -38,6 +39,8 @@ export function SignedInOnly({ children }: { children: ReactNode }) {
     )
   }
   if (profile.error instanceof ApiError && profile.error.status === 401) return <SignInPage />
+  if (profile.error instanceof ApiError && profile.error.code === 'account_suspended')
+    return <SuspendedPage message={profile.error.message} />
   if (profile.error) return <Problem error={profile.error} onRetry={() => void profile.refetch()} />
   return <Loading />
 }

@@ -6,7 +6,11 @@ import { usePlatform } from './platform.ts'
 export function useNavigation(): { title: string; entries: NavigationEntry[] }[] {
   const { navigation } = usePlatform()
   const { roles } = useMe()
-  const allowed = navigation.filter(({ role }) => role === undefined || roles.includes(role))
+  const participates = roles.some((role) => role !== 'admin')
+  const allowed = navigation.filter(
+    ({ role, participantsOnly }) =>
+      (role === undefined || roles.includes(role)) && (participates || participantsOnly !== true),
+  )
   return groups
     .map(([group, title]) => ({ title, entries: allowed.filter((entry) => groupOf(entry) === group) }))
     .filter(({ entries }) => entries.length > 0)

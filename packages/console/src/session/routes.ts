@@ -24,6 +24,7 @@ export const sessionNavigation: readonly NavigationEntry[] = [
     label: 'Sessions',
     description: 'Live, upcoming and past sessions.',
     icon: IconListDetails,
+    participantsOnly: true,
     first: true,
   },
 ]

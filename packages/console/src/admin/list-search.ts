@@ -1,0 +1,25 @@
+import { RobotStatus, Role, SessionStatus } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { parameter, textParameter } from '../ui/list/list-search.ts'
+
+const sessions = z.object({ search: textParameter, status: parameter(SessionStatus) })
+const robots = z.object({ search: textParameter, status: parameter(RobotStatus) })
+const users = z.object({
+  search: textParameter,
+  role: parameter(Role),
+  suspended: parameter(z.enum(['true', 'false'])),
+})
+
+/** Reads the search of a list for admins from the query string. Invalid values are dropped. */
+export const readSessionSearch = (raw: Record<string, unknown>): z.output<typeof sessions> =>
+  sessions.parse(raw)
+export const readRobotSearch = (raw: Record<string, unknown>): z.output<typeof robots> => robots.parse(raw)
+export const readUserSearch = (raw: Record<string, unknown>): z.output<typeof users> => users.parse(raw)
+
+/** Returns the cursor of the next page of a response; null on the last page. */
+export const nextCursorOf = ({ response }: { response: Response }): string | null =>
+  response.headers.get('X-Next-Cursor')
+
+/** Rows per request: the maximum of the API. */
+export const PAGE_SIZE = 100
+export const REFRESH_MS = 5_000

@@ -1,0 +1,36 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { ReasonButton } from '../ui/reason-button.tsx'
+import type { CertificationRequest } from './certifications-query.ts'
+
+/** Revokes an approved certification with a reason. */
+export function RevokeButton({
+  certification: { id, operator_name: name, robot_type: type },
+}: {
+  certification: Pick<CertificationRequest, 'id' | 'operator_name' | 'robot_type'>
+}) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const revoke = async (reason: string) => {
+    const params = { path: { id } }
+    await answerOf(rest.POST('/api/admin/certifications/{id}/revoke', { params, body: { reason } }))
+    await Promise.all(
+      [keys.certifications, keys.users].map((queryKey) => queries.invalidateQueries({ queryKey })),
+    )
+  }
+  return (
+    <ReasonButton
+      size="xs"
+      variant="default"
+      question={`Revoke the certification of ${name} for ${type}?`}
+      consequence={`${name} sees the reason and can no longer start sessions on robots that require it. An open session continues. End it from the overview if necessary.`}
+      confirmLabel="Revoke"
+      onConfirm={revoke}
+      aria-label={`Revoke ${name} for ${type}`}
+    >
+      Revoke
+    </ReasonButton>
+  )
+}

@@ -1,0 +1,103 @@
+import { Badge } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { reasonText, SessionStatus, sessionStatusTexts } from '@wheelhouse/protocol'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { StatusBadge } from '../session/status-badge.tsx'
+import { LinkAnchor } from '../ui/links.tsx'
+import { DataList } from '../ui/list/data-list.tsx'
+import type { ListColumn } from '../ui/list/list-types.ts'
+import { useListPages } from '../ui/list/use-list-pages.ts'
+import { Empty } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { AdminPage } from './admin-page.tsx'
+import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readSessionSearch } from './list-search.ts'
+import { UserLink } from './user-link.tsx'
+
+type Session = Schemas['SessionEntry']
+
+const columns: readonly ListColumn<Session>[] = [
+  {
+    header: 'Robot',
+    width: 'minmax(0, 2fr)',
+    card: 'title',
+    cell: ({ id, robot_name }) => (
+      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600} inherit>
+        {robot_name}
+      </LinkAnchor>
+    ),
+  },
+  { header: 'Status', width: '7rem', card: 'end', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    header: 'Operator',
+    width: 'minmax(0, 2fr)',
+    cell: ({ operator_id, operator_name }) => <UserLink id={operator_id} name={operator_name} />,
+  },
+  {
+    header: 'Owner',
+    width: 'minmax(0, 2fr)',
+    cell: ({ client_id, client_name }) => <UserLink id={client_id} name={client_name} />,
+  },
+  {
+    header: 'Time',
+    width: '12rem',
+    cell: ({ started_at, scheduled_for, created_at }) => (
+      <Time at={started_at ?? scheduled_for ?? created_at} />
+    ),
+  },
+  {
+    header: 'Reason',
+    width: 'minmax(0, 2fr)',
+    card: 'none',
+    cell: (session) => <Reason session={session} />,
+  },
+]
+
+function Reason({ session: { stopped, pause_reason } }: { session: Session }) {
+  if (stopped) return <Badge color="red.9">Stopped</Badge>
+  return pause_reason === null ? '' : reasonText(pause_reason)
+}
+
+const statusFilter = {
+  name: 'status',
+  label: 'Status',
+  options: SessionStatus.options.map((value) => ({ value, label: sessionStatusTexts[value] })),
+}
+
+/** Lists the sessions of all users. */
+export const AdminSessionsPage = () => (
+  <AdminPage title="Sessions" description="All sessions of the platform, newest first.">
+    <SessionList />
+  </AdminPage>
+)
+
+function SessionList() {
+  const { rest } = usePlatform()
+  const search = useSearch({ from: '/shell/admin/sessions' })
+  const navigate = useNavigate({ from: '/admin/sessions' })
+  const list = useListPages<Session>({
+    queryKey: [...keys.sessions, 'all', search],
+    load: async (cursor, signal) => {
+      const query = { ...search, limit: PAGE_SIZE, ...(cursor && { cursor }) }
+      const request = rest.GET('/api/admin/sessions', { params: { query }, signal })
+      const { sessions } = await answerOf(request)
+      return { rows: sessions, next: nextCursorOf(await request) }
+    },
+    refreshMs: REFRESH_MS,
+  })
+  return (
+    <DataList
+      label="Sessions"
+      name="admin-sessions"
+      columns={columns}
+      list={list}
+      search={search}
+      readSearch={readSessionSearch}
+      onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
+      searchHint="Robot, person or id"
+      filters={[statusFilter]}
+      empty={<Empty title="No sessions yet" />}
+    />
+  )
+}

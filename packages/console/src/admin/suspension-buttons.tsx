@@ -1,0 +1,54 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { ReasonButton } from '../ui/reason-button.tsx'
+import type { User } from './user-query.ts'
+
+/** Suspends a user with a reason. Admins cannot suspend themselves. */
+export function SuspendButton({ user: { id, display_name: name } }: { user: User }) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const me = useMe()
+  if (me.id === id) return null
+  const suspend = async (reason: string) => {
+    const params = { path: { id } }
+    await answerOf(rest.POST('/api/admin/users/{id}/suspend', { params, body: { reason } }))
+    await queries.invalidateQueries({ queryKey: keys.users })
+  }
+  return (
+    <ReasonButton
+      color="red.9"
+      question={`Suspend ${name}?`}
+      consequence={`${name} is signed out everywhere at once and sees the reason. A robot that ${name} drives stops, and the session pauses. Robots of ${name} are no longer available.`}
+      confirmLabel="Suspend"
+      onConfirm={suspend}
+    >
+      Suspend
+    </ReasonButton>
+  )
+}
+
+/** Ends the suspension of a user. */
+export function RestoreButton({ user: { id, display_name: name } }: { user: User }) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const restore = async () => {
+    await answerOf(rest.POST('/api/admin/users/{id}/restore', { params: { path: { id } } }))
+    await queries.invalidateQueries({ queryKey: keys.users })
+  }
+  return (
+    <ConfirmButton
+      color="teal.9"
+      question={`Restore ${name}?`}
+      consequence={`${name} can sign in and use the platform again.`}
+      confirmLabel="Restore"
+      confirmColor="teal.9"
+      onConfirm={restore}
+    >
+      Restore
+    </ConfirmButton>
+  )
+}

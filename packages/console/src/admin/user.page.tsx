@@ -1,0 +1,115 @@
+import { Alert, Badge, Group, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import { RobotStatusBadge } from '../robots/robot-status.tsx'
+import { StatusBadge } from '../session/status-badge.tsx'
+import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
+import { Page } from '../ui/page.tsx'
+import { ResourcePage } from '../ui/resource-page.tsx'
+import { Section } from '../ui/section.tsx'
+import { Time } from '../ui/time.tsx'
+import { AdminPage } from './admin-page.tsx'
+import { RestoreButton, SuspendButton } from './suspension-buttons.tsx'
+import { UserCertifications } from './user-certifications.tsx'
+import { type User, userQuery } from './user-query.ts'
+import { UserRoles } from './user-roles.tsx'
+
+/** Shows a user to admins: account, roles, certifications, robots, open session; suspends and restores the user. */
+export function UserPage() {
+  const { roles } = useMe()
+  return roles.includes('admin') ? <UserById /> : <AdminPage title="Person">{null}</AdminPage>
+}
+
+function UserById() {
+  const { rest } = usePlatform()
+  const { userId } = useParams({ from: '/shell/admin/users/$userId' })
+  const query = useQuery(userQuery(rest, userId))
+  return (
+    <ResourcePage query={query} kind="Person" back={<LinkButton to="/admin/users">All people</LinkButton>}>
+      {(user) => <View user={user} />}
+    </ResourcePage>
+  )
+}
+
+const View = ({ user }: { user: User }) => (
+  <Page
+    title={user.display_name}
+    actions={
+      <>
+        <LinkButton to="/admin/audit" search={{ subject: user.id }} variant="default">
+          Audit log
+        </LinkButton>
+        {user.suspension ? <RestoreButton user={user} /> : <SuspendButton user={user} />}
+      </>
+    }
+  >
+    {user.suspension && (
+      <Alert color="red.9" title="Suspended" style={{ overflowWrap: 'anywhere' }}>
+        <Time at={user.suspension.at} />: {user.suspension.reason}
+      </Alert>
+    )}
+    <Account user={user} />
+    <UserRoles user={user} />
+    <UserCertifications user={user} />
+    {user.robot_count > 0 && <Robots user={user} />}
+  </Page>
+)
+
+const Account = ({ user }: { user: User }) => (
+  <Section title="Account">
+    <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
+      <DescriptionItem label="E-mail">
+        {user.email ?? 'none'}
+        {user.email !== null && !user.email_verified && ' (not verified)'}
+      </DescriptionItem>
+      <DescriptionItem label="Joined">
+        <Time at={user.created_at} />
+      </DescriptionItem>
+      <DescriptionItem label="Last seen">
+        {user.last_seen_at === null ? 'never' : <Time at={user.last_seen_at} />}
+      </DescriptionItem>
+      <DescriptionItem label="API keys">{user.api_keys}</DescriptionItem>
+      <DescriptionItem label="Open session">
+        <OpenSession session={user.open_session} />
+      </DescriptionItem>
+      <DescriptionItem label="Sessions">
+        <LinkAnchor to="/admin/sessions" search={{ search: user.id }} inherit>
+          All sessions
+        </LinkAnchor>
+      </DescriptionItem>
+    </DescriptionList>
+  </Section>
+)
+
+function OpenSession({ session }: { session: User['open_session'] }) {
+  if (session === null) return 'none'
+  return (
+    <Group gap="xs">
+      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
+        {session.robot_name}
+      </LinkAnchor>
+      <StatusBadge status={session.status} />
+    </Group>
+  )
+}
+
+const Robots = ({ user: { id, robots, robot_count } }: { user: User }) => (
+  <Section title="Robots">
+    <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
+      {robots.map((robot) => (
+        <li key={robot.id}>
+          {robot.name} <RobotStatusBadge status={robot.status} />
+        </li>
+      ))}
+    </Stack>
+    <div>
+      <LinkAnchor to="/admin/robots" search={{ search: id }}>
+        All robots
+      </LinkAnchor>{' '}
+      <Badge color="gray.7">{robot_count}</Badge>
+    </div>
+  </Section>
+)
