@@ -36,6 +36,8 @@ export const errorCodeTexts = {
   api_key_expired: 'The API key has expired.',
   api_key_revoked: 'The API key is revoked.',
   robot_token_invalid: 'The robot token is missing or invalid.',
+  pairing_code_invalid: 'The pairing code is unknown, has expired or was replaced.',
+  pairing_code_used: 'The pairing code was used before.',
   ticket_invalid: 'The ticket is missing, invalid or expired.',
   ticket_used: 'The ticket was used before.',
   ticket_revoked: 'The permissions behind the ticket have ended or changed.',

@@ -852,6 +852,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/robots/{id}/pairing-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a pairing code for one of your robots, valid once and for 10 minutes
+         * @description This needs the client role, and a session token or an API key.
+         */
+        post: operations["postClientRobotPairingCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots/{id}/token": {
         parameters: {
             query?: never;
@@ -1160,6 +1180,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operator/robots/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns a robot before a session: battery, notes of its owner, price, limits and commands
+         * @description This needs the operator role, and a session token or an API key.
+         */
+        get: operations["getOperatorRobot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operator/schedule": {
         parameters: {
             query?: never;
@@ -1198,6 +1238,26 @@ export interface paths {
         get: operations["getOperatorStats"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pairing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchanges a pairing code for the address and the token of its robot, once
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        post: operations["postPairing"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3860,6 +3920,39 @@ export interface components {
             stopped: boolean;
             robot_connected: boolean;
         };
+        /** @description The address and the token of a robot that was paired. */
+        PairedRobot: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            name: string;
+            /**
+             * @description WebSocket URL that the robot connects to.
+             * @example wss://gateway.example.com/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/control
+             */
+            control_url: string;
+            /**
+             * @description The token with which the robot connects.
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
+             */
+            robot_token: string;
+        };
+        /** @description A code that a robot exchanges for its token, once, within 10 minutes. A robot has one code: a newer code and a new token both invalidate it. */
+        PairingCode: {
+            /**
+             * @description The code to enter on the robot. It works once.
+             * @example 7KQ4M-XW9PD
+             */
+            code: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
         /** @description Your customer account at the payment provider. */
         PaymentCustomer: {
             /** @example cus_T2qm8f3nVb1xYk */
@@ -4025,6 +4118,101 @@ export interface components {
             /** @example 618204 */
             episodes_collected: number;
         };
+        /** @description A robot as an operator sees it before a session. */
+        PreFlight: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /** @example Warehouse arm */
+            name: string;
+            /** @example so-101 */
+            robot_type: string;
+            status: components["schemas"]["RobotStatus"];
+            /**
+             * @example [
+             *       "arm",
+             *       "berlin"
+             *     ]
+             */
+            tags: string[];
+            last_heartbeat: string | null;
+            /** @description The supported model of this type; null for a type that the platform does not know. */
+            model: components["schemas"]["RobotModel"] | null;
+            /** @description Whether you need a certification, and yours. */
+            certification: {
+                required: boolean;
+                /**
+                 * @description The newest of your certifications for this type; null without one.
+                 * @example APPROVED
+                 */
+                status: components["schemas"]["CertificationStatus"] | null;
+            };
+            /**
+             * @description Whether your certifications allow you to drive the robot. If not, battery, notes and gateway are null.
+             * @example true
+             */
+            may_drive: boolean;
+            /**
+             * @description Whether the robot rejects new sessions.
+             * @example false
+             */
+            on_hold: boolean;
+            /**
+             * @description Last reported charge, 0 to 1; null until the robot reports it.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @description When the robot reported the charge. */
+            battery_at: string | null;
+            /**
+             * @description Notes of the owner.
+             * @example Keep away from the shelf on the left.
+             */
+            operator_notes: string | null;
+            /**
+             * @description Whether the robot has a camera. Its address is part of a session.
+             * @example true
+             */
+            has_camera: boolean;
+            /**
+             * @description WebSocket origin of the gateway that the robot is connected to, for a measurement of the round trip; null while the robot is offline.
+             * @example wss://gateway.example.com
+             */
+            gateway_url: string | null;
+            /**
+             * @description What you earn for each started minute, at the present price.
+             * @example 35
+             */
+            earnings_cents_per_minute: number;
+            /**
+             * @description Mean of the ratings that the owner gave to operators; null without ratings.
+             * @example 4.6
+             */
+            owner_rating_average: number | null;
+            /** @example 12 */
+            owner_rating_count: number;
+            /**
+             * @description The robot does not move while commands take longer.
+             * @example 400
+             */
+            latency_limit_ms: number;
+            /**
+             * @description The robot moves more slowly while commands take longer; null: no limit of the speed.
+             * @example 200
+             */
+            latency_budget_ms: number | null;
+            /**
+             * @description The robot does not move while your picture is older; null: no limit.
+             * @example 700
+             */
+            video_limit_ms: number | null;
+            /** @description The commands that the robot accepts, its own or those of its model; null while none are declared. */
+            control_schema: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** @description The pricing plans on offer. */
         PriceList: {
             /** @constant */
@@ -4152,6 +4340,11 @@ export interface components {
              * @example 2026-10-05T08:30:00.000Z
              */
             created_at: string;
+            /**
+             * @description Notes of the owner for operators, who see them before they start a session; null for none.
+             * @example Keep away from the shelf on the left.
+             */
+            operator_notes: string | null;
             /**
              * @description Whether operators need a certification for the robot's type.
              * @example false
@@ -4406,6 +4599,11 @@ export interface components {
              * @example 2026-10-05T08:30:00.000Z
              */
             created_at: string;
+            /**
+             * @description Notes of the owner for operators, who see them before they start a session; null for none.
+             * @example Keep away from the shelf on the left.
+             */
+            operator_notes: string | null;
             /**
              * @description Whether operators need a certification for the robot's type.
              * @example false
@@ -9620,6 +9818,7 @@ export interface operations {
                      *       ],
                      *       "notes": "The gripper is new",
                      *       "created_at": "2026-10-05T08:30:00.000Z",
+                     *       "operator_notes": "Keep away from the shelf on the left.",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
@@ -9772,6 +9971,7 @@ export interface operations {
                      *       ],
                      *       "notes": "The gripper is new",
                      *       "created_at": "2026-10-05T08:30:00.000Z",
+                     *       "operator_notes": "Keep away from the shelf on the left.",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
@@ -9952,6 +10152,7 @@ export interface operations {
                  *         "berlin"
                  *       ],
                  *       "notes": "The gripper is new",
+                 *       "operator_notes": "Keep away from the shelf on the left.",
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
                  *       "latency_budget_ms": 200,
@@ -10028,6 +10229,11 @@ export interface operations {
                     tags?: string[];
                     /** @example The gripper is new */
                     notes?: string | null;
+                    /**
+                     * @description Notes of the owner for operators, who see them before they start a session; null for none.
+                     * @example Keep away from the shelf on the left.
+                     */
+                    operator_notes?: string | null;
                     /**
                      * @description Whether operators need a certification for the robot's type.
                      * @example false
@@ -10162,6 +10368,7 @@ export interface operations {
                      *       ],
                      *       "notes": "The gripper is new",
                      *       "created_at": "2026-10-05T08:30:00.000Z",
+                     *       "operator_notes": "Keep away from the shelf on the left.",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
@@ -10405,6 +10612,74 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postClientRobotPairingCode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "7KQ4M-XW9PD",
+                     *       "expires_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PairingCode"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11649,6 +11924,119 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getOperatorRobot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "name": "Warehouse arm",
+                     *       "robot_type": "so-101",
+                     *       "status": "AVAILABLE",
+                     *       "tags": [
+                     *         "arm",
+                     *         "berlin"
+                     *       ],
+                     *       "last_heartbeat": "2026-11-20T09:30:00.000Z",
+                     *       "model": {
+                     *         "id": "so-101",
+                     *         "name": "SO-101",
+                     *         "manufacturer": "The Robot Studio",
+                     *         "robot_type": "so-101",
+                     *         "category": "arm",
+                     *         "degrees_of_freedom": 5,
+                     *         "control_modes": [
+                     *           "joint_position",
+                     *           "gripper"
+                     *         ],
+                     *         "notes": "Open design, made with Hugging Face; six servos: five joints and the gripper."
+                     *       },
+                     *       "certification": {
+                     *         "required": true,
+                     *         "status": "APPROVED"
+                     *       },
+                     *       "may_drive": true,
+                     *       "on_hold": false,
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "operator_notes": "Keep away from the shelf on the left.",
+                     *       "has_camera": true,
+                     *       "gateway_url": "wss://gateway.example.com",
+                     *       "earnings_cents_per_minute": 35,
+                     *       "owner_rating_average": 4.6,
+                     *       "owner_rating_count": 12,
+                     *       "latency_limit_ms": 400,
+                     *       "latency_budget_ms": 200,
+                     *       "video_limit_ms": 700,
+                     *       "control_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "linear_mps": {
+                     *             "type": "number",
+                     *             "minimum": -1,
+                     *             "maximum": 1,
+                     *             "x-unit": "m/s",
+                     *             "x-speed": true
+                     *           },
+                     *           "angular_radps": {
+                     *             "type": "number",
+                     *             "minimum": -1.5,
+                     *             "maximum": 1.5,
+                     *             "x-unit": "rad/s",
+                     *             "x-speed": true
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreFlight"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the operator role (`role_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the operator role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getOperatorSchedule: {
         parameters: {
             query?: never;
@@ -11885,6 +12273,104 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postPairing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "7KQ4M-XW9PD"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The pairing code. Case, blanks and hyphens do not matter.
+                     * @example 7KQ4M-XW9PD
+                     */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "name": "Warehouse arm",
+                     *       "control_url": "wss://gateway.example.com/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/control",
+                     *       "robot_token": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PairedRobot"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description When the code is unknown, has expired or was replaced (`pairing_code_invalid`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "pairing_code_invalid";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the code was used before (`pairing_code_used`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "pairing_code_used" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

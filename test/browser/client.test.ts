@@ -185,7 +185,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   const settings = page.getByRole('region', { name: 'Settings' })
   await settings.getByLabel('Name').fill('Swift runner')
   await settings.getByLabel('Video').fill('ftp://nowhere')
-  await settings.getByLabel('Notes').fill('Mind the step')
+  await settings.getByLabel('Notes', { exact: true }).fill('Mind the step')
   await settings.getByLabel('Latency limit').fill('300')
   await settings.getByLabel('Latency budget').fill('150')
   await settings.getByLabel('Picture age limit').fill('900')

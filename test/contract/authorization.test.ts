@@ -266,6 +266,20 @@ const rules: Record<string, Rule> = {
     attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}/token` }),
   },
 
+  'POST /api/client/robots/{id}/pairing-code': {
+    expected: clients(201, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/pairing-code` }),
+  },
+  'POST /api/pairing': {
+    expected: 'public',
+    answers: 404,
+    attempt: () => ({ body: { code: '22222-22222' } }),
+  },
+  'GET /api/operator/robots/{id}': {
+    expected: operators(200),
+    attempt: () => ({ path: `/api/operator/robots/${robot.id}` }),
+  },
+
   'GET /api/client/datasets': { expected: clients(200) },
   'GET /api/client/datasets/{id}/episodes': {
     expected: clients(200, 404),

@@ -52,7 +52,7 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
     .requiredOption('--hardware-id <id>', 'unique id of its board')
     .option('--stream-url <url>', 'address of its video')
     .option('--tag <tag>', 'a tag; repeatable', collectValues)
-    .option('--notes <text>', 'notes for operators')
+    .option('--notes <text>', 'notes that only you see')
     .option('--require-certification', 'only operators certified for its type may drive it')
     .option(
       '--no-require-certification',
@@ -66,7 +66,8 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
     .option('--name <name>')
     .option('--stream-url <url>', 'address of its video; "" for none')
     .option('--tag <tag>', 'a tag, which replaces all current tags; repeatable', collectValues)
-    .option('--notes <text>', 'notes for operators; "" for none')
+    .option('--notes <text>', 'notes that only you see; "" for none')
+    .option('--operator-notes <text>', 'notes that operators see before they start a session; "" for none')
     .option('--require-certification', 'only operators certified for its type may drive it')
     .option('--no-require-certification', 'every operator may drive it')
     .option('--latency-limit <ms>', 'stop the robot while commands take longer', integer(50, 10_000))

@@ -10,6 +10,7 @@ interface Options {
   readonly streamUrl?: string
   readonly tag?: string[]
   readonly notes?: string
+  readonly operatorNotes?: string
   readonly requireCertification?: boolean
   readonly latencyLimit?: number
   /** In milliseconds; 0 for no limit of the speed. */
@@ -34,6 +35,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     streamUrl,
     tag,
     notes,
+    operatorNotes,
     requireCertification,
     latencyLimit,
     latencyBudget,
@@ -51,6 +53,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...(streamUrl !== undefined && { stream_url: streamUrl }),
     ...(tag && { tags: tag }),
     ...(notes !== undefined && { notes: notes || null }),
+    ...(operatorNotes !== undefined && { operator_notes: operatorNotes || null }),
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
     ...(latencyBudget !== undefined && { latency_budget_ms: latencyBudget || null }),

@@ -23,6 +23,7 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     ['Hardware', robot.hardware_id],
     ['Tags', robot.tags.join(', ') || undefined],
     ['Notes', robot.notes ?? undefined],
+    ['Notes for operators', robot.operator_notes ?? undefined],
     ['Video', robot.stream_url || undefined],
     ['Control', robot.control_url],
     ['Last heartbeat', formatTime(robot.last_heartbeat)],

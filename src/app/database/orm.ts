@@ -33,6 +33,7 @@ import { Robot } from '../../modules/robots/robot.entity.ts'
 import { RobotHealthSample } from '../../modules/robots/robot-health.entity.ts'
 import { RobotLogLine, RobotLogStream } from '../../modules/robots/robot-log.entity.ts'
 import { RobotModel } from '../../modules/robots/robot-model.entity.ts'
+import { RobotPairing } from '../../modules/robots/robot-pairing.entity.ts'
 import { SessionExtension } from '../../modules/sessions/extensions/extension.entity.ts'
 import { SessionLatency } from '../../modules/sessions/latency/session-latency.entity.ts'
 import { Message, Session, SessionEvent } from '../../modules/sessions/record/session.entity.ts'
@@ -93,6 +94,7 @@ const entities = [
   WebhookDelivery,
   RobotLogStream,
   RobotHealthSample,
+  RobotPairing,
   RobotLogLine,
   JobProgress,
   SessionExport,

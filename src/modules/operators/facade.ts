@@ -9,12 +9,14 @@ import { operatorProfileEndpoints } from './operator-profile.routes.ts'
 import { createOperatorProfiles } from './operator-profile.service.ts'
 import { operatorOverviewEndpoint } from './overview.routes.ts'
 import { createOperatorOverview } from './overview.service.ts'
+import { preFlightEndpoint } from './pre-flight.routes.ts'
+import { createPreFlights } from './pre-flight.service.ts'
 import { scheduleEndpoints } from './schedule.routes.ts'
 import { createSchedules } from './schedule.service.ts'
 import { operatorStatsEndpoints } from './stats.routes.ts'
 import { createOperatorStats } from './stats.service.ts'
 
-/** Creates the services of operators: profile, schedule, availability, available robots, certifications, overview and statistics. */
+/** Creates the services of operators: profile, schedule, availability, available robots, certifications, overview, pre-flight, statistics. */
 export const createOperators = (core: CoreServices) => ({
   operatorProfiles: createOperatorProfiles(core),
   operatorStats: createOperatorStats(core),
@@ -23,6 +25,7 @@ export const createOperators = (core: CoreServices) => ({
   availableRobots: createAvailableRobots(core),
   certifications: createCertifications(core),
   operatorOverviews: createOperatorOverview(core),
+  preFlights: createPreFlights(core),
 })
 export type Operators = ReturnType<typeof createOperators>
 
@@ -34,4 +37,5 @@ export const operatorsEndpoints = (operators: Operators): Endpoint[] => [
   ...certificationEndpoints(operators),
   ...operatorStatsEndpoints(operators),
   operatorOverviewEndpoint(operators),
+  preFlightEndpoint(operators),
 ]

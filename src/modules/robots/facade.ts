@@ -15,6 +15,8 @@ import { createRobotLogStore } from './robot-log.store.ts'
 import { createRobotLogJobs } from './robot-log.worker.ts'
 import { robotModelEndpoints } from './robot-model.routes.ts'
 import { createRobotModels } from './robot-model.service.ts'
+import { robotPairingEndpoints } from './robot-pairing.routes.ts'
+import { createRobotPairings } from './robot-pairing.service.ts'
 import { createRobotTokens } from './robot-token.ts'
 import { createRobotWatch } from './robot-watch.ts'
 
@@ -26,7 +28,7 @@ const ROBOT_HEALTH = cronQueue(
   'Samples the batteries of connected robots and removes old samples',
 )
 
-/** Creates the services of robots: registration, tokens, status feeds, logs, health and battery reports. */
+/** Creates the services of robots: registration, tokens, pairing codes, status feeds, logs, health and battery reports. */
 export function createRobotServices(
   core: CoreServices,
   options: {
@@ -39,6 +41,7 @@ export function createRobotServices(
   core.jobs.register(ROBOT_LOG_CLEAN_UP, robotLogJobs.clean)
   const robotHealth = createRobotHealth(core)
   core.jobs.register(ROBOT_HEALTH, robotHealth.sample)
+  const robotTokens = createRobotTokens(core.secrets)
   return {
     robots: createRobots({
       ...core,
@@ -47,7 +50,8 @@ export function createRobotServices(
     }),
     robotLists: createRobotLists(core),
     robotModels: createRobotModels(core),
-    robotTokens: createRobotTokens(core.secrets),
+    robotTokens,
+    robotPairings: createRobotPairings({ ...core, tokens: robotTokens }),
     robotWatch: createRobotWatch({ ...core, certifications: options.certifications }),
     robotLogs: createRobotLogs(core),
     robotLogStore: createRobotLogStore(core),
@@ -58,7 +62,7 @@ export function createRobotServices(
 }
 export type RobotServices = ReturnType<typeof createRobotServices>
 
-/** Returns the routes of robots, of their logs and health, and of the robot models. */
+/** Returns the routes of robots, of their logs, health and pairing codes, and of the robot models. */
 export const robotsEndpoints = (services: RobotServices, gatewayUrl: () => string): Endpoint[] => [
   ...robotEndpoints({
     robots: services.robots,
@@ -68,5 +72,6 @@ export const robotsEndpoints = (services: RobotServices, gatewayUrl: () => strin
   }),
   robotLogEndpoint(services),
   robotHealthEndpoint(services),
+  ...robotPairingEndpoints(services, gatewayUrl),
   ...robotModelEndpoints(services),
 ]

@@ -13,5 +13,6 @@ export {
 } from './robot-list.schema.ts'
 export { countsByType } from './robot-list.service.ts'
 export type { ReportedLogLine, RobotLogStore } from './robot-log.store.ts'
+export { RobotModelView } from './robot-model.schema.ts'
 export { createRobotTokens, type RobotTokens } from './robot-token.ts'
 export type { RobotWatch } from './robot-watch.ts'

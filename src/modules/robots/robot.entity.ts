@@ -66,7 +66,10 @@ export const Robot = defineEntity({
     hardwareId: p.text(),
     streamUrl: p.text().default(''),
     tags: p.array().defaultRaw(`'{}'`),
+    /** Visible to the owner only. */
     notes: p.text().nullable(),
+    /** Visible to operators before they start a session. */
+    operatorNotes: p.text().nullable(),
     status: p.enum(RobotStatus.options).default('OFFLINE'),
     requireCertification: p.boolean().default(false),
     latencyLimitMs: p.integer().default(400),

@@ -23,6 +23,10 @@ const examples = {
   },
   tags: { examples: [['arm', 'berlin']] },
   notes: { examples: ['The gripper is new'] },
+  operatorNotes: {
+    description: 'Notes of the owner for operators, who see them before they start a session; null for none.',
+    examples: ['Keep away from the shelf on the left.'],
+  },
   requireCertification: {
     description: "Whether operators need a certification for the robot's type.",
     examples: [false],
@@ -97,6 +101,7 @@ const settings = {
   stream_url: streamUrl,
   tags,
   notes: prose(4_000).nullable().meta(examples.notes),
+  operator_notes: prose(2_000).nullable().meta(examples.operatorNotes),
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().min(50).max(10_000).nullable().meta(examples.latencyBudget),
@@ -167,6 +172,7 @@ export type RobotView = z.infer<typeof RobotView>
 
 /** One robot with its settings. */
 export const RobotDetail = RobotView.extend({
+  operator_notes: z.string().nullable().meta(examples.operatorNotes),
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
   latency_budget_ms: z.number().int().nullable().meta(examples.latencyBudget),

@@ -43,6 +43,7 @@ export function createRobotViews(gatewayUrl: () => string) {
   })
   const detail = (row: RobotDetailRow): RobotDetail => ({
     ...robot(row),
+    operator_notes: row.operator_notes,
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
     latency_budget_ms: row.latency_budget_ms,

@@ -14,6 +14,10 @@ const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
 }
 const STOP_KEYS: ReadonlySet<string> = new Set(['Space', 'Escape'])
 
+/** Returns the direction of a pressed key; undefined for other keys, and with a modifier. */
+export const driveKeyOf = ({ code, ctrlKey, metaKey, altKey }: KeyboardEvent): Axes | undefined =>
+  ctrlKey || metaKey || altKey ? undefined : DRIVE_KEYS[code]
+
 export interface KeyboardOptions {
   readonly steer: (axes: Axes) => void
   /** Returns whether a stop would have an effect. If not, the stop keys keep their default action. */
@@ -47,8 +51,8 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
     if (STOP_KEYS.has(event.code) && !modified && !isTyping() && !switchesSetting(event))
       return onStopKey(event)
     if (event.code === 'Escape' && !modified && leavesField(event)) return onStopKey(event)
-    const axes = DRIVE_KEYS[event.code]
-    if (!axes || modified || usesArrows()) return
+    const axes = driveKeyOf(event)
+    if (!axes || usesArrows()) return
     event.preventDefault()
     if (event.repeat || held.has(event.code)) return
     held.set(event.code, axes)

@@ -97,7 +97,9 @@ function ReadyRobots() {
             {robots.slice(0, ROBOTS_SHOWN).map(({ id, name, robot_type }) => (
               <List.Item key={id}>
                 <Group gap="xs">
-                  <Text fw={600}>{name}</Text>
+                  <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
+                    {name}
+                  </LinkAnchor>
                   <Text size="sm" c="dimmed">
                     {robot_type}
                   </Text>

@@ -1,6 +1,7 @@
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Badge, Button, Group } from '@mantine/core'
 import { createContext, useContext } from 'react'
 import { useRobotStatuses } from '../live/hooks.ts'
+import { LinkAnchor } from '../ui/links.tsx'
 import type { ListColumn } from '../ui/list/list-types.ts'
 import { Time } from '../ui/time.tsx'
 import { type AvailableRobot, useModelName } from './queries.ts'
@@ -30,10 +31,10 @@ export const availableColumns: readonly ListColumn<AvailableRobot>[] = [
     width: 'minmax(0, 2fr)',
     sort: 'name',
     card: 'title',
-    cell: ({ name }) => (
-      <Text span inherit fw={600}>
+    cell: ({ id, name }) => (
+      <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
         {name}
-      </Text>
+      </LinkAnchor>
     ),
   },
   {

@@ -13,6 +13,11 @@ export const operatorRoutes = [
   }),
   createRoute({
     getParentRoute: () => shellRoute,
+    path: '/available/$robotId',
+    component: lazyRouteComponent(() => import('./pre-flight/pre-flight.page.tsx'), 'PreFlightPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
     path: '/certifications',
     component: lazyRouteComponent(() => import('./certifications.page.tsx'), 'CertificationsPage'),
   }),

@@ -50,6 +50,7 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
       />
       <Textarea
         label="Notes"
+        description="Only you see them."
         value={values.notes}
         error={errors.notes}
         onChange={({ currentTarget: { value } }) => onChange({ notes: value })}
@@ -66,6 +67,24 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
     </>
   )
 }
+
+/** Renders the field for the notes that operators see before a session. */
+export const OperatorNotesField = (props: {
+  value: string
+  error: string | undefined
+  onChange: (operatorNotes: string) => void
+}) => (
+  <Textarea
+    label="Notes for operators"
+    description="Operators see them before they take the wheel. Up to 2,000 characters."
+    maxLength={2_000}
+    value={props.value}
+    error={props.error}
+    onChange={({ currentTarget: { value } }) => props.onChange(value)}
+    autosize
+    minRows={2}
+  />
+)
 
 /** Renders the field for the latency above which the gateway drops commands. */
 export const LatencyField = (props: {

@@ -11,6 +11,7 @@ import {
   ControlSchemaFields,
   LatencyBudgetField,
   LatencyField,
+  OperatorNotesField,
   RobotFields,
   type RobotValues,
   StopClearField,
@@ -20,6 +21,7 @@ import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-fi
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
 interface Values extends RobotValues {
+  readonly operator_notes: string
   readonly latency_limit_ms: number | string
   /** Empty for no limit. */
   readonly latency_budget_ms: number | string
@@ -40,6 +42,7 @@ const fields = [
   'stream_url',
   'tags',
   'notes',
+  'operator_notes',
   'require_certification',
   'latency_limit_ms',
   'latency_budget_ms',
@@ -58,6 +61,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     stream_url: robot.stream_url,
     tags: robot.tags,
     notes: robot.notes ?? '',
+    operator_notes: robot.operator_notes ?? '',
     require_certification: robot.require_certification,
     latency_limit_ms: robot.latency_limit_ms,
     latency_budget_ms: robot.latency_budget_ms ?? '',
@@ -88,6 +92,11 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     <form onSubmit={submit} ref={form}>
       <Stack maw={640}>
         <RobotFields values={values} errors={errors ?? {}} onChange={change} />
+        <OperatorNotesField
+          value={values.operator_notes}
+          error={errors?.operator_notes}
+          onChange={(operator_notes) => change({ operator_notes })}
+        />
         <LatencyField
           value={values.latency_limit_ms}
           error={errors?.latency_limit_ms}
@@ -143,6 +152,7 @@ function useSave(id: string) {
   return useMutation({
     mutationFn: (values: Values) => {
       const notes = values.notes.trim() === '' ? null : values.notes
+      const operator_notes = values.operator_notes.trim() === '' ? null : values.operator_notes
       const latency_limit_ms = Number(values.latency_limit_ms)
       const latency_budget_ms = values.latency_budget_ms === '' ? null : Number(values.latency_budget_ms)
       const video_limit_ms = values.video_limit_ms === '' ? null : Number(values.video_limit_ms)
@@ -153,6 +163,7 @@ function useSave(id: string) {
           body: {
             ...values,
             notes,
+            operator_notes,
             latency_limit_ms,
             latency_budget_ms,
             video_limit_ms,

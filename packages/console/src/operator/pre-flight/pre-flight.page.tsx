@@ -1,0 +1,53 @@
+import { Stack } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { useRobotStatuses } from '../../live/hooks.ts'
+import { LinkButton } from '../../ui/links.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ResourcePage } from '../../ui/resource-page.tsx'
+import { Section } from '../../ui/section.tsx'
+import { ControlSummary } from './control-summary.tsx'
+import { InputCheck } from './input-check.tsx'
+import { LatencyCheck } from './latency-check.tsx'
+import { OwnerNotes, RobotState, Terms } from './robot-sections.tsx'
+import { TakeTheWheel } from './take-the-wheel.tsx'
+import { type PreFlight, usePreFlight } from './use-pre-flight.ts'
+
+/** Shows a robot before a session: state, notes, latency, terms and controls, and starts the session. */
+export function PreFlightPage() {
+  const { robotId } = useParams({ from: '/shell/available/$robotId' })
+  const query = usePreFlight(robotId)
+  const statuses = useRobotStatuses()
+  return (
+    <ResourcePage query={query} kind="Robot" back={<LinkButton to="/available">Available robots</LinkButton>}>
+      {(robot) => <Checks robot={{ ...robot, status: statuses?.get(robotId)?.status ?? robot.status }} />}
+    </ResourcePage>
+  )
+}
+
+const Checks = ({ robot }: { robot: PreFlight }) => (
+  <Page
+    title={robot.name}
+    description="Check the robot, your connection and your controls, then take the wheel."
+    actions={
+      <LinkButton to="/available" variant="default">
+        Available robots
+      </LinkButton>
+    }
+  >
+    <Stack>
+      <TakeTheWheel robot={robot} />
+      <RobotState robot={robot} />
+      {robot.may_drive && <OwnerNotes notes={robot.operator_notes} />}
+      {robot.gateway_url !== null && (
+        <Section title="Your latency">
+          <LatencyCheck gatewayUrl={robot.gateway_url} limitMs={robot.latency_limit_ms} />
+        </Section>
+      )}
+      <Section title="Controls">
+        <ControlSummary schema={robot.control_schema} />
+        <InputCheck robotType={robot.robot_type} />
+      </Section>
+      <Terms robot={robot} />
+    </Stack>
+  </Page>
+)

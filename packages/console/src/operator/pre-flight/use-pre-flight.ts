@@ -1,0 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../../api/keys.ts'
+import { usePlatform } from '../../app/platform.ts'
+
+export type PreFlight = Schemas['PreFlight']
+
+/** Events announce status changes, but no batteries and heartbeats. */
+const POLL_MS = 5_000
+
+/** Queries a robot as an operator sees it before a session. */
+export function usePreFlight(robotId: string) {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: [...keys.robots, 'pre-flight', robotId],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/operator/robots/{id}', { params: { path: { id: robotId } }, signal })),
+    refetchInterval: POLL_MS,
+  })
+}
