@@ -54,6 +54,9 @@ COPY src src
 COPY gateway gateway
 COPY hub hub
 COPY tools/scripts/container-health.mjs tools/scripts/
+# The robots that /connect serves.
+COPY examples/browser examples/browser
+COPY examples/node examples/node
 # The MCP server serves these documents.
 COPY README.md ./
 COPY docs docs

@@ -1,159 +1,85 @@
-import { nowMs, openLink } from './link.js'
+import { pair } from './pairing.js'
+import { createRobot } from './simulated-robot.js'
 
-const STEP_MS = 20
-const TELEMETRY_EVERY_MS = 100
-/** Added to the gateway's deadman, so that the gateway's own stop arrives first. */
-const WATCHDOG_MARGIN_MS = 100
-/** A frame may be 0.2 ms per second slower than the fastest one and replace it, because clocks drift. */
-const CLOCK_DRIFT = 0.0002
 const METRE_PX = 40
-const MAX_LINEAR_MPS = 1
-const MAX_ANGULAR_RADPS = 2
+/** A paired robot connects again after a reload of its tab, because its code works once. */
+const STORED_ROBOT = 'wheelhouse-robot'
 
 const element = (id) => document.getElementById(id)
 const show = (id, text) => {
   element(id).textContent = text
 }
-const round = (value) => Math.round(value * 10_000) / 10_000
-const clamp = (value, limit) => Math.max(-limit, Math.min(limit, value))
 
-const pose = { x: 0, y: 0, heading: 0 }
-const halted = { linear: 0, angular: 0 }
-let wanted = halted
-let wantedAtMs = 0
-let link = null
-let welcome = null
-let session = null
-let latched = false
-let heartbeatTimer
-let smallestMs = null
-let smallestAtMs = 0
-let lastSeq = -1
-/** The allowed share of the robot's speed. */
-let speedScale = 1
+let charge
 
-/** Returns how much later than usual a frame arrives by its sender's clock. */
-function ageMs(seq, t) {
-  if (seq <= lastSeq) smallestMs = null // a new link, which may have another clock
-  lastSeq = seq
-  const atMs = nowMs()
-  const offset = atMs - t
-  if (smallestMs === null || offset <= smallestMs + (atMs - smallestAtMs) * CLOCK_DRIFT) {
-    smallestMs = offset
-    smallestAtMs = atMs
-  }
-  return offset - smallestMs
-}
-
-function applySession(next) {
-  if (next?.session_id !== session?.session_id) {
-    smallestMs = null
-    speedScale = 1 // the gateway sends the limits of the session after it
-  }
-  session = next
-  if (session?.status !== 'ACTIVE') wanted = halted
-  show('session', session ? `${session.status} with ${session.operator_name}` : 'none')
-}
-
-function applyStop({ reason, latched: isLatched }) {
-  wanted = halted
-  latched ||= isLatched
-  show('in-force', `${reason}${latched ? ' (latched)' : ''}`)
-  // This robot halts at once. Yours may have to brake before it sends `stopped`.
-  link.send({ type: 'stopped', reason: reason.slice(0, 500) })
-}
-
-function applyControl({ session_id, seq, t, ttl_ms, data }) {
-  const late = ageMs(seq, t) > ttl_ms
-  if (late || latched || session?.status !== 'ACTIVE' || session.session_id !== session_id) return
-  const { linear_mps = 0, angular_radps = 0 } = data ?? {}
-  if (!Number.isFinite(linear_mps) || !Number.isFinite(angular_radps)) {
-    wanted = halted // a malformed command must not extend the last motion
-    return
-  }
-  wanted = {
-    linear: clamp(linear_mps, MAX_LINEAR_MPS),
-    angular: clamp(angular_radps, MAX_ANGULAR_RADPS),
-  }
-  wantedAtMs = nowMs()
-  show('in-force', 'none')
-  link.send({ type: 'ack', seq })
-}
-
-function onFrame(frame) {
-  if (frame.type === 'welcome') {
-    welcome = frame
-    let seq = 0
-    const sendHeartbeat = () => link?.send({ type: 'heartbeat', seq: seq++ })
-    clearInterval(heartbeatTimer)
-    heartbeatTimer = setInterval(sendHeartbeat, frame.heartbeat_interval_ms)
-    link.expectFrames(frame.heartbeat_timeout_ms) // heartbeats are acknowledged
-    smallestMs = null // the network path may be another
-    latched = false // a participant may have cleared the stop while this robot was offline
-    show('in-force', 'none')
-    applySession(frame.session)
-    speedScale = frame.limits?.speed_scale ?? 1
-    if (frame.stop) applyStop(frame.stop)
-    sendHeartbeat()
-  } else if (frame.type === 'session') applySession(frame)
-  else if (frame.type === 'stop') applyStop(frame)
-  else if (frame.type === 'control') applyControl(frame)
-  else if (frame.type === 'limits') speedScale = frame.speed_scale
-  else if (frame.type === 'stop_cleared') {
-    latched = false
-    show('in-force', 'none')
-  }
-}
-
-function step() {
-  // The watchdog: the network may have lost the gateway's stop.
-  if (welcome && nowMs() - wantedAtMs > welcome.deadman_ms + WATCHDOG_MARGIN_MS) wanted = halted
-  // The command may be older than the limit.
-  wanted = {
-    linear: clamp(wanted.linear, MAX_LINEAR_MPS * speedScale),
-    angular: clamp(wanted.angular, MAX_ANGULAR_RADPS * speedScale),
-  }
-  pose.heading += (wanted.angular * STEP_MS) / 1000
-  pose.x += (Math.cos(pose.heading) * wanted.linear * STEP_MS) / 1000
-  pose.y += (Math.sin(pose.heading) * wanted.linear * STEP_MS) / 1000
+function draw({ x, y, heading }) {
   const room = element('room')
   const wrap = (value, size) => ((value % size) + size) % size
-  const left = wrap(room.clientWidth / 2 + pose.x * METRE_PX, room.clientWidth)
-  const top = wrap(room.clientHeight / 2 - pose.y * METRE_PX, room.clientHeight)
-  element('dot').style.transform = `translate(${left}px, ${top}px) rotate(${-pose.heading}rad)`
-  show('pose', `x ${pose.x.toFixed(2)} m, y ${pose.y.toFixed(2)} m, heading ${pose.heading.toFixed(2)} rad`)
+  const left = wrap(room.clientWidth / 2 + x * METRE_PX, room.clientWidth)
+  const top = wrap(room.clientHeight / 2 - y * METRE_PX, room.clientHeight)
+  element('dot').style.transform = `translate(${left}px, ${top}px) rotate(${-heading}rad)`
+  show('pose', `x ${x.toFixed(2)} m, y ${y.toFixed(2)} m, heading ${heading.toFixed(2)} rad`)
 }
 
-function report() {
-  link?.send({
-    type: 'telemetry',
-    data: {
-      pose: { x_m: round(pose.x), y_m: round(pose.y), heading_rad: round(pose.heading) },
-      velocity: { linear_mps: wanted.linear, angular_radps: wanted.angular },
-      standing: wanted.linear === 0 && wanted.angular === 0,
-    },
-  })
+const robot = createRobot({ show, onStep: draw, battery: () => charge })
+
+/** Keeps the screen on: browsers slow down pages that they do not show. The browser releases the lock with the page. */
+async function keepScreenOn() {
+  if (!document.hidden) await navigator.wakeLock?.request('screen').catch(() => undefined)
+}
+
+function connect() {
+  robot.connect(async () => ({ url: element('url').value.trim(), token: element('token').value.trim() }))
+  void keepScreenOn()
+}
+
+function connectPaired({ name, url, token }) {
+  element('url').value = url
+  element('token').value = token
+  element('connect').hidden = true
+  show('name', name)
+  document.title = name
+  connect()
+}
+
+/** Connects with the pairing code in the fragment of the address, which browsers do not send to servers. */
+async function connectByCode(code) {
+  // The code does not stay in the history.
+  history.replaceState(null, '', location.pathname)
+  try {
+    const paired = await pair(location.origin, code)
+    sessionStorage.setItem(STORED_ROBOT, JSON.stringify(paired))
+    connectPaired(paired)
+  } catch (problem) {
+    show('problem', problem.message)
+  }
+}
+
+async function followBattery() {
+  const battery = await navigator.getBattery?.()
+  if (!battery) return
+  const read = () => {
+    charge = battery.level
+  }
+  battery.addEventListener('levelchange', read)
+  read()
 }
 
 element('connect').addEventListener('submit', (event) => {
   event.preventDefault()
-  link?.close()
-  const admission = async () => ({ url: element('url').value.trim(), token: element('token').value.trim() })
-  link = openLink({
-    admission,
-    onFrame,
-    onState(state) {
-      if (state !== 'connected') {
-        wanted = halted // no participant can stop an offline robot
-        clearInterval(heartbeatTimer)
-      }
-      show('connection', state)
-    },
-  })
+  connect()
 })
 element('disconnect').addEventListener('click', () => {
-  link?.close()
-  link = null
+  sessionStorage.removeItem(STORED_ROBOT)
+  element('connect').hidden = false
+  robot.disconnect()
 })
-setInterval(step, STEP_MS)
-setInterval(report, TELEMETRY_EVERY_MS)
+document.addEventListener('visibilitychange', () => {
+  if (sessionStorage.getItem(STORED_ROBOT)) void keepScreenOn()
+})
+void followBattery()
+
+const code = new URLSearchParams(location.hash.slice(1)).get('code')
+const stored = sessionStorage.getItem(STORED_ROBOT)
+if (code) void connectByCode(code)
+else if (stored) connectPaired(JSON.parse(stored))

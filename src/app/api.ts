@@ -24,6 +24,7 @@ import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
 import { withDescription } from '../web/openapi/openapi.routes.ts'
+import { connectPage } from '../web/site/connect-page.ts'
 import { consolePage } from '../web/site/console-page.ts'
 import { downloadsPage } from '../web/site/downloads-page.ts'
 import { healthEndpoint } from '../web/site/health.ts'
@@ -88,6 +89,7 @@ export function createApi(
       homePage(),
       consolePage(),
       downloadsPage({ baseUrl }),
+      connectPage({ baseUrl }),
       unsubscribePage({ ...platform.notifications, ...core }),
       docsPage(),
       ...options.pages,

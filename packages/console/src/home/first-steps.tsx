@@ -21,7 +21,10 @@ export function FirstSteps({ steps }: { steps: ClientOverview['first_steps'] }) 
           </LinkButton>
         </Step>
         <Step title="Connect it" done={connected} isNext={next === 1}>
-          <Text size="sm">The simulated robot connects with one command from the page of your robot.</Text>
+          <Text size="sm">
+            A simulated robot connects with one command from the page of your robot, your phone with a QR
+            code.
+          </Text>
           <LinkButton to="/robots" size="xs">
             Open robots
           </LinkButton>

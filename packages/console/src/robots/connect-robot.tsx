@@ -1,9 +1,9 @@
-import { Alert, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
+import { Alert, Stack, Tabs, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { CopyableSecret } from '../ui/secret.tsx'
-import { HeartbeatAge, RobotStatusBadge } from './robot-status.tsx'
+import { ConnectionStatus } from './connection-status.tsx'
 import { installSdk, pythonRobot, type RobotAccess, realRobot, simulatedRobot } from './snippets.ts'
-import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
+import type { Robot } from './use-robots.ts'
 
 /** Shows a new robot token once, code to connect the robot, and the connection status. */
 export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) {
@@ -65,25 +65,5 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
       </Tabs>
       <ConnectionStatus robot={robot} />
     </Stack>
-  )
-}
-
-/** Shows whether the robot has connected. */
-function ConnectionStatus({ robot }: { robot: Robot }) {
-  const withLiveStatus = useLiveRobots()
-  const { status, last_heartbeat } = withLiveStatus(useRobot(robot.id).data ?? robot)
-  const online = status !== 'OFFLINE'
-  return (
-    <Group component="section" aria-label="Robot connection" mih={40}>
-      <Group role="status" gap="xs">
-        {online ? <RobotStatusBadge status={status} /> : <Loader size="sm" aria-hidden />}
-        <Text>{online ? `${robot.name} is connected` : `Waiting for ${robot.name} to connect…`}</Text>
-      </Group>
-      {last_heartbeat && (
-        <Text c="dimmed" size="sm">
-          Last heartbeat <HeartbeatAge at={last_heartbeat} />
-        </Text>
-      )}
-    </Group>
   )
 }

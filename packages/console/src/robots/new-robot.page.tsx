@@ -7,8 +7,10 @@ import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
 import { Problem } from '../ui/states.tsx'
 import { ConnectRobot } from './connect-robot.tsx'
+import { PairRobot } from './pairing/pair-robot.tsx'
 import { RobotFields, type RobotValues } from './robot-fields.tsx'
 
 interface Values extends RobotValues {
@@ -53,6 +55,9 @@ export function NewRobotPage() {
         }
       >
         <ConnectRobot robot={robot} token={robot_token} />
+        <Section title="Connect in one line">
+          <PairRobot robot={robot} />
+        </Section>
       </Page>
     )
   }

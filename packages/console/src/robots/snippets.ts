@@ -4,6 +4,13 @@ export interface RobotAccess {
   readonly robot_token: string
 }
 
+/** Returns the command that downloads and starts a simulated robot from the platform at `origin`. It asks for a pairing code. */
+export const pairingCommand = (origin: string): string =>
+  `curl -fsS ${origin}/connect/robot.mjs -o robot.mjs && node robot.mjs`
+
+/** Returns the address that makes a phone a robot. Browsers do not send the fragment with the code to the platform. */
+export const phoneRobotUrl = (origin: string, code: string): string => `${origin}/phone-robot#code=${code}`
+
 /** Returns commands that install the SDK from the platform at `origin`, because no registry has it. */
 export const installSdk = (origin: string): string => `\
 mkdir my-robot && cd my-robot
