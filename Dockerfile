@@ -57,6 +57,7 @@ COPY tools/scripts/container-health.mjs tools/scripts/
 # The robots that /connect serves.
 COPY examples/browser examples/browser
 COPY examples/node examples/node
+COPY examples/python examples/python
 # The MCP server serves these documents.
 COPY README.md ./
 COPY docs docs

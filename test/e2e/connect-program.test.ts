@@ -111,6 +111,8 @@ test('only the files of the robots are served, with a strict content security po
   const page = await get('/connect/robot.html')
   expect(page.headers.get('Content-Type')).toMatch(/^text\/html/)
   expect(page.headers.get('Content-Security-Policy')).toContain("script-src 'self'")
+  const example = await readFile(new URL('../../examples/python/robot.py', import.meta.url), 'utf8')
+  expect(await (await get('/connect/robot.py')).text()).toBe(example)
   for (const path of ['/connect/drive.html', '/connect/..%2fREADME.md', '/connect/', '/connect/__proto__'])
     expect((await get(path)).status, path).toBe(404)
   expect((await fetch(`${world.baseUrl}/connect/robot.mjs`, { method: 'POST' })).status).toBe(405)

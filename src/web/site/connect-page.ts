@@ -10,6 +10,8 @@ const EXAMPLES_FOLDER = fileURLToPath(new URL('../../../examples/', import.meta.
 
 /** The files of a robot in a page. */
 const pageFiles = ['robot.html', 'robot.js', 'simulated-robot.js', 'link.js', 'pairing.js', 'style.css']
+/** A robot in Python, which needs one package, and the token instead of a code. */
+const PYTHON = 'robot.py'
 /** The modules of a robot in a terminal, each after those that it imports. */
 const PROGRAM_MODULES = [
   'browser/link.js',
@@ -32,7 +34,7 @@ const POLICY = [
 
 /**
  * Serves robots that need no installation: `/phone-robot`, a robot in a page, and `/connect/robot.mjs`, a program for Node in one
- * file, which knows the address of this platform. Both need a pairing code.
+ * file, which knows the address of this platform. Both need a pairing code. `/connect/robot.py` is the robot in Python.
  */
 export function connectPage({ baseUrl }: { readonly baseUrl: string }): Middleware {
   return async (http, next) => {
@@ -41,6 +43,7 @@ export function connectPage({ baseUrl }: { readonly baseUrl: string }): Middlewa
     if (http.path === PHONE) return http.redirect(`${HOME}robot.html`)
     const name = http.path.slice(HOME.length)
     if (name === PROGRAM) send(http, 'text/javascript', await programFor(baseUrl))
+    else if (name === PYTHON) send(http, 'text/plain', await read(`python/${PYTHON}`))
     else if (pageFiles.includes(name)) send(http, extensionOf(name), await read(`browser/${name}`))
     else throw notFound('File')
   }

@@ -56,10 +56,9 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="python" pt="sm">
           <Stack>
             <Text size="sm">
-              A complete robot in one file. Requires Python 3.9 or newer and the package websockets. Start it
-              in a Wheelhouse checkout:
+              A complete robot in one file. Requires Python 3.9 or newer and the package websockets.
             </Text>
-            <CopyableSecret label="Start it" value={pythonRobot(access)} />
+            <CopyableSecret label="Start it" value={pythonRobot(window.location.origin, access)} />
           </Stack>
         </Tabs.Panel>
       </Tabs>

@@ -58,9 +58,10 @@ setInterval(() => link.telemetry(motors.pose()), 100)
 await link.connect()
 `
 
-/** Returns commands that start the Python example robot. */
-export const pythonRobot = ({ control_url, robot_token }: RobotAccess): string => `\
+/** Returns commands that download the Python example robot from the platform at `origin` and start it. */
+export const pythonRobot = (origin: string, { control_url, robot_token }: RobotAccess): string => `\
+curl -fsS ${origin}/connect/robot.py -o robot.py
 export CONTROL_URL='${control_url}'
 export ROBOT_TOKEN='${robot_token}'
-python3 examples/python/robot.py
+python3 robot.py
 `
