@@ -284,106 +284,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/admin/robots": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Lists the robots of all owners, newest first
-         * @description This needs the admin role, and a session token or an API key.
-         */
-        get: operations["getAdminRobots"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Lists the sessions of all users, newest first
-         * @description This needs the admin role, and a session token or an API key.
-         */
-        get: operations["getAdminSessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Lists users, newest first
-         * @description This needs the admin role, and a session token or an API key.
-         */
-        get: operations["getAdminUsers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/users/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Shows a user with roles, certifications, robots and open session
-         * @description This needs the admin role, and a session token or an API key.
-         */
-        get: operations["getAdminUser"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/users/{id}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Ends the suspension of a user
-         * @description This needs the admin role, and a session token or an API key.
-         */
-        post: operations["postAdminUserRestore"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/admin/users/{id}/roles/{role}": {
         parameters: {
             query?: never;
@@ -403,26 +303,6 @@ export interface paths {
          * @description This needs the admin role, and a session token or an API key.
          */
         delete: operations["deleteAdminUserRole"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/users/{id}/suspend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Suspends a user, whose credentials, sockets and tickets are refused at once
-         * @description This needs the admin role, and a session token or an API key.
-         */
-        post: operations["postAdminUserSuspend"];
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -740,26 +620,6 @@ export interface paths {
         patch: operations["patchClientProfile"];
         trace?: never;
     };
-    "/api/client/robot-counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Counts your robots for each status and type, as filters of their list show them
-         * @description This needs the client role, and a session token or an API key.
-         */
-        get: operations["getClientRobotCounts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/client/robots": {
         parameters: {
             query?: never;
@@ -1072,26 +932,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/operator/available-robot-counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Counts the robots that you could start a session on now, for each type
-         * @description This needs the operator role, and a session token or an API key.
-         */
-        get: operations["getOperatorAvailableRobotCounts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/operator/available-robots": {
         parameters: {
             query?: never;
@@ -1100,7 +940,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the robots that you could start a session on now, newest first
+         * Lists the robots that you could start a session on now
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorAvailableRobots"];
@@ -1472,7 +1312,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/session-counts": {
+    "/api/search": {
         parameters: {
             query?: never;
             header?: never;
@@ -1480,10 +1320,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Counts your sessions for each status, as filters of their list show them
+         * Searches your robots, robots that you may drive, your newest sessions and, for admins, users
          * @description This needs an account, and a session token or an API key.
          */
-        get: operations["getSessionCounts"];
+        get: operations["getSearch"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1572,26 +1412,6 @@ export interface paths {
          * @description This needs an account, and a session token or an API key.
          */
         get: operations["getSessionExportDownload"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/session-robots": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Lists the robots of your sessions by name, to choose one as a filter
-         * @description This needs an account, and a session token or an API key.
-         */
-        get: operations["getSessionRobots"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2035,13 +1855,6 @@ export interface components {
             /** @example a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35 */
             subject_id: string;
             /**
-             * @description The current name of the object; null if it has none.
-             * @example Grace, so-101
-             */
-            subject_name: string | null;
-            /** @description Whether the object has been deleted or revoked since. */
-            subject_deleted: boolean;
-            /**
              * @description Further data about the action.
              * @example {
              *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
@@ -2089,21 +1902,6 @@ export interface components {
              */
             tags: string[];
             last_heartbeat: string | null;
-        };
-        /** @description The number of available robots for each type. */
-        AvailableRobotCounts: {
-            /**
-             * @description 10000: this many or more.
-             * @example 12
-             */
-            total: number;
-            /** @description Robots of the 20 most frequent types. */
-            by_type: {
-                /** @example so-101 */
-                robot_type: string;
-                /** @example 12 */
-                count: number;
-            }[];
         };
         /** @description A request to be certified for a robot type, and its outcome. */
         Certification: {
@@ -4182,7 +3980,7 @@ export interface components {
              */
             gateway_url: string | null;
             /**
-             * @description What you earn for each started minute, at the present price.
+             * @description Your earnings for each started minute, at the present price.
              * @example 35
              */
             earnings_cents_per_minute: number;
@@ -4526,29 +4324,6 @@ export interface components {
          * @enum {string}
          */
         RobotCategory: "arm" | "bimanual" | "mobile_manipulator" | "mobile_base" | "quadruped" | "humanoid";
-        /** @description The number of an owner's robots for each value of a filter. */
-        RobotCounts: {
-            /**
-             * @description Robots per status that match the other filters.
-             * @example {
-             *       "AVAILABLE": 8,
-             *       "IN_SESSION": 2,
-             *       "OFFLINE": 3
-             *     }
-             */
-            by_status: {
-                OFFLINE: number;
-                AVAILABLE: number;
-                IN_SESSION: number;
-            };
-            /** @description Robots of the 20 most frequent types that match the other filters. */
-            by_type: {
-                /** @example so-101 */
-                robot_type: string;
-                /** @example 12 */
-                count: number;
-            }[];
-        };
         /** @description A robot with its settings. */
         RobotDetail: {
             /**
@@ -4714,41 +4489,6 @@ export interface components {
              * @enum {string}
              */
             log_event_level: "off" | "warn" | "error";
-        };
-        /** @description A robot with its owner and its open session, for admins. */
-        RobotEntry: {
-            /**
-             * Format: uuid
-             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
-             */
-            id: string;
-            /** @example Warehouse arm */
-            name: string;
-            /** @example so-101 */
-            robot_type: string;
-            /** @example SO101-000042 */
-            hardware_id: string;
-            status: components["schemas"]["RobotStatus"];
-            /** @description Whether no session can start until its owner releases it. */
-            on_hold: boolean;
-            /**
-             * Format: uuid
-             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
-             */
-            owner_id: string;
-            /** @example Ada */
-            owner_name: string;
-            last_heartbeat: string | null;
-            /**
-             * @description Its open session.
-             * @example null
-             */
-            session_id: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-11-20T09:30:00.000Z
-             */
-            created_at: string;
         };
         /** @description The health of a robot in the last 24 hours. */
         RobotHealth: {
@@ -5017,6 +4757,37 @@ export interface components {
             /** @example 17:00 */
             end: string;
         };
+        /** @description A robot, a session or a user that a search has found. */
+        SearchResult: {
+            /**
+             * @description own_robot: one of your robots. available_robot: a robot that you may drive now. session: one of your newest sessions; for admins also open sessions, and any session by its id. user: for admins.
+             * @example own_robot
+             * @enum {string}
+             */
+            kind: "own_robot" | "available_robot" | "session" | "user";
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /**
+             * @description Name of the robot or the user.
+             * @example Warehouse arm
+             */
+            title: string;
+            /**
+             * @description Type of the robot, operator of the session, or address of the user.
+             * @example so-101
+             */
+            detail: string;
+            /** @description When the session started or will start; null for others. */
+            at: string | null;
+        };
+        /** @description Robots, sessions and users that a search has found. */
+        SearchResults: {
+            /** @description At most 5 of each kind, newest first. */
+            results: components["schemas"]["SearchResult"][];
+        };
         /** @description A session. The operator sees the earnings, the owner of the robot sees the collected data. */
         Session: components["schemas"]["ClientSession"] | components["schemas"]["OperatorSession"];
         /**
@@ -5024,75 +4795,8 @@ export interface components {
          * @enum {string}
          */
         SessionAction: "start" | "pause" | "resume" | "end" | "cancel" | "emergency_stop" | "clear_stop" | "request_clear_stop" | "approve_extension" | "decline_extension";
-        /** @description The number of your sessions for each status. */
-        SessionCounts: {
-            /**
-             * @description Sessions per status. 10000: this many or more.
-             * @example {
-             *       "PENDING": 1,
-             *       "ACTIVE": 0,
-             *       "PAUSED": 0,
-             *       "COMPLETED": 42,
-             *       "CANCELLED": 3
-             *     }
-             */
-            by_status: {
-                PENDING: number;
-                ACTIVE: number;
-                PAUSED: number;
-                COMPLETED: number;
-                CANCELLED: number;
-            };
-        };
         /** @description One session in full, in the view of the caller. */
         SessionDetail: components["schemas"]["ClientSessionDetail"] | components["schemas"]["OperatorSessionDetail"];
-        /** @description A session with its robot and its users, for admins. */
-        SessionEntry: {
-            /**
-             * Format: uuid
-             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
-             */
-            id: string;
-            status: components["schemas"]["SessionStatus"];
-            /**
-             * Format: uuid
-             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
-             */
-            robot_id: string;
-            /** @example Warehouse arm */
-            robot_name: string;
-            /**
-             * Format: uuid
-             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
-             */
-            operator_id: string;
-            /** @example Grace */
-            operator_name: string;
-            /**
-             * Format: uuid
-             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
-             */
-            client_id: string;
-            /** @example Ada */
-            client_name: string;
-            /**
-             * Format: date-time
-             * @example 2026-11-20T09:30:00.000Z
-             */
-            created_at: string;
-            /** @example null */
-            scheduled_for: string | null;
-            started_at: string | null;
-            /** @example null */
-            ended_at: string | null;
-            /**
-             * @description Null unless it is PAUSED.
-             * @example null
-             */
-            pause_reason: string | null;
-            /** @description Whether a remote stop is latched. */
-            stopped: boolean;
-        };
         /** @description One entry of the log of a session. */
         SessionEvent: {
             /**
@@ -5159,11 +4863,6 @@ export interface components {
              * @example 2026-12-01T00:00:00Z
              */
             to?: string;
-            /**
-             * @description Words that must all occur in the current names of robot and operator, and the type of the robot, case-insensitive.
-             * @example warehouse
-             */
-            search?: string;
         };
         /** @description Which sessions an export contains. Without a field: all. */
         SessionFilter: {
@@ -5186,25 +4885,6 @@ export interface components {
              * @example 2026-12-01T00:00:00Z
              */
             to?: string;
-            /**
-             * @description Words that must all occur in the current names of robot and operator, and the type of the robot, case-insensitive.
-             * @example warehouse
-             */
-            search?: string;
-        };
-        /** @description Robots of your sessions, by name, also removed ones. */
-        SessionRobots: {
-            robots: {
-                /**
-                 * Format: uuid
-                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
-                 */
-                id: string;
-                /** @example Warehouse arm */
-                name: string;
-                /** @example so-101 */
-                robot_type: string;
-            }[];
         };
         /**
          * @description An ACTIVE or PAUSED session occupies its robot and its operator.
@@ -5364,136 +5044,6 @@ export interface components {
              * @example https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp
              */
             avatar_url: string;
-        };
-        /** @description A user with roles, certifications, robots and open session, for admins. */
-        UserDetail: {
-            /**
-             * Format: uuid
-             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
-             */
-            id: string;
-            /** @example Grace */
-            display_name: string;
-            /** @example grace@example.com */
-            email: string | null;
-            /**
-             * @description Also while the user is suspended.
-             * @example [
-             *       "operator"
-             *     ]
-             */
-            roles: components["schemas"]["Role"][];
-            /** @example null */
-            suspended_at: string | null;
-            /** @description When the user was last connected to the hub; null if never. */
-            last_seen_at: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-11-20T09:30:00.000Z
-             */
-            created_at: string;
-            email_verified: boolean;
-            /**
-             * @description Roles that an admin has removed, so that the user cannot add them.
-             * @example []
-             */
-            removed_roles: string[];
-            /**
-             * @description Null unless the user is suspended.
-             * @example null
-             */
-            suspension: {
-                /**
-                 * Format: date-time
-                 * @example 2026-11-20T09:30:00.000Z
-                 */
-                at: string;
-                /** @example Unsafe driving */
-                reason: string;
-            } | null;
-            /**
-             * @description Usable API keys.
-             * @example 1
-             */
-            api_keys: number;
-            /** @description The 100 newest certifications and requests. */
-            certifications: components["schemas"]["Certification"][];
-            /**
-             * @description The open session that the user operates.
-             * @example null
-             */
-            open_session: {
-                /**
-                 * Format: uuid
-                 * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
-                 */
-                id: string;
-                status: components["schemas"]["SessionStatus"];
-                /**
-                 * Format: uuid
-                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
-                 */
-                robot_id: string;
-                /** @example Warehouse arm */
-                robot_name: string;
-            } | null;
-            /**
-             * @description The 20 newest robots of the user.
-             * @example [
-             *       {
-             *         "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
-             *         "name": "Warehouse arm",
-             *         "status": "AVAILABLE"
-             *       }
-             *     ]
-             */
-            robots: {
-                /**
-                 * Format: uuid
-                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
-                 */
-                id: string;
-                name: string;
-                status: components["schemas"]["RobotStatus"];
-            }[];
-            /** @example 1 */
-            robot_count: number;
-        };
-        /** @description A user with roles, for admins. */
-        UserEntry: {
-            /**
-             * Format: uuid
-             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
-             */
-            id: string;
-            /** @example Grace */
-            display_name: string;
-            /** @example grace@example.com */
-            email: string | null;
-            /**
-             * @description Also while the user is suspended.
-             * @example [
-             *       "operator"
-             *     ]
-             */
-            roles: components["schemas"]["Role"][];
-            /** @example null */
-            suspended_at: string | null;
-            /** @description When the user was last connected to the hub; null if never. */
-            last_seen_at: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-11-20T09:30:00.000Z
-             */
-            created_at: string;
-        };
-        /** @description Why a user is suspended. */
-        UserSuspension: {
-            /**
-             * @description Why the user is suspended. The user sees it.
-             * @example Two complaints about unsafe driving
-             */
-            reason: string;
         };
         /** @description A subscription of your events to a URL. */
         Webhook: {
@@ -5928,8 +5478,6 @@ export interface components {
         "Retry-After": number;
         /** @description The authentication scheme. */
         "WWW-Authenticate": string;
-        /** @description The cursor of the next page. Absent on the last page. */
-        "X-Next-Cursor": string;
         /** @description Identifies the request in the log of the platform. The caller may set it. */
         "X-Request-Id": string;
         /** @description The number of entries that match the filters, on all pages together. */
@@ -5983,8 +5531,6 @@ export interface operations {
                      *           "action": "certification.approved",
                      *           "subject_type": "certification",
                      *           "subject_id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
-                     *           "subject_name": "Grace, so-101",
-                     *           "subject_deleted": true,
                      *           "data": {
                      *             "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *             "robot_type": "so-101"
@@ -6000,14 +5546,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6069,14 +5615,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6139,14 +5685,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6241,14 +5787,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6343,14 +5889,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6452,14 +5998,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6551,14 +6097,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6636,14 +6182,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6701,14 +6247,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6764,14 +6310,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6850,14 +6396,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6959,14 +6505,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7189,14 +6735,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7278,14 +6824,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7297,427 +6843,6 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getAdminRobots: {
-        parameters: {
-            query?: {
-                /** @example warehouse */
-                search?: string;
-                /** @example AVAILABLE */
-                status?: components["schemas"]["RobotStatus"];
-                /** @example 50 */
-                limit?: number;
-                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "robots": [
-                     *         {
-                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
-                     *           "name": "Warehouse arm",
-                     *           "robot_type": "so-101",
-                     *           "hardware_id": "SO101-000042",
-                     *           "status": "AVAILABLE",
-                     *           "on_hold": true,
-                     *           "owner_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
-                     *           "owner_name": "Ada",
-                     *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
-                     *           "session_id": null,
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        robots: components["schemas"]["RobotEntry"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the admin role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getAdminSessions: {
-        parameters: {
-            query?: {
-                /** @example grace */
-                search?: string;
-                /** @example ACTIVE */
-                status?: components["schemas"]["SessionStatus"];
-                /** @example 50 */
-                limit?: number;
-                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "sessions": [
-                     *         {
-                     *           "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
-                     *           "status": "ACTIVE",
-                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
-                     *           "robot_name": "Warehouse arm",
-                     *           "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
-                     *           "operator_name": "Grace",
-                     *           "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
-                     *           "client_name": "Ada",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "scheduled_for": null,
-                     *           "started_at": "2026-11-20T09:30:00.000Z",
-                     *           "ended_at": null,
-                     *           "pause_reason": null,
-                     *           "stopped": true
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        sessions: components["schemas"]["SessionEntry"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the admin role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getAdminUsers: {
-        parameters: {
-            query?: {
-                /** @example grace */
-                search?: string;
-                /** @example client */
-                role?: components["schemas"]["Role"];
-                /** @example true */
-                suspended?: "true" | "false";
-                /** @example 50 */
-                limit?: number;
-                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "users": [
-                     *         {
-                     *           "id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
-                     *           "display_name": "Grace",
-                     *           "email": "grace@example.com",
-                     *           "roles": [
-                     *             "operator"
-                     *           ],
-                     *           "suspended_at": null,
-                     *           "last_seen_at": "2026-11-20T09:30:00.000Z",
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        users: components["schemas"]["UserEntry"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the admin role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getAdminUser: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
-                     *       "display_name": "Grace",
-                     *       "email": "grace@example.com",
-                     *       "roles": [
-                     *         "operator"
-                     *       ],
-                     *       "suspended_at": null,
-                     *       "last_seen_at": "2026-11-20T09:30:00.000Z",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "email_verified": true,
-                     *       "removed_roles": [],
-                     *       "suspension": null,
-                     *       "api_keys": 1,
-                     *       "certifications": [
-                     *         {
-                     *           "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
-                     *           "robot_type": "so-101",
-                     *           "status": "PENDING",
-                     *           "note": "Two years with this arm",
-                     *           "reason": null,
-                     *           "requested_at": "2026-09-15T07:45:00.000Z",
-                     *           "decided_at": null
-                     *         }
-                     *       ],
-                     *       "open_session": null,
-                     *       "robots": [
-                     *         {
-                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
-                     *           "name": "Warehouse arm",
-                     *           "status": "AVAILABLE"
-                     *         }
-                     *       ],
-                     *       "robot_count": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["UserDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the admin role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    postAdminUserRestore: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
-                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success without a body */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the admin role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description When the user does not exist (`not_found`) */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "not_found";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "Robot not found"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description When the user is not suspended (`user_not_suspended`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "user_not_suspended" | "idempotency_key_in_use" | "idempotency_response_lost";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7759,14 +6884,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7835,14 +6960,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7873,111 +6998,6 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    postAdminUserSuspend: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
-                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "reason": "Two complaints about unsafe driving"
-                 *     }
-                 */
-                "application/json": components["schemas"]["UserSuspension"];
-            };
-        };
-        responses: {
-            /** @description Success without a body */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the admin role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description When the user does not exist (`not_found`) */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "not_found";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "Robot not found"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description When the user is yourself (`own_account_suspension`), or when the user is already suspended (`user_already_suspended`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "own_account_suspension" | "user_already_suspended" | "idempotency_key_in_use" | "idempotency_response_lost";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8023,14 +7043,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8104,14 +7124,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8174,14 +7194,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8260,14 +7280,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8410,14 +7430,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8531,25 +7551,6 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8627,14 +7628,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8679,14 +7680,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8788,14 +7789,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8874,14 +7875,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8948,14 +7949,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9036,14 +8037,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9174,14 +8175,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9278,14 +8279,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9386,14 +8387,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9443,14 +8444,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9528,14 +8529,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9554,75 +8555,6 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getClientRobotCounts: {
-        parameters: {
-            query?: {
-                /** @example warehouse */
-                search?: string;
-                /** @example AVAILABLE */
-                status?: components["schemas"]["RobotStatus"];
-                /** @example so-101 */
-                robot_type?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "by_status": {
-                     *         "AVAILABLE": 8,
-                     *         "IN_SESSION": 2,
-                     *         "OFFLINE": 3
-                     *       },
-                     *       "by_type": [
-                     *         {
-                     *           "robot_type": "so-101",
-                     *           "count": 12
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["RobotCounts"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the client role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     getClientRobots: {
         parameters: {
             query?: {
@@ -9630,10 +8562,6 @@ export interface operations {
                 limit?: number;
                 /** @example 0 */
                 offset?: number;
-                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
-                cursor?: string;
-                /** @example name */
-                sort?: "-created_at" | "created_at" | "name" | "-name" | "total_hours" | "-total_hours" | "last_heartbeat" | "-last_heartbeat";
                 /** @example warehouse */
                 search?: string;
                 /** @example AVAILABLE */
@@ -9654,7 +8582,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
-                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9685,14 +8612,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9886,14 +8813,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10038,14 +8965,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10087,14 +9014,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10435,14 +9362,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10508,14 +9435,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10592,14 +9519,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10723,14 +9650,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10804,14 +9731,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10950,25 +9877,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             /** @description When events after the cursor are no longer stored, or the stream has no such cursor (`cursor_gone`) */
             410: {
                 headers: {
@@ -11120,25 +10028,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11196,14 +10085,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11270,14 +10159,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11366,67 +10255,6 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "You need the operator role for this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getOperatorAvailableRobotCounts: {
-        parameters: {
-            query?: {
-                /** @example warehouse */
-                search?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "total": 12,
-                     *       "by_type": [
-                     *         {
-                     *           "robot_type": "so-101",
-                     *           "count": 12
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AvailableRobotCounts"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
             /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
@@ -11453,18 +10281,7 @@ export interface operations {
     };
     getOperatorAvailableRobots: {
         parameters: {
-            query?: {
-                /** @example 200 */
-                limit?: number;
-                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
-                cursor?: string;
-                /** @example name */
-                sort?: "-created_at" | "created_at" | "name" | "-name";
-                /** @example warehouse */
-                search?: string;
-                /** @example so-101 */
-                robot_type?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -11477,7 +10294,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11503,16 +10319,15 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11568,14 +10383,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11648,14 +10463,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11740,14 +10555,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11801,14 +10616,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11896,14 +10711,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12071,14 +10886,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12185,14 +11000,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12254,14 +11069,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12406,14 +11221,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12503,14 +11318,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12622,14 +11437,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12731,14 +11546,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12830,14 +11645,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12949,14 +11764,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13050,14 +11865,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13469,17 +12284,14 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getSessionCounts: {
+    getSearch: {
         parameters: {
-            query?: {
-                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
-                robotId?: string;
-                /** @example 2026-11-01T00:00:00Z */
-                from?: string;
-                /** @example 2026-12-01T00:00:00Z */
-                to?: string;
-                /** @example warehouse */
-                search?: string;
+            query: {
+                /**
+                 * @description Words that must all occur, case-insensitive.
+                 * @example warehouse
+                 */
+                q: string;
             };
             header?: never;
             path?: never;
@@ -13498,16 +12310,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "by_status": {
-                     *         "PENDING": 1,
-                     *         "ACTIVE": 0,
-                     *         "PAUSED": 0,
-                     *         "COMPLETED": 42,
-                     *         "CANCELLED": 3
-                     *       }
+                     *       "results": [
+                     *         {
+                     *           "kind": "own_robot",
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "title": "Warehouse arm",
+                     *           "detail": "so-101",
+                     *           "at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["SessionCounts"];
+                    "application/json": components["schemas"]["SearchResults"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13545,8 +12359,7 @@ export interface operations {
                      *             "status": "ACTIVE",
                      *             "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *             "from": "2026-11-01T00:00:00Z",
-                     *             "to": "2026-12-01T00:00:00Z",
-                     *             "search": "warehouse"
+                     *             "to": "2026-12-01T00:00:00Z"
                      *           },
                      *           "status": "READY",
                      *           "total_rows": 48210,
@@ -13566,25 +12379,6 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -13634,8 +12428,7 @@ export interface operations {
                      *         "status": "ACTIVE",
                      *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *         "from": "2026-11-01T00:00:00Z",
-                     *         "to": "2026-12-01T00:00:00Z",
-                     *         "search": "warehouse"
+                     *         "to": "2026-12-01T00:00:00Z"
                      *       },
                      *       "status": "PENDING",
                      *       "total_rows": 48210,
@@ -13652,14 +12445,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13745,14 +12538,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13802,8 +12595,7 @@ export interface operations {
                      *         "status": "ACTIVE",
                      *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *         "from": "2026-11-01T00:00:00Z",
-                     *         "to": "2026-12-01T00:00:00Z",
-                     *         "search": "warehouse"
+                     *         "to": "2026-12-01T00:00:00Z"
                      *       },
                      *       "status": "READY",
                      *       "total_rows": 48210,
@@ -13820,25 +12612,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13869,14 +12642,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13945,25 +12718,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             /** @description When the export is running, or has failed (`export_not_ready`) */
             409: {
@@ -13989,52 +12743,6 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getSessionRobots: {
-        parameters: {
-            query?: {
-                /** @example warehouse */
-                search?: string;
-                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
-                robotId?: string;
-                /** @example 20 */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "robots": [
-                     *         {
-                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
-                     *           "name": "Warehouse arm",
-                     *           "robot_type": "so-101"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SessionRobots"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     getSessions: {
         parameters: {
             query?: {
@@ -14046,19 +12754,10 @@ export interface operations {
                 from?: string;
                 /** @example 2026-12-01T00:00:00Z */
                 to?: string;
-                /** @example warehouse */
-                search?: string;
                 /** @example 50 */
                 limit?: number;
                 /** @example 0 */
                 offset?: number;
-                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
-                cursor?: string;
-                /**
-                 * @description The order, with a leading minus descending.
-                 * @example -created_at
-                 */
-                sort?: "-created_at" | "created_at";
             };
             header?: never;
             path?: never;
@@ -14072,7 +12771,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14105,25 +12803,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14174,14 +12853,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14298,14 +12977,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14408,25 +13087,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14531,14 +13191,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14629,25 +13289,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14701,14 +13342,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14800,25 +13441,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14888,14 +13510,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15036,14 +13658,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15138,14 +13760,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15268,25 +13890,6 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15355,14 +13958,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15445,25 +14048,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -15494,14 +14078,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15574,14 +14158,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15661,25 +14245,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -15748,25 +14313,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -15826,14 +14372,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15932,14 +14478,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16046,14 +14592,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16126,14 +14672,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed";
                     [name: string]: unknown;
                 };
                 content: {

@@ -18,6 +18,7 @@ import { notificationEndpoints, unsubscribePage } from '../modules/notifications
 import { operatorsEndpoints } from '../modules/operators/index.ts'
 import { onboardingPage, paymentEndpoints } from '../modules/payments/index.ts'
 import { robotsEndpoints } from '../modules/robots/index.ts'
+import { searchEndpoint } from '../modules/search/index.ts'
 import { sessionsEndpoints } from '../modules/sessions/index.ts'
 import { supportEndpoints } from '../modules/support/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
@@ -55,6 +56,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     statsEndpoint(core),
     ...supportEndpoints(platform.support, core),
     overviewEndpoint(core),
+    searchEndpoint(platform),
   ]
   return withDescription(endpoints, core.baseUrl)
 }

@@ -21,6 +21,7 @@ import { createNotificationServices, writeNotifications } from '../modules/notif
 import { createOperators } from '../modules/operators/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
+import { createSearch } from '../modules/search/index.ts'
 import { createSessions } from '../modules/sessions/index.ts'
 import { createSupport } from '../modules/support/index.ts'
 import { createWebhookServices } from '../modules/webhooks/index.ts'
@@ -107,6 +108,7 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       webhooks: createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks }),
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
       jobControl: createJobControl(core),
+      search: createSearch(core),
       close: closers.closeAll,
     }
     await core.jobs.open()

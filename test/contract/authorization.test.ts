@@ -406,6 +406,7 @@ const rules: Record<string, Rule> = {
     attempt: () => ({ path: `/api/admin/clients/${client.id}/plan`, body: { plan: 'fleet' } }),
   },
   'GET /api/stats': { expected: 'public' },
+  'GET /api/search': { expected: everyone(200), attempt: () => ({ path: '/api/search?q=robot' }) },
   'GET /api/robots': { expected: 'public', attempt: () => ({ path: '/api/robots' }) },
   'GET /api/robots/{id}': { expected: 'public', attempt: () => ({ path: '/api/robots/so-101' }) },
   'POST /api/contact': {

@@ -60,7 +60,7 @@ export const PreFlight = AvailableRobot.pick({
       }),
     earnings_cents_per_minute: z
       .number()
-      .meta({ description: 'What you earn for each started minute, at the present price.', examples: [35] }),
+      .meta({ description: 'Your earnings for each started minute, at the present price.', examples: [35] }),
     owner_rating_average: z
       .number()
       .nullable()

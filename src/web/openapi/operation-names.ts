@@ -15,13 +15,15 @@ const groups: Readonly<Record<string, string>> = {
   events: 'The stream of numbered events of your account, your robots and your sessions',
   webhooks: 'Webhooks: endpoints for your events, their secrets and deliveries',
   notifications: 'Notifications: reading them, marking them as read',
+  search: 'One search over your robots, your sessions, robots you may drive and, for administrators, users',
   payments: 'Payment methods, payout accounts, payouts, and the events of the payment provider',
   admin:
     'For administrators: certifications, plans, inboxes, audit log, open sessions, gateways, background jobs',
 }
 const PUBLIC = {
   name: 'Public',
-  description: 'Routes that need no credential: health, statistics, prices, robot models, forms, avatars',
+  description:
+    'Routes that need no credential: health, statistics, prices, robot models, pairing, forms, avatars',
 }
 
 export interface Tag {

@@ -1,4 +1,4 @@
-import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
+import { AppShell, Box, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
@@ -10,8 +10,10 @@ import { LinkAnchor, LinkNav } from '../ui/links.tsx'
 import { RoleGate } from './role-gate.tsx'
 import { SignedInOnly } from './signed-in-only.tsx'
 import { useNavigation } from './use-navigation.ts'
-import { UserMenu } from './user-menu.tsx'
 
+// Parts of the header that the first view can do without for a moment.
+const UserMenu = lazy(() => import('./user-menu.tsx'))
+const PaletteLauncher = lazy(() => import('./palette/palette-launcher.tsx'))
 const DrivingBar = lazy(() => import('../drive/driving-bar.tsx'))
 
 /** Renders header, navigation and page for signed-in users. */
@@ -44,9 +46,14 @@ function Frame() {
             </LinkAnchor>
           </Group>
           <Group wrap="nowrap" gap="sm">
+            <Suspense>
+              <PaletteLauncher />
+            </Suspense>
             <ConnectionBadge />
             <NotificationBell />
-            <UserMenu />
+            <Suspense fallback={<Box w={38} />}>
+              <UserMenu />
+            </Suspense>
           </Group>
         </Group>
       </AppShell.Header>

@@ -11,7 +11,7 @@ const schemes = [
 ] as const
 
 /** Shows the account menu: settings, colour scheme and sign-out. */
-export function UserMenu() {
+export default function UserMenu() {
   const me = useMe()
   const navigate = useNavigate()
   const { colorScheme, setColorScheme } = useMantineColorScheme()

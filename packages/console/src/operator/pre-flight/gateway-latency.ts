@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 const SAMPLES = 10
 
 /** Round trips between this browser and a gateway. */
-export interface GatewayLatency {
+interface GatewayLatency {
   readonly medianMs: number
   readonly slowestMs: number
 }

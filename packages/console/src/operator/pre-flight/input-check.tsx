@@ -16,7 +16,7 @@ const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
 ]
 
 /** Returns a direction in words, such as "forward, left". */
-export const directionText = (axes: Axes): string =>
+const directionText = (axes: Axes): string =>
   words
     .filter(([axis, sign]) => Math.sign(axes[axis]) === sign)
     .map(([, , word]) => word)

@@ -55,11 +55,11 @@ function obstacleOf(robot: PreFlight, openSessionId: string | undefined): Obstac
   if (robot.on_hold)
     return { title: 'The robot is on hold', advice: 'Its owner has to release it before the next session.' }
   if (robot.status === 'OFFLINE')
-    return { title: 'The robot is offline', advice: 'You can drive it as soon as it is connected.' }
+    return { title: 'The robot is offline', advice: 'You can drive it when it is connected.' }
   if (robot.status === 'IN_SESSION')
     return {
       title: 'The robot is in a session',
-      advice: 'You can drive it as soon as the session has ended.',
+      advice: 'You can drive it when the session has ended.',
     }
   return undefined
 }
