@@ -34,6 +34,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 /** The additional fields of a single robot. */
 const DETAIL_FIELDS = [
+  'operator_notes',
   'require_certification',
   'latency_limit_ms',
   'latency_budget_ms',
@@ -76,6 +77,7 @@ describe('registering', () => {
       stream_url: '',
       tags: [],
       notes: null,
+      operator_notes: null,
       last_online: null,
       last_heartbeat: null,
       total_hours: 0,

@@ -25,7 +25,7 @@ export default function PaletteLauncher() {
       >
         Search
       </Button>
-      <ActionIcon variant="default" size="lg" onClick={open} hiddenFrom="md" aria-label="Search">
+      <ActionIcon variant="default" size="lg" onClick={open} hiddenFrom="md" aria-label="Command palette">
         <IconSearch size={18} />
       </ActionIcon>
       <Suspense>
