@@ -90,6 +90,15 @@ describe.concurrent('in a terminal and with --json:', () => {
       expect(await shown(user, 'robots show', 'Lift')).toMatch(/Battery +50 %/)
     })
     await link.close()
+    const { code } = await json(user, 'robots pairing-code', 'Lift')
+    expect(code).toMatch(/^\w{5}-\w{5}$/)
+    expect(await shown(user, 'robots pairing-code', 'Lift')).toMatch(
+      /Pairing code.*: \w{5}-\w{5}[\s\S]*\/connect\/robot\.mjs[\s\S]*\/phone-robot#code=\w{5}-\w{5}/,
+    )
+    expect(
+      (await json(user, 'robots update', 'Lift', '--operator-notes', 'Mind the step')).operator_notes,
+    ).toBe('Mind the step')
+    expect(await shown(user, 'robots show', 'Lift')).toMatch(/Notes for operators +Mind the step/)
     const { robot_token } = await json(user, 'robots rotate-token', 'Lift', '--yes')
     expect(robot_token).not.toBe(made.robot_token)
     expect(await succeed(user, 'robots rotate-token', 'Lift')).toContain(`${made.id}.3.`)

@@ -109,6 +109,11 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
     )
     .action(lazyAction(() => import('./update.ts')))
   robots
+    .command('pairing-code')
+    .description('create a code with which a robot or a phone connects once, within ten minutes')
+    .argument('<robot>', ROBOT)
+    .action(lazyAction(() => import('./pairing-code.ts')))
+  robots
     .command('rotate-token')
     .description('replace the token of a robot; the old one stops working at once')
     .argument('<robot>', ROBOT)
