@@ -15,6 +15,7 @@ import {
   toAppError,
 } from '../errors/errors.ts'
 import type { Log } from '../log.ts'
+import { compression } from './compression.ts'
 import { type Authenticate, type Endpoint, type Interceptor, mount } from './endpoint.ts'
 import { validateResponses } from './response-validation.ts'
 
@@ -45,6 +46,7 @@ export interface AppOptions {
 export function createApp(options: AppOptions): Koa {
   const app = new Koa({ proxy: options.trustedProxies > 0, maxIpsCount: options.trustedProxies })
   app.silent = true // `handleErrors` responds to every error and logs it
+  app.use(compression())
   app.use(requestId)
   app.use(handleErrors(options))
   app.use(helmet(options.https ? {} : plainHttp))

@@ -1,10 +1,24 @@
 import type { ErrorCode } from '@wheelhouse/protocol'
-import { type Endpoint, type ErrorCasesByCode, supportsIdempotencyKey } from './endpoint.ts'
+import { hasEtag } from './conditional-get.ts'
+import {
+  type Endpoint,
+  type ErrorCasesByCode,
+  type OtherResponses,
+  supportsIdempotencyKey,
+} from './endpoint.ts'
 
 /** The cases of one error status: code → when it occurs. */
 export type StatusCases = ReadonlyMap<ErrorCode, readonly string[]>
 /** The error statuses of a route, each with its cases. */
 export type ErrorCases = ReadonlyMap<number, StatusCases>
+
+const UNCHANGED: OtherResponses = { 304: ['when the list still matches the ETag in If-None-Match'] }
+
+/** Returns the successful responses of an endpoint other than the declared one. */
+export const otherResponsesOf = (spec: Endpoint): OtherResponses => ({
+  ...(hasEtag(spec) && UNCHANGED),
+  ...spec.otherResponses,
+})
 
 /** Returns whether requests of this method carry a body, which is parsed before the route runs. */
 const hasBody = ({ method }: Endpoint) => method === 'post' || method === 'patch'

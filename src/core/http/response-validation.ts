@@ -3,7 +3,7 @@ import type { Context } from 'koa'
 import { z } from 'zod'
 import { toAppError } from '../errors/errors.ts'
 import type { Endpoint, Handler } from './endpoint.ts'
-import { errorResponsesOf } from './error-responses.ts'
+import { errorResponsesOf, otherResponsesOf } from './error-responses.ts'
 
 const ErrorBody = z.strictObject({ error: z.string().min(1) })
 
@@ -33,7 +33,7 @@ export function validateResponses(spec: Endpoint, handle: Handler): Handler {
 
 /** Returns why the response in `http` does not match the declaration; undefined when it matches. */
 function problemOf(spec: Endpoint, http: Context, isError: boolean): string | undefined {
-  const otherResponse = spec.otherResponses?.[http.status]
+  const otherResponse = otherResponsesOf(spec)[http.status]
   if (otherResponse) return mismatch(otherResponse[1], http)
   if (isError) return mismatch(ErrorBody, http)
   if (http.status !== spec.response[0]) return 'an undeclared status'

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { createStaticContent } from '../../core/http/static-content.ts'
 import { describeApi } from './document.ts'
 
 const PATH = '/api/openapi.json'
@@ -7,11 +7,10 @@ const PATH = '/api/openapi.json'
 /** Returns the endpoints and the endpoint that serves the description of them all, itself included. */
 export function withDescription(endpoints: readonly Endpoint[], baseUrl: string): Endpoint[] {
   const all: Endpoint[] = [...endpoints]
-  let cached: { text: string; etag: string } | undefined
-  const description = () => {
-    cached ??= withEtag(JSON.stringify(describeApi({ endpoints: all, baseUrl })))
-    return cached
-  }
+  const description = createStaticContent({
+    type: 'json',
+    load: () => JSON.stringify(describeApi({ endpoints: all, baseUrl })),
+  })
   all.push(
     endpoint({
       method: 'get',
@@ -21,19 +20,8 @@ export function withDescription(endpoints: readonly Endpoint[], baseUrl: string)
       response: [200],
       media: ['application/json'],
       otherResponses: { 304: ['when the ETag in If-None-Match still matches'] },
-      run: async ({ http }) => {
-        const { text, etag } = description()
-        http.etag = etag
-        http.set('Cache-Control', 'no-cache') // caches must revalidate, and get 304 while it is unchanged
-        if (http.fresh) http.status = 304
-        else {
-          http.type = 'json'
-          http.body = text
-        }
-      },
+      run: ({ http }) => description.send(http),
     }),
   )
   return all
 }
-
-const withEtag = (text: string) => ({ text, etag: createHash('sha256').update(text).digest('base64url') })

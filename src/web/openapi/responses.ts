@@ -2,8 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import { ErrorCode } from '@wheelhouse/protocol'
 import type { z } from 'zod'
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
+import { hasEtag } from '../../core/http/conditional-get.ts'
 import { type Endpoint, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
-import { errorResponsesOf, type StatusCases } from '../../core/http/error-responses.ts'
+import { errorResponsesOf, otherResponsesOf, type StatusCases } from '../../core/http/error-responses.ts'
 import { ErrorBody, errorCodeHeader, type HeaderName, headerRefs } from './components.ts'
 import { capitalised } from './operation-names.ts'
 
@@ -38,20 +39,19 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
     headers: headerRefs([
       ...commonHeaders,
       ...(supportsIdempotencyKey(spec) ? (['Idempotent-Replayed'] as const) : []),
+      ...(hasEtag(spec) ? (['ETag'] as const) : []),
       ...(spec.headers ?? []),
     ]),
     ...contentOf(body, spec.media, spec.download),
   }
-  const otherResponses = Object.entries(spec.otherResponses ?? {}).map(
-    ([status, [when, body, errorCode]]) => [
-      status,
-      {
-        description: capitalised(when),
-        headers: { ...headerRefs(commonHeaders), ...(errorCode && errorCodeHeader([errorCode])) },
-        ...contentOf(body),
-      },
-    ],
-  )
+  const otherResponses = Object.entries(otherResponsesOf(spec)).map(([status, [when, body, errorCode]]) => [
+    status,
+    {
+      description: capitalised(when),
+      headers: { ...headerRefs(commonHeaders), ...(errorCode && errorCodeHeader([errorCode])) },
+      ...contentOf(body),
+    },
+  ])
   const errors = [...errorResponsesOf(spec)].map(([status, cases]) => [
     status,
     isShared(spec, status)

@@ -392,12 +392,10 @@ test('health and probes answer without a credential while the platform is health
   expect((await bare('/readyz')).status).toBe(200)
 })
 
-test('no cache may store personal data or a refusal', async () => {
+test('no cache may store personal data or a refusal, and only the client a list, to ask whether it changed', async () => {
   const cookie = { Authorization: '', Cookie: `__session=${owner.token}` }
   const answers = await Promise.all([
     ask('/api/auth/profile', { headers: cookie }),
-    ask(ROBOTS),
-    ask('/api/notifications', { method: 'HEAD' }),
     ask(`${ROBOTS}/${randomUUID()}`),
     ask(ROBOTS, { headers: { Authorization: 'Bearer nonsense' } }),
     ask(ROBOTS, { method: 'PUT' }),
@@ -408,6 +406,8 @@ test('no cache may store personal data or a refusal', async () => {
   ])
   for (const { status, headers } of answers)
     expect(headers.get('Cache-Control'), `${status}`).toBe('no-store')
+  for (const list of [await ask(ROBOTS), await ask('/api/notifications', { method: 'HEAD' })])
+    expect(list.headers.get('Cache-Control')).toBe('private, no-cache')
 })
 
 describe('a database failure that a retry may cure is a 503 with Retry-After', () => {
