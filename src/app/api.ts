@@ -89,7 +89,7 @@ export function createApi(
       probes(options.readiness),
       metricsRoute(core.metricsPage),
       homePage(),
-      consolePage(),
+      consolePage(core),
       downloadsPage({ baseUrl }),
       connectPage({ baseUrl }),
       unsubscribePage({ ...platform.notifications, ...core }),

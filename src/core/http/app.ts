@@ -17,6 +17,7 @@ import {
 import type { Log } from '../log.ts'
 import { compression } from './compression.ts'
 import { type Authenticate, type Endpoint, type Interceptor, mount } from './endpoint.ts'
+import { sendError } from './error-page.ts'
 import { validateResponses } from './response-validation.ts'
 
 /** The size limit of a JSON body after decompression. */
@@ -138,7 +139,10 @@ const limitBodyDepth: Middleware = async (ctx, next) => {
  */
 const UNCACHED = { 'Cache-Control': 'no-store' }
 
-/** Sends the same body for every error of every layer, `{"error": "<text>"}`, and logs one line per request. */
+/**
+ * Sends the same body for every error of every layer, `{"error": "<text>"}` or a page with the text, and logs one line
+ * per request.
+ */
 function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now()
@@ -151,9 +155,8 @@ function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
       cause = thrown
       // A database that crashed because of a full disk reports only that it is unreachable.
       const error = isDatabaseUnreachable(thrown) && diskIsFull?.() ? diskFull(thrown) : toAppError(thrown)
-      ctx.status = error.status
-      ctx.set({ ...UNCACHED, ...error.headers })
-      ctx.body = { error: error.message }
+      ctx.set(UNCACHED)
+      sendError(ctx, error)
       discardBody(ctx.req)
     }
     const ms = performance.now() - startedAt
@@ -199,7 +202,7 @@ function routeOf(ctx: Koa.Context): string {
   const matched: unknown = Reflect.get(ctx, '_matchedRoute') // set by the router
   if (typeof matched === 'string') return matched.replace(/:(\w+)/g, '{$1}')
   if (FIXED_ROUTES.has(ctx.path)) return ctx.path
-  const folder = /^\/(auth|idp|dashboard|demo|downloads)(?=\/|$)/.exec(ctx.path)?.[0]
+  const folder = /^\/(auth|idp|dashboard|demo|docs|downloads)(?=\/|$)/.exec(ctx.path)?.[0]
   return folder ? `${folder}/*` : 'other'
 }
 

@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto'
 import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import { toAppError } from '../errors/errors.ts'
+import { SITE_STYLE } from './site-style.ts'
 
-const STYLE = `
-:root{color-scheme:light dark;font-family:system-ui,sans-serif;line-height:1.5}
-body{max-width:26rem;margin:4rem auto;padding:0 1rem}
-h1{font-size:1.4rem}
-button,input{font:inherit;width:100%;box-sizing:border-box;padding:.6rem .8rem;margin:.25rem 0;border-radius:.4rem;border:1px solid #8886}
-button{cursor:pointer;text-align:left}
-small{opacity:.75}
-h2{font-size:1.1rem}
-code,pre{overflow-wrap:anywhere}
-pre{white-space:pre-wrap;padding:.6rem .8rem;border-radius:.4rem;background:#8882}
-.problem{border-left:.3rem solid #c33;padding-left:.8rem}
-`
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+const STYLE_HASH = createHash('sha256').update(SITE_STYLE).digest('base64')
 
-/** HTML that a template rendered. Only `template` creates it, so plain text is never used as markup. */
+/** The mark of the console, as an outline that takes its colour from the page. */
+const MARK =
+  '<g fill="none" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="10"/>' +
+  '<circle cx="16" cy="16" r="3"/><path d="M16 1.5v11.5M16 19v11.5M1.5 16h11.5M19 16h11.5"/></g>'
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" stroke="#1c7ed6">${MARK}</svg>`,
+)}`
+
+/**
+ * HTML that a template rendered. Only `template` and the renderer of the documents in this repository create it, so plain
+ * text is never used as markup.
+ */
 export class Html {
   readonly #markup: string
   constructor(markup: string) {
@@ -44,14 +44,46 @@ export function template<Data extends object = Record<never, never>>(source: str
   return (data) => new Html(render.call(eta, data))
 }
 
-const pageTemplate = template<{ title: string; body: Html }>(`<!doctype html>
+interface Page {
+  readonly title: string
+  readonly body: Html
+  /** Whether the page uses the width of the window and shows the navigation. Otherwise it is a narrow column. */
+  readonly wide?: boolean
+  /** Whether the body contains the title as its heading. */
+  readonly titled?: boolean
+}
+
+const pageTemplate = template<Page>(`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title><%= it.title %></title>
-<style>${STYLE}</style></head>
-<body><main><h1><%= it.title %></h1>
-<%= it.body %>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title><%= it.title %></title>
+<link rel="icon" type="image/svg+xml" href="${ICON}">
+<style>${SITE_STYLE}</style></head>
+<body<% if (it.wide) { %> class="wide"<% } %>><header class="top">
+<a class="brand" href="/"><svg width="24" height="24" viewBox="0 0 32 32" aria-hidden="true">${MARK}</svg>Wheelhouse</a>
+<% if (it.wide) { %><a href="/api/docs">API reference</a><a href="/downloads">Downloads</a>
+<a href="/dashboard">Console</a><% } %></header>
+<main><% if (!it.titled) { %><h1><%= it.title %></h1>
+<% } %><%= it.body %>
 </main></body></html>
 `)
+
+/** Renders a page that runs no script and loads only images of this origin. */
+export const renderPage = (page: Page): string => pageTemplate(page).toString()
+
+/**
+ * Returns the content security policy of such a page. A submitted form may redirect to the origins in `formTargets` and
+ * to the public origin: browsers apply `form-action` to every redirect after the submission.
+ */
+export const pagePolicy = (formTargets: readonly string[] = []): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    "img-src 'self' data:",
+    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 /** Renders a paragraph that says what went wrong. */
 export const problemText = template<{ text: string | undefined }>('<p class="problem"><%= it.text %></p>')
@@ -59,27 +91,15 @@ export const problemText = template<{ text: string | undefined }>('<p class="pro
 const signInProblem = template<{ problem: Html }>(`<%= it.problem %>
 <p><a href="/auth/login">Sign in again</a></p>`)
 
-/**
- * Sends a small page that runs no script and loads no resources. A submitted form may redirect to the origins in
- * `formTargets` and to the public origin: browsers apply `form-action` to every redirect after the submission.
- */
+/** Sends a page that runs no script. */
 export function sendPage(
   http: Context,
-  page: { status: number; title: string; body: Html; formTargets?: readonly string[] },
+  page: Page & { status: number; formTargets?: readonly string[] },
 ): void {
   http.status = page.status
   http.type = 'html'
-  http.set(
-    'Content-Security-Policy',
-    [
-      "default-src 'none'",
-      `style-src 'sha256-${STYLE_HASH}'`,
-      `form-action ${["'self'", ...(page.formTargets ?? [])].join(' ')}`,
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-  )
-  http.body = pageTemplate(page).toString()
+  http.set('Content-Security-Policy', pagePolicy(page.formTargets))
+  http.body = renderPage(page)
 }
 
 /** Shows errors of inner middleware as a page to browsers. Other clients get the usual JSON. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Context, Middleware } from 'koa'
 import { notAllowed, notFound } from '../../core/errors/errors.ts'
 import { sendPage, template } from '../../core/http/html-page.ts'
+import { hasSessionCookie } from '../../modules/identity/index.ts'
 
 const HOME = '/dashboard'
 const ASSETS = `${HOME}/assets/`
@@ -32,18 +33,39 @@ const notBuiltTemplate =
   template(`<p>Build it with <b>npm run build:console</b>, then load this page again. <b>npm start</b> builds it
 by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`)
 
-/** Serves the console under `/dashboard` and every path below it. The router of the console selects the page. */
-export function consolePage(folder: string = DIST_FOLDER): Middleware {
+const signInTemplate = template<{ signInUrl: string }>(
+  `<p class="lead">Drive robots remotely, or have yours driven. Sign in to continue.</p>
+<p><a class="button primary" href="<%= it.signInUrl %>">Sign in</a></p>
+<p class="dimmed"><a href="/">About Wheelhouse</a> · <a href="/api/docs">API reference</a></p>`,
+)
+
+/**
+ * Serves the console under `/dashboard` and every path below it. The router of the console selects the page. A browser
+ * without a session gets a page with a link to the sign-in, which needs no script and arrives in one packet exchange.
+ */
+export function consolePage({
+  baseUrl,
+  folder = DIST_FOLDER,
+}: {
+  baseUrl: string
+  folder?: string
+}): Middleware {
   return async (http, next) => {
     if (http.path !== HOME && !http.path.startsWith(`${HOME}/`)) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
     if (http.path.startsWith(ASSETS)) await sendAsset(http, folder, http.path.slice(ASSETS.length))
-    else await sendIndex(http, folder)
+    else await sendIndex(http, { folder, signedIn: hasSessionCookie(http, baseUrl) })
   }
 }
 
-/** Sends the index page. Caches must not store it, because it refers to the assets of the newest build. */
-async function sendIndex(http: Context, folder: string): Promise<void> {
+/**
+ * Sends the index page, or the sign-in page. Caches must not store the index page, because it refers to the assets of
+ * the newest build.
+ */
+async function sendIndex(
+  http: Context,
+  { folder, signedIn }: { folder: string; signedIn: boolean },
+): Promise<void> {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch(ignoreMissing)
   if (page === undefined) {
     return sendPage(http, {
@@ -51,6 +73,10 @@ async function sendIndex(http: Context, folder: string): Promise<void> {
       title: 'The console is not built',
       body: notBuiltTemplate({}),
     })
+  }
+  if (!signedIn) {
+    const signInUrl = `/auth/login?${new URLSearchParams({ return_to: http.url })}`
+    return sendPage(http, { status: 200, title: 'Wheelhouse', body: signInTemplate({ signInUrl }) })
   }
   http.set('Content-Security-Policy', POLICY)
   http.type = 'html'

@@ -26,12 +26,25 @@ const get = (path: string, headers: Record<string, string> = {}) => fetch(world.
 test.each(['/dashboard', '/dashboard/', '/dashboard/settings', '/dashboard/robots/anything'])(
   '%s serves the page with no-store',
   async (path) => {
-    const answer = await get(path)
+    const answer = await get(path, { Cookie: '__session=any' })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('Cache-Control')).toBe('no-store')
     expect(await answer.text()).toContain('<div id="root">')
   },
 )
+
+test('a browser without a session gets a sign-in page that needs no other file and returns to the requested page', async () => {
+  const answer = await get('/dashboard/robots/a?tab=live&x="y"', { 'Accept-Encoding': 'br' })
+  expect([answer.status, answer.headers.get('Cache-Control')]).toEqual([200, 'no-store'])
+  expect(answer.headers.get('Content-Encoding')).toBe('br')
+  expect(answer.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
+  const text = await answer.text()
+  expect(text).not.toMatch(/<script|<link rel="stylesheet|src="(?!data:)/)
+  const link = /href="(\/auth\/login[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') as string
+  expect(new URL(link, world.baseUrl).searchParams.get('return_to')).toBe(
+    '/dashboard/robots/a?tab=live&x=%22y%22',
+  )
+})
 
 test('an asset is immutable and served in the best accepted encoding', async () => {
   const name = readdirSync(built).find((file) => /^index-.*\.js$/.test(file))
@@ -55,14 +68,16 @@ test('assets of another build and files outside the assets folder are not found'
     const answer = await get(`/dashboard/assets/${name}`)
     const text = await answer.text()
     // The client normalizes a path with "..", which then serves the page.
-    expect(text.includes('<div id="root">') || answer.status === 404, `${name}: ${text}`).toBe(true)
+    expect(text.includes('href="/auth/login') || answer.status === 404, `${name}: ${text}`).toBe(true)
   }
   expect((await get('/dashboard/assets/index-00000000.js')).status).toBe(404)
 })
 
 test('without a build the page explains how to build the console', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'wheelhouse-console-'))
-  const server = createServer(new Koa().use(consolePage(empty)).callback()).listen(0, '127.0.0.1')
+  const server = createServer(
+    new Koa().use(consolePage({ baseUrl: world.baseUrl, folder: empty })).callback(),
+  ).listen(0, '127.0.0.1')
   try {
     await once(server, 'listening')
     const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/dashboard`)

@@ -46,6 +46,9 @@ export async function openConsole(baseUrl: string) {
     /** Errors thrown by page scripts, and content security policy violations. */
     problems,
 
+    /** Opens an empty page without a session, in a new browser context. */
+    visit: async (options: PageOptions = {}) => await open(options),
+
     /** Signs in through the page of the built-in provider and opens `path`, in a new browser context. */
     async signIn(email: string, path = '/dashboard', options: PageOptions = {}) {
       const { context, page } = await open(options)
@@ -141,7 +144,9 @@ export async function expectAccessibleLayout(page: Page, what: string) {
   const desktopViewport = page.viewportSize()
   expect(await seriousIssues(page), what).toEqual([])
   await page.emulateMedia({ colorScheme: 'dark' })
-  await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+  // Pages outside the console follow the browser without a script.
+  if ((await page.locator('html[data-mantine-color-scheme]').count()) > 0)
+    await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
   await page.setViewportSize({ width: 360, height: 800 })
   expect(await seriousIssues(page), `${what}, dark, on a phone`).toEqual([])
   expect(await overflow(page), what).toBeLessThanOrEqual(0)

@@ -21,6 +21,10 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined
 }
 
+/** Returns whether a request carries a session cookie, valid or not. The browser drops it when the session ends. */
+export const hasSessionCookie = (http: Context, baseUrl: string): boolean =>
+  Boolean(readCookie(http.req.headers.cookie, sessionCookieName(baseUrl)))
+
 /**
  * Sets a cookie that scripts cannot read. It builds the header itself, because Koa rejects secure cookies behind a proxy
  * that terminates TLS.

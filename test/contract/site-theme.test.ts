@@ -1,0 +1,47 @@
+import { DEFAULT_THEME, defaultCssVariablesResolver, mergeMantineTheme } from '@mantine/core'
+import { expect, test } from 'vitest'
+import { cssVariables, theme } from '../../packages/console/src/app/theme.ts'
+import { siteTheme } from '../../src/core/http/site-theme.ts'
+
+const merged = mergeMantineTheme(DEFAULT_THEME, theme)
+const defaults = defaultCssVariablesResolver(merged)
+const changed = cssVariables(merged)
+
+/** Returns the value of a custom property of the console, after all references. */
+function valueOf(scheme: 'light' | 'dark', name: string): string {
+  const all: Record<string, string> = {
+    ...defaults.variables,
+    ...defaults[scheme],
+    ...changed.variables,
+    ...changed[scheme],
+  }
+  const value = all[name]
+  if (value === undefined) throw new Error(`the console has no ${name}`)
+  const reference = /^var\((--[\w-]+)\)$/.exec(value)?.[1]
+  return reference ? valueOf(scheme, reference) : value.toLowerCase()
+}
+
+const LONG: Readonly<Record<string, string>> = { '#fff': '#ffffff', '#000': '#000000' }
+const colour = (scheme: 'light' | 'dark', name: string) => {
+  const value = valueOf(scheme, `--mantine-${name}`)
+  return LONG[value] ?? value
+}
+
+test.each(['light', 'dark'] as const)('pages and mails have the colours of the console (%s)', (scheme) => {
+  const { background, text, dimmed, border, link, primary } = siteTheme[scheme]
+  expect({ background, text, dimmed, border, link, primary }).toEqual({
+    background: colour(scheme, 'color-body'),
+    text: colour(scheme, 'color-text'),
+    dimmed: colour(scheme, 'color-dimmed'),
+    border: colour(scheme, 'color-default-border'),
+    link: colour(scheme, 'color-anchor'),
+    primary: colour(scheme, 'primary-color-filled'),
+  })
+})
+
+test('pages have the fonts, sizes and corners of the console', () => {
+  expect(siteTheme.font).toBe(merged.fontFamily)
+  expect(siteTheme.title).toBe(theme.headings?.sizes?.h1?.fontSize)
+  expect(siteTheme.subtitle).toBe(theme.headings?.sizes?.h2?.fontSize)
+  expect(merged.radius[String(theme.defaultRadius)]).toContain(siteTheme.radius)
+})
