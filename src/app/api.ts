@@ -22,6 +22,7 @@ import { searchEndpoint } from '../modules/search/index.ts'
 import { sessionsEndpoints } from '../modules/sessions/index.ts'
 import { supportEndpoints } from '../modules/support/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
+import { guidePages, hasPictures } from '../web/docs/guide-pages.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
 import { withDescription } from '../web/openapi/openapi.routes.ts'
@@ -31,7 +32,7 @@ import { downloadsPage } from '../web/site/downloads-page.ts'
 import { healthEndpoint } from '../web/site/health.ts'
 import { homePage } from '../web/site/home-page.ts'
 import { probes, type Readiness } from '../web/site/probes.ts'
-import { statsEndpoint } from '../web/site/stats.ts'
+import { createPublicStats, statsEndpoint } from '../web/site/stats.ts'
 import type { Platform } from './container.ts'
 
 /** Returns every route of the REST API. */
@@ -88,7 +89,13 @@ export function createApi(
     before: [
       probes(options.readiness),
       metricsRoute(core.metricsPage),
-      homePage(),
+      homePage({
+        readiness: options.readiness,
+        stats: createPublicStats(core),
+        accounts: identity.builtIn?.accounts ?? [],
+        picture: hasPictures(),
+      }),
+      guidePages(),
       consolePage(core),
       downloadsPage({ baseUrl }),
       connectPage({ baseUrl }),

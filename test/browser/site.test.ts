@@ -1,5 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import {
   type ConsoleBrowser,
   chooseAccount,
@@ -7,6 +11,8 @@ import {
   heading,
   openConsole,
 } from '../support/browser/console.ts'
+import { createTestDatabase } from '../support/database/database.ts'
+import { startWheelhouse } from '../support/processes/processes.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -60,4 +66,88 @@ test('an unknown address shows a page that leads to the console', async () => {
   await expectAccessibleLayout(page, 'error page')
   await page.getByRole('link', { name: 'Open console' }).click()
   await page.getByRole('link', { name: 'Sign in' }).waitFor()
+})
+
+test('the front page works without scripts, and shows the picture of the cockpit in both colour schemes', async () => {
+  for (const [colorScheme, picture] of [
+    ['light', 'cockpit-light.png'],
+    ['dark', 'cockpit.png'],
+  ] as const) {
+    const { page, requested } = await visit('/', { javaScriptEnabled: false, colorScheme })
+    await heading(page, 'Wheelhouse')
+    await page.getByRole('status').getByText('Operational').waitFor()
+    const image = page.getByRole('img', { name: /cockpit/ })
+    await image.scrollIntoViewIfNeeded()
+    expect(requested).toEqual(['/', `/docs/images/${picture}`])
+    expect(await page.getByRole('link', { name: /demo/ }).count()).toBe(0)
+  }
+  const { page } = await visit('/')
+  await expectAccessibleLayout(page, 'front page')
+})
+
+test.each(['/docs', '/docs/protocol', '/docs/readme', '/docs/operations'])(
+  '%s is accessible',
+  async (path) => {
+    const { page } = await visit(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await expectAccessibleLayout(page, path, { codes: true })
+  },
+)
+
+test('guides lead to one another, to their parts and to the API reference', async () => {
+  const { page } = await visit('/docs')
+  await page.getByRole('link', { name: 'The wire protocol' }).click()
+  await heading(page, 'The wire protocol')
+  const navigation = page.getByRole('navigation', { name: 'Guides' })
+  expect(await navigation.locator('[aria-current=page]').innerText()).toBe('The wire protocol')
+  await page.getByText('On this page').click()
+  await page.getByRole('group').getByRole('link').last().click()
+  const anchor = new URL(page.url()).hash
+  expect(anchor).not.toBe('')
+  expect(await page.locator(anchor).evaluate((item) => item.tagName)).toBe('H2')
+  await page.getByRole('link', { name: 'API reference' }).click()
+  await page.waitForURL(`${world.baseUrl}/api/docs`)
+})
+
+test('the API reference follows the colour scheme', async () => {
+  const { page } = await visit('/api/docs', { colorScheme: 'dark' })
+  await page.locator('#swagger-ui .opblock').first().waitFor()
+  const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+  expect(await background()).toBe('rgb(36, 36, 36)')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.locator('html:not(.dark-mode)').waitFor()
+  expect(await background()).toBe('rgb(255, 255, 255)')
+  await page.getByRole('link', { name: 'Guides' }).click()
+  await heading(page, 'Guides')
+})
+
+test('one click on the front page starts the demo, and other sites cannot choose an account', async () => {
+  const database = await createTestDatabase()
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-front-'))
+  try {
+    await using app = startWheelhouse({
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
+      DEMO: 'true',
+      PORT: String(await freePort()),
+      GATEWAY_PORT: '0',
+    })
+    const { baseUrl } = await app.serving()
+    const { page } = await browser.visit()
+    await page.goto(baseUrl)
+    const demo = page.getByRole('link', { name: /Try the demo as Pat Pilot/ })
+    await expectAccessibleLayout(page, 'front page with a demo')
+    const target = (await demo.getAttribute('href')) as string
+    await demo.click()
+    await heading(page, 'Welcome, Pat Pilot')
+
+    const { page: foreign } = await browser.visit()
+    await foreign.goto(`${world.baseUrl.replace('localhost', '127.0.0.1')}/docs`)
+    await foreign.evaluate((address) => location.assign(address), baseUrl + target)
+    await heading(foreign, 'Sign in to Wheelhouse')
+    await foreign.getByRole('button', { name: /Pat Pilot/ }).waitFor()
+  } finally {
+    await database.drop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
 })

@@ -8,7 +8,7 @@ const defaults = defaultCssVariablesResolver(merged)
 const changed = cssVariables(merged)
 
 /** Returns the value of a custom property of the console, after all references. */
-function valueOf(scheme: 'light' | 'dark', name: string): string {
+function resolvedValue(scheme: 'light' | 'dark', name: string): string {
   const all: Record<string, string> = {
     ...defaults.variables,
     ...defaults[scheme],
@@ -18,12 +18,12 @@ function valueOf(scheme: 'light' | 'dark', name: string): string {
   const value = all[name]
   if (value === undefined) throw new Error(`the console has no ${name}`)
   const reference = /^var\((--[\w-]+)\)$/.exec(value)?.[1]
-  return reference ? valueOf(scheme, reference) : value.toLowerCase()
+  return reference ? resolvedValue(scheme, reference) : value.toLowerCase()
 }
 
 const LONG: Readonly<Record<string, string>> = { '#fff': '#ffffff', '#000': '#000000' }
 const colour = (scheme: 'light' | 'dark', name: string) => {
-  const value = valueOf(scheme, `--mantine-${name}`)
+  const value = resolvedValue(scheme, `--mantine-${name}`)
   return LONG[value] ?? value
 }
 

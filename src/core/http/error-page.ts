@@ -18,7 +18,7 @@ const errorTemplate = template<{ text: string; path: string; temporary: boolean;
   `<p class="lead"><%= it.text %></p>
 <p class="actions"><% if (it.temporary) { %><a class="button primary" href="<%= it.path %>">Try again</a><% } else { %>
 <a class="button primary" href="/dashboard">Open console</a><% } %>
-<a class="button" href="/">Front page</a></p>
+<a class="button" href="/">Front page</a> <a class="button" href="/docs">Guides</a></p>
 <p><small>Request <code><%= it.requestId %></code></small></p>`,
 )
 

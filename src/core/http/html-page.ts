@@ -53,23 +53,27 @@ interface Page {
   readonly titled?: boolean
 }
 
-const pageTemplate = template<Page>(`<!doctype html>
+/** Renders the header of a page, with the navigation if it is wide. */
+export const renderHeader = template<{ wide: boolean }>(`<header class="top"><a class="brand" href="/">
+<svg width="24" height="24" viewBox="0 0 32 32" aria-hidden="true">${MARK}</svg>Wheelhouse</a>
+<% if (it.wide) { %><a href="/docs">Guides</a><a href="/api/docs">API reference</a><a href="/downloads">Downloads</a>
+<a href="/dashboard">Console</a><% } %></header>`)
+
+const pageTemplate = template<Page & { header: Html }>(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title><%= it.title %></title>
 <link rel="icon" type="image/svg+xml" href="${ICON}">
 <style>${SITE_STYLE}</style></head>
-<body<% if (it.wide) { %> class="wide"<% } %>><header class="top">
-<a class="brand" href="/"><svg width="24" height="24" viewBox="0 0 32 32" aria-hidden="true">${MARK}</svg>Wheelhouse</a>
-<% if (it.wide) { %><a href="/api/docs">API reference</a><a href="/downloads">Downloads</a>
-<a href="/dashboard">Console</a><% } %></header>
+<body<% if (it.wide) { %> class="wide"<% } %>><%= it.header %>
 <main><% if (!it.titled) { %><h1><%= it.title %></h1>
 <% } %><%= it.body %>
 </main></body></html>
 `)
 
 /** Renders a page that runs no script and loads only images of this origin. */
-export const renderPage = (page: Page): string => pageTemplate(page).toString()
+export const renderPage = (page: Page): string =>
+  pageTemplate({ ...page, header: renderHeader({ wide: page.wide ?? false }) }).toString()
 
 /**
  * Returns the content security policy of such a page. A submitted form may redirect to the origins in `formTargets` and

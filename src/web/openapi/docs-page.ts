@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { Context, Middleware } from 'koa'
+import type { Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
-import { template } from '../../core/http/html-page.ts'
+import { renderHeader, template } from '../../core/http/html-page.ts'
+import { HEADER_STYLE } from '../../core/http/site-style.ts'
+import { createStaticContent } from '../../core/http/static-content.ts'
 
 const HOME = '/api/docs'
 /** The files of Swagger UI (Apache-2.0) that the page needs. Other files of the package are not served. */
@@ -26,15 +27,23 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const PAGE = template<{ home: string }>(`<!doctype html>
+/** The colours of the console. Swagger UI has a dark scheme, which a class of the document selects. */
+const STYLE = `${HEADER_STYLE}
+html,html.dark-mode,html.dark-mode body{background:var(--background)}
+.swagger-ui,.swagger-ui .info .title,.swagger-ui .opblock-tag{font-family:var(--font)}
+.swagger-ui .topbar{display:none}`
+
+const PAGE = template<{ home: string; header: ReturnType<typeof renderHeader> }>(`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Wheelhouse API</title>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>Wheelhouse API</title>
 <link rel="icon" type="image/png" href="<%= it.home %>/favicon-32x32.png">
-<link rel="stylesheet" href="<%= it.home %>/swagger-ui.css"></head>
-<body><div id="swagger-ui"></div>
+<link rel="stylesheet" href="<%= it.home %>/swagger-ui.css">
+<style>${STYLE}</style></head>
+<body><%= it.header %><div id="swagger-ui"></div>
 <script src="<%= it.home %>/swagger-ui-bundle.js"></script>
 <script src="<%= it.home %>/init.js"></script></body></html>
-`)({ home: HOME }).toString()
+`)({ home: HOME, header: renderHeader({ wide: true }) }).toString()
 
 // No validator: it would send the description to another host.
 const INIT = `SwaggerUIBundle({
@@ -43,49 +52,31 @@ const INIT = `SwaggerUIBundle({
   deepLinking: true,
   validatorUrl: null,
 })
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', followScheme)
+followScheme()
 `
 
 /** Serves `/api/docs`: the description as a page to read and try out. It loads nothing from other hosts. */
 export function docsPage(): Middleware {
   const { resolve } = createRequire(import.meta.url)
-  const handlers = new Map<string, (http: Context) => Promise<void> | void>([
-    [HOME, sendDocsPage],
-    [`${HOME}/init.js`, (http) => send(http, 'text/javascript; charset=utf-8', INIT)],
+  const contents = new Map([
+    [HOME, createStaticContent({ type: 'text/html; charset=utf-8', load: () => PAGE })],
+    [`${HOME}/init.js`, createStaticContent({ type: 'text/javascript; charset=utf-8', load: () => INIT })],
     ...Object.entries(files).map(([name, type]) => {
-      const file = resolve(`swagger-ui-dist/${name}`)
-      return [`${HOME}/${name}`, (http: Context) => sendFile(http, file, type)] as const
+      const load = () => readFile(resolve(`swagger-ui-dist/${name}`))
+      const content = createStaticContent({ type, load, compress: type !== 'image/png' })
+      return [`${HOME}/${name}`, content] as const
     }),
   ])
   return async (http, next) => {
-    const handler = handlers.get(http.path)
-    if (!handler) return await next()
+    const content = contents.get(http.path)
+    if (!content) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') {
       throw notAllowed(http.method, ['GET', 'HEAD'])
     }
-    http.set('Cache-Control', 'no-cache') // caches must revalidate, and get 304 while it is unchanged
-    await handler(http)
+    if (http.path === HOME) http.set('Content-Security-Policy', POLICY)
+    await content.send(http)
   }
-}
-
-function sendDocsPage(http: Context): void {
-  http.set('Content-Security-Policy', POLICY)
-  send(http, 'text/html; charset=utf-8', PAGE)
-}
-
-function send(http: Context, type: string, body: string): void {
-  http.type = type
-  http.body = body
-}
-
-async function sendFile(http: Context, file: string, type: string): Promise<void> {
-  const { mtimeMs, size } = await stat(file)
-  http.status = 200
-  http.etag = `${size}-${Math.round(mtimeMs)}`
-  if (http.fresh) {
-    http.status = 304
-    return
-  }
-  http.type = type
-  http.length = size
-  if (http.method === 'GET') http.body = createReadStream(file)
 }

@@ -36,7 +36,7 @@ by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`)
 const signInTemplate = template<{ signInUrl: string }>(
   `<p class="lead">Drive robots remotely, or have yours driven. Sign in to continue.</p>
 <p><a class="button primary" href="<%= it.signInUrl %>">Sign in</a></p>
-<p class="dimmed"><a href="/">About Wheelhouse</a> · <a href="/api/docs">API reference</a></p>`,
+<p class="dimmed"><a href="/">About Wheelhouse</a> · <a href="/docs">Guides</a></p>`,
 )
 
 /**

@@ -88,6 +88,7 @@ function sendList(http: Context, files: readonly PackageFile[], baseUrl: string)
   sendPage(http, {
     status: 200,
     title: 'Downloads',
+    wide: true,
     body: listTemplate({
       home: HOME,
       packages: files.map((packageFile) => describe(packageFile, baseUrl)),

@@ -21,12 +21,15 @@ const PublicStats = z
     episodes_collected: count.meta({ examples: [618_204] }),
   })
   .meta({ id: 'PlatformStats', description: 'The public statistics of the platform.' })
-type PublicStats = z.infer<typeof PublicStats>
+export type PublicStats = z.infer<typeof PublicStats>
+
+/** Returns a function that reads the public statistics at most every five seconds. */
+export const createPublicStats = ({ db, now }: { db: Db; now: () => Date }) =>
+  cached(() => readStats(db), now)
 
 /** Declares the public statistics. Each process queries them at most every five seconds. */
 export function statsEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
-  const { db, now } = deps
-  const current = cached(() => readStats(db), now)
+  const current = createPublicStats(deps)
   return endpoint({
     method: 'get',
     path: '/api/stats',

@@ -13,7 +13,8 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const get = (path: string, init?: RequestInit) => fetch(world.baseUrl + path, init)
 /** Returns the addresses of everything that a browser loads for the page. */
-const assets = () => [...page.text.matchAll(/\b(?:src|href)="([^"]*)"/g)].map((match) => match[1] as string)
+const assets = () =>
+  [...page.text.matchAll(/<(?:script|link)[^>]*\b(?:src|href)="([^"]*)"/g)].map((match) => match[1] as string)
 
 test('the docs page loads only files of this origin, with the right types', async () => {
   expect(page.response.status).toBe(200)
@@ -21,7 +22,7 @@ test('the docs page loads only files of this origin, with the right types', asyn
   expect(assets()).toHaveLength(4)
   for (const path of assets()) {
     expect(path).toMatch(/^\/api\/docs\/[\w.-]+$/)
-    const asset = await get(path)
+    const asset = await get(path, { headers: { 'Accept-Encoding': 'identity' } })
     expect(asset.status, path).toBe(200)
     const type = { css: 'text/css', js: 'text/javascript', png: 'image/png' }[path.split('.').at(-1) as 'css']
     expect(asset.headers.get('Content-Type'), path).toContain(type)
@@ -60,7 +61,13 @@ test('the docs page may run the scripts of this origin and nothing inline', () =
 test('the docs page shows the description of this origin, and sends it to no other server', async () => {
   const started: Record<string, unknown>[] = []
   const script = await (await get('/api/docs/init.js')).text()
-  runInNewContext(script, { SwaggerUIBundle: (options: Record<string, unknown>) => started.push(options) })
+  const classes = new Set<string>()
+  runInNewContext(script, {
+    SwaggerUIBundle: (options: Record<string, unknown>) => started.push(options),
+    matchMedia: (media: string) => ({ matches: media.includes('dark'), addEventListener: () => {} }),
+    document: { documentElement: { classList: { toggle: (name: string) => classes.add(name) } } },
+  })
+  expect([...classes]).toEqual(['dark-mode'])
   expect(started).toMatchObject([{ url: '/api/openapi.json', dom_id: '#swagger-ui', validatorUrl: null }])
   expect(page.text).toContain('id="swagger-ui"')
   expect(await (await get(started[0]?.url as string)).json()).toMatchObject({ openapi: '3.1.1' })

@@ -119,8 +119,9 @@ const OUT_OF_REACH = `[...document.querySelectorAll(
 /**
  * Returns serious and critical axe issues of a page, controls that the keyboard cannot reach, and raw codes in visible
  * text, one line each.
+ * @param options.codes whether the page may name codes in its text, as guides for programmers do
  */
-export async function seriousIssues(page: Page): Promise<string[]> {
+export async function seriousIssues(page: Page, { codes = false } = {}): Promise<string[]> {
   // Elements that fade in have intermediate colours.
   await waitFor(async () => expect(await page.evaluate(ANIMATIONS_RUNNING)).toBe(0))
   // Evaluation through the debugger bypasses the content security policy. A document keeps the script.
@@ -130,7 +131,11 @@ export async function seriousIssues(page: Page): Promise<string[]> {
   const issues = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
-  return [...issues, ...((await page.evaluate(OUT_OF_REACH)) as string[]), ...(await rawTexts(page))]
+  return [
+    ...issues,
+    ...((await page.evaluate(OUT_OF_REACH)) as string[]),
+    ...(codes ? [] : await rawTexts(page)),
+  ]
 }
 
 /** Returns how many pixels the page is wider than its window. */
@@ -140,15 +145,15 @@ const overflow = (page: Page) => page.evaluate('document.documentElement.scrollW
  * Checks a page for accessibility issues in light mode on a desktop and in dark mode on a phone, and for horizontal
  * overflow on the phone.
  */
-export async function expectAccessibleLayout(page: Page, what: string) {
+export async function expectAccessibleLayout(page: Page, what: string, options: { codes?: boolean } = {}) {
   const desktopViewport = page.viewportSize()
-  expect(await seriousIssues(page), what).toEqual([])
+  expect(await seriousIssues(page, options), what).toEqual([])
   await page.emulateMedia({ colorScheme: 'dark' })
   // Pages outside the console follow the browser without a script.
   if ((await page.locator('html[data-mantine-color-scheme]').count()) > 0)
     await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
   await page.setViewportSize({ width: 360, height: 800 })
-  expect(await seriousIssues(page), `${what}, dark, on a phone`).toEqual([])
+  expect(await seriousIssues(page, options), `${what}, dark, on a phone`).toEqual([])
   expect(await overflow(page), what).toBeLessThanOrEqual(0)
   await page.emulateMedia({ colorScheme: 'light' })
   if (desktopViewport) await page.setViewportSize(desktopViewport)

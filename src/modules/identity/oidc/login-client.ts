@@ -4,6 +4,7 @@ import { AppError, badRequest, forbidden, unavailable } from '../../../core/erro
 import { isLoopback } from '../../../core/http/loopback.ts'
 
 const TIMEOUT_SECONDS = 10
+const MAX_HINT_LENGTH = 200
 
 /** The settings of the OpenID Connect provider that the dashboard's sign-in needs. */
 export interface LoginProvider {
@@ -32,8 +33,11 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
   }
 
   return {
-    /** Returns the authorization URL for the browser, and the values to store until the callback. */
-    async begin() {
+    /**
+     * Returns the authorization URL for the browser, and the values to store until the callback.
+     * @param loginHint the account to offer first, as OpenID Connect defines it. A provider may ignore it.
+     */
+    async begin(loginHint?: unknown) {
       const config = await configuration()
       const verifier = oidc.randomPKCECodeVerifier()
       const state = oidc.randomState()
@@ -45,6 +49,7 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
         code_challenge_method: 'S256',
         state,
         nonce,
+        ...(isHint(loginHint) && { login_hint: loginHint }),
         // Some providers, such as Auth0, issue a JWT access token only for a named audience. Others ignore the parameter.
         ...(oidcProvider.audience !== oidcProvider.clientId && { audience: oidcProvider.audience }),
       })
@@ -72,6 +77,9 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
     },
   }
 }
+
+const isHint = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= MAX_HINT_LENGTH
 
 async function discover(oidcProvider: LoginProvider): Promise<oidc.Configuration> {
   const { clientId, clientSecret } = oidcProvider

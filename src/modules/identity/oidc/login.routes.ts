@@ -68,7 +68,7 @@ async function begin(login: LoginContext, http: Context): Promise<void> {
     // The provider redirects to the base URL. Browsers do not send a cookie of 127.0.0.1 to localhost.
     return http.redirect(new URL(http.url, base).href)
   }
-  const { url, ...expected } = await login.client.begin()
+  const { url, ...expected } = await login.client.begin(http.query.login_hint)
   const returnTo = safeReturnTo(login.baseUrl, http.query.return_to)
   setLoginCookie(login, http, login.stateCookie, sealLoginState(login.secrets, { ...expected, returnTo }), {
     seconds: LOGIN_STATE_SECONDS,

@@ -49,6 +49,8 @@ export async function createIdentityProvider(deps: {
     audience: DEV_AUDIENCE,
     clientId: DASHBOARD_CLIENT_ID,
     jwksUrl: `${issuer}/jwks`,
+    /** The accounts that the sign-in page offers. */
+    accounts,
     /** The keys for a token verifier in the same process. */
     localJwks: createLocalJWKSet({ keys: [publicJwk(signingKey)] }) as KeySource,
     middleware: providerMiddleware(provider, new URL(deps.baseUrl), pages, deps.report),

@@ -41,6 +41,8 @@ export function signInPage(deps: {
     if (!http.path.startsWith(prefix)) return await next()
     const interaction = await currentInteraction(provider, http)
     if (interaction.uid !== http.path.slice(prefix.length)) throw expired()
+    const account = http.method === 'GET' ? hintedAccount(http, interaction, deps.accounts) : undefined
+    if (account) return await finish(provider, http, interaction, { login: { accountId: account.email } })
     if (http.method === 'GET' || http.method === 'HEAD') return sendSignInPage(http, interaction, deps)
     if (http.method !== 'POST') {
       throw notAllowed(http.method, ['GET', 'HEAD', 'POST'])
@@ -66,6 +68,19 @@ async function currentInteraction(provider: Provider, http: Context): Promise<In
   return await provider.interactionDetails(http.req, http.res).catch(() => {
     throw expired()
   })
+}
+
+/**
+ * Returns the offered account that the authorization request names, so that one click on the front page starts the demo.
+ * Only pages of this platform may choose the account: the browser reports whether another site took part in any redirect.
+ */
+function hintedAccount(
+  http: Context,
+  { params }: Interaction,
+  accounts: readonly DevAccount[],
+): DevAccount | undefined {
+  if (http.get('Sec-Fetch-Site') !== 'same-origin') return undefined
+  return accounts.find(({ email }) => email === params.login_hint)
 }
 
 function sendSignInPage(

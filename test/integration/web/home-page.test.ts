@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase } from '../../support/database/database.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { waitFor } from '../../support/world/wait.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** Returns the visible text of the status line. */
+async function statusLine(baseUrl: string): Promise<string> {
+  const html = await (await fetch(`${baseUrl}/`)).text()
+  const [, line = ''] = /<p class="status[^"]*" role="status">([\s\S]*?)<\/p>/.exec(html) ?? []
+  return line.replaceAll(/<[^>]+>/g, '').trim()
+}
+
+test('the front page shows the state of the platform, with figures of the database', async () => {
+  const owner = await world.client()
+  const robot = await world.robot(owner)
+  await world.robot(owner)
+  ;(await world.connect(robot)).beat()
+  await waitFor(async () =>
+    expect(await statusLine(world.baseUrl)).toBe(
+      'Operational · Robots online 1 of 2 · Open sessions 0 · Hours driven 0',
+    ),
+  )
+})
+
+test('without the built-in accounts of the demo, the front page offers no demo', async () => {
+  const html = await (await fetch(world.baseUrl)).text()
+  expect(html).not.toContain('login_hint')
+  expect(html).toContain('href="/dashboard"')
+  expect(html).not.toContain('<script')
+})
+
+test('without its database, the front page says why the platform is not ready, and recovers', async () => {
+  const database = await createTestDatabase()
+  try {
+    await using proxy = await createTcpProxy(database.url)
+    await using outer = await createWorld({ env: { DATABASE_URL: proxy.url } })
+    await waitFor(async () => expect(await statusLine(outer.baseUrl)).toMatch(/^Operational/))
+    proxy.cut()
+    await waitFor(async () =>
+      expect(await statusLine(outer.baseUrl)).toBe('Not ready: the database does not respond'),
+    )
+    proxy.restore()
+    await waitFor(async () => expect(await statusLine(outer.baseUrl)).toMatch(/^Operational/))
+  } finally {
+    await database.drop()
+  }
+})
