@@ -32,7 +32,7 @@ code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-s
 code{overflow-wrap:anywhere}
 pre{padding:.75rem 1rem;border-radius:var(--radius);background:var(--surface);border:1px solid var(--border);white-space:pre-wrap;overflow-wrap:anywhere}
 .problem{border-left:.3rem solid var(--error);padding-left:.8rem}
-.actions{display:flex;flex-wrap:wrap;gap:.75rem}
+.actions{display:flex;flex-wrap:wrap;align-items:flex-start;gap:.75rem}
 .hint{display:block;font-weight:400;color:inherit}
 .status{font-size:.95rem}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:1rem;padding:0;list-style:none}

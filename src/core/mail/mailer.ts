@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { createTransport } from 'nodemailer'
 import { classifyMailError, MailError } from './mail-error.ts'
@@ -7,12 +8,14 @@ export interface Address {
   readonly address: string
 }
 
-/** A plain text mail to one recipient. Name, subject and addresses must be single lines. */
+/** A mail to one recipient. Name, subject and addresses must be single lines. */
 export interface Mail {
   readonly to: string
   readonly replyTo?: Address
   readonly subject: string
   readonly text: string
+  /** The same content for mail programs that show HTML. */
+  readonly html?: string
   /** Identifies the content, not the attempt, so that the recipient can detect a duplicate. */
   readonly messageId: string
   /** Additional headers. Each value is a single line. */
@@ -75,6 +78,7 @@ export function createMailer(deps: { url: string; from: Address; limits?: MailLi
           ...(mail.replyTo && { replyTo: mail.replyTo }),
           subject: mail.subject,
           text: mail.text,
+          ...(mail.html !== undefined && { html: mail.html, baseBoundary: boundaryOf(mail) }),
           messageId: mail.messageId,
           ...(mail.headers && { headers: { ...mail.headers } }),
           signal: sendTimeout.signal,
@@ -88,6 +92,9 @@ export function createMailer(deps: { url: string; from: Address; limits?: MailLi
   }
 }
 export type Mailer = ReturnType<typeof createMailer>
+
+/** Returns the separator of the parts. It is the same at every attempt, as the rest of the message is. */
+const boundaryOf = ({ messageId }: Mail) => createHash('sha256').update(messageId).digest('hex').slice(0, 24)
 
 /** Returns the message as a stream, and calls `done` once it has been read completely. */
 function onStreamEnd(input: AsyncIterable<Buffer>, done: () => void): Readable {

@@ -1,3 +1,4 @@
+import { mailHtml } from '../../core/mail/mail-html.ts'
 import type { Mail } from '../../core/mail/mailer.ts'
 import { isUrgent } from './digest-policy.ts'
 import { type NotificationText, renderNotification } from './mail-texts.ts'
@@ -9,6 +10,7 @@ export interface MailedNotification {
   readonly created_at: Date
 }
 
+const WHY = 'You receive this mail because you have not read these notifications at Wheelhouse yet.'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -33,10 +35,17 @@ export function notificationMail(
       ...rendered.map((notification) => paragraph(notification, baseUrl)),
       ...(more > 0 ? [`And ${more} older notifications: ${baseUrl}/dashboard\n`] : []),
       '-- ',
-      'You receive this mail because you have not read these notifications at Wheelhouse yet.',
+      WHY,
       `Unsubscribe from mails about notifications: ${unsubscribeUrl}`,
       '',
     ].join('\n'),
+    html: mailHtml({
+      title: headlineOf(rendered).subject,
+      entries: rendered.map(({ text, created_at }) => ({ caption: formatTime(created_at), text })),
+      ...(more > 0 && { remark: `And ${more} older notifications.` }),
+      button: buttonOf(rendered, more, baseUrl),
+      footer: { text: WHY, label: 'Unsubscribe from mails about notifications', url: unsubscribeUrl },
+    }),
     messageId: `<notifications-${id}@${domain}>`,
     headers: {
       'Auto-Submitted': 'auto-generated',
@@ -46,19 +55,33 @@ export function notificationMail(
   }
 }
 
-/** Returns the subject of the newest urgent notification, or of the newest one if none is urgent. */
-function subjectOf(rendered: readonly (NotificationText & { type: string })[], more: number): string {
+type RenderedNotification = NotificationText & MailedNotification
+
+/** Returns the newest urgent notification, or the newest one if none is urgent. */
+function headlineOf(rendered: readonly RenderedNotification[]): RenderedNotification {
   const headline = rendered.findLast(({ type }) => isUrgent(type)) ?? rendered.at(-1)
-  const otherCount = rendered.length - 1 + more
-  return `${headline?.subject}${otherCount > 0 ? ` (and ${otherCount} more)` : ''}`
+  if (!headline) throw new Error('a mail without notifications')
+  return headline
 }
 
-function paragraph(
-  { text, data, created_at }: NotificationText & MailedNotification,
-  baseUrl: string,
-): string {
-  const at = created_at.toISOString().slice(0, 16).replace('T', ' ')
-  return `${at} UTC\n${text}\n${linkOf(data, baseUrl)}\n`
+function subjectOf(rendered: readonly RenderedNotification[], more: number): string {
+  const otherCount = rendered.length - 1 + more
+  return `${headlineOf(rendered).subject}${otherCount > 0 ? ` (and ${otherCount} more)` : ''}`
+}
+
+function paragraph({ text, data, created_at }: RenderedNotification, baseUrl: string): string {
+  return `${formatTime(created_at)}\n${text}\n${linkOf(data, baseUrl)}\n`
+}
+
+const formatTime = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** Returns the button: the page of the notifications if they have the same one, otherwise the home page. */
+function buttonOf(rendered: readonly RenderedNotification[], more: number, baseUrl: string) {
+  const pages = new Set(rendered.map(({ data }) => linkOf(data, baseUrl)))
+  const [url = ''] = pages
+  if (pages.size > 1 || more > 0) return { label: 'Open console', url: `${baseUrl}/dashboard` }
+  if (url.includes('?session=')) return { label: 'Open session', url }
+  return { label: url.includes('?export=') ? 'Open export' : 'Open console', url }
 }
 
 /** Returns the page of the console about a notification: its session, its export, or the home page. */

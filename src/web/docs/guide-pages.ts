@@ -26,11 +26,12 @@ the platform and operate it. The <a href="/api/docs">API reference</a> describes
 <% } %></div>`)
 
 const guideTemplate = template<{
+  heading: Html
   content: Html
   headings: ReturnType<typeof renderMarkdown>['headings']
   sections: readonly Section[]
   current: Guide
-}>(`<div class="guide"><article>
+}>(`<div class="guide"><article><%= it.heading %>
 <% if (it.headings.length > 1) { %><details class="contents"><summary>On this page</summary><ul>
 <% for (const { id, text } of it.headings) { %><li><a href="#<%= id %>"><%= text %></a></li>
 <% } %></ul></details>
@@ -74,10 +75,11 @@ function picture(name: string): StaticContent {
 }
 
 function renderGuide(guide: Guide, sections: readonly Section[], findAddress: FindAddress): string {
-  const { html, headings } = renderMarkdown(readRepositoryFile(guide.file), guide.file, findAddress)
+  const { heading, html, headings } = renderMarkdown(readRepositoryFile(guide.file), guide.file, findAddress)
   return renderPage({
     title: `${guide.title} · Wheelhouse`,
     body: guideTemplate({
+      heading,
       content: html,
       headings,
       sections: sections.filter(({ name }) => name !== 'Decisions' || guide.section === name),

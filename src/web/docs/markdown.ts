@@ -7,6 +7,9 @@ import { Html } from '../../core/http/html-page.ts'
 export type FindAddress = (path: string) => string | undefined
 
 export interface RenderedDocument {
+  /** The title. */
+  readonly heading: Html
+  /** The text after the title. */
   readonly html: Html
   /** The second-level headings. */
   readonly headings: readonly { readonly id: string; readonly text: Html }[]
@@ -40,7 +43,8 @@ export function renderMarkdown(text: string, file: string, findAddress: FindAddr
   const headings = getHeadingList()
     .filter(({ level }) => level === 2)
     .map(({ id, text }) => ({ id, text: new Html(text.replaceAll(/<\/?a\b[^>]*>/g, '')) }))
-  return { html: new Html(markup), headings }
+  const end = markup.startsWith('<h1') ? markup.indexOf('</h1>') + '</h1>'.length : 0
+  return { heading: new Html(markup.slice(0, end)), html: new Html(markup.slice(end)), headings }
 }
 
 /** Returns the address of a link in a document; undefined when nothing on this site shows its target. */

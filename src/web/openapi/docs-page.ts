@@ -31,6 +31,7 @@ const POLICY = [
 const STYLE = `${HEADER_STYLE}
 html,html.dark-mode,html.dark-mode body{background:var(--background)}
 .swagger-ui,.swagger-ui .info .title,.swagger-ui .opblock-tag{font-family:var(--font)}
+.swagger-ui,.dark-mode .swagger-ui,.swagger-ui .scheme-container{background:var(--background);box-shadow:none}
 .swagger-ui .topbar{display:none}`
 
 const PAGE = template<{ home: string; header: ReturnType<typeof renderHeader> }>(`<!doctype html>

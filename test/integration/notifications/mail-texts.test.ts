@@ -30,3 +30,60 @@ test('a mail about an export links to it, and only to a valid id', () => {
   expect(linkTo(id)).toBe(`https://hub.test/dashboard/exports?export=${id}`)
   expect(linkTo('evil.example')).toBe('https://hub.test/dashboard')
 })
+
+const platform = {
+  baseUrl: 'https://hub.test',
+  domain: 'hub.test',
+  unsubscribeUrl: 'https://hub.test/unsubscribe?token=a&b',
+}
+const mailOf = (data: Record<string, unknown>[], more = 0) =>
+  notificationMail(
+    {
+      id: 'm',
+      to: 'a@b.test',
+      notifications: data.map((item, index) => ({
+        seq: index,
+        type: 'session.started',
+        data: item,
+        created_at: new Date(0),
+      })),
+      more,
+    },
+    platform,
+  )
+
+test('the HTML part escapes names, contains the same texts, one button, and loads nothing', () => {
+  const session_id = randomUUID()
+  const mail = mailOf([{ robot_name: '<img src=x onerror=alert(1)>&"', session_id }])
+  const html = mail.html as string
+  expect(html).toContain('&lt;img src=x onerror=alert(1)&gt;&amp;&quot;')
+  expect(html).not.toMatch(/<(img|script|link|iframe|form|object)|@import|url\(|\bsrc=(?!x)/)
+  expect(html).toContain('1970-01-01 00:00 UTC')
+  expect(html).toContain('An operator has taken over robot')
+  const links = [...html.matchAll(/<a\b[^>]*href="([^"]*)"[^>]*>([^<]*)/g)].map(([, href, text]) => [
+    text,
+    href,
+  ])
+  expect(links).toEqual([
+    ['Open session', `https://hub.test/dashboard?session=${session_id}`],
+    ['Unsubscribe from mails about notifications', 'https://hub.test/unsubscribe?token=a&amp;b'],
+  ])
+  expect(html).toMatch(/prefers-color-scheme:dark/)
+  expect(mail.text).toContain('An operator has taken over robot')
+})
+
+test('the button leads to the page that all notifications share, otherwise to the console', () => {
+  const [one, two] = [{ session_id: randomUUID() }, { session_id: randomUUID() }]
+  const button = (html: string | undefined) => /href="([^"]*)"[^>]*>(Open [^<]*)/.exec(html ?? '')?.slice(1)
+  const home = ['https://hub.test/dashboard', 'Open console']
+  expect(button(mailOf([one, one]).html)).toEqual([
+    `https://hub.test/dashboard?session=${one.session_id}`,
+    'Open session',
+  ])
+  expect(button(mailOf([one, two]).html)).toEqual(home)
+  expect(button(mailOf([one], 3).html)).toEqual(home)
+  expect(mailOf([one], 3).html).toContain('And 3 older notifications.')
+  expect(button(mailOf([{}]).html)).toEqual(home)
+  const exported = { export_id: randomUUID() }
+  expect(button(mailOf([exported]).html)?.[1]).toBe('Open export')
+})

@@ -6,6 +6,7 @@ import {
   createMailFixture,
   HOUR_MS,
   header,
+  htmlOf,
   type MailFixture,
   MINUTE_MS,
   textOf,
@@ -34,10 +35,12 @@ describe('a mail', () => {
     expect(header(received, 'From')).toBe('Wheelhouse <hub@wheelhouse.test>')
     expect(header(received, 'To')).toBe(`${owner.name}@test.local`)
     expect(header(received, 'Auto-Submitted')).toBe('auto-generated')
-    expect(header(received, 'Content-Type')).toMatch(/^text\/plain/)
+    expect(header(received, 'Content-Type')).toMatch(/^multipart\/alternative/)
     expect(textOf(received)).toContain('An operator has taken over robot "Warehouse arm".')
     expect(textOf(received)).toContain(`${fixture.world.baseUrl}/dashboard?session=${id}\r\n`)
     expect(textOf(received)).toContain(linkIn(received))
+    expect(htmlOf(received)).toContain('An operator has taken over robot &quot;Warehouse arm&quot;.')
+    expect(htmlOf(received)).toContain(`href="${fixture.world.baseUrl}/dashboard?session=${id}"`)
     expect(linkIn(received).startsWith(`${fixture.world.baseUrl}/unsubscribe?token=`)).toBe(true)
     expect(header(received, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
 
@@ -322,5 +325,8 @@ test('names that look like headers, addresses or markup are quoted', async () =>
   expect(text).not.toMatch(/[\u2028\u0085\u202e\u200b]/)
   expect(text).toContain('"Ärm 🤖 <script>alert(1)</script>"')
   expect(text).toContain('"Arm Bcc: victim@example.com Hello"')
+  const html = htmlOf(received)
+  expect(html).toContain('&quot;Ärm 🤖 &lt;script&gt;alert(1)&lt;/script&gt;&quot;')
+  expect(html).not.toContain('<script')
   await operator.patch(path, { action: 'end' })
 })

@@ -118,11 +118,24 @@ function unquoted(text: string): string {
   const bytes = text.replace(/=([0-9A-F]{2})/g, (_all, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
-/** Returns the decoded text of a mail. */
-export function textOf({ headers, body }: ReceivedMail): string {
-  const isQuoted = /^Content-Transfer-Encoding: quoted-printable/im.test(headers)
-  return isQuoted ? unquoted(body.replace(/=\r\n/g, '')) : body
+/** Returns the parts of a mail with two alternatives, each with its headers. */
+function partsOf({ headers, body }: ReceivedMail): string[] {
+  const boundary = /^Content-Type: multipart\/alternative; *boundary="([^"]+)"/im.exec(headers)?.[1]
+  if (boundary === undefined) throw new Error('the mail has no parts')
+  return body.split(`--${boundary}`).slice(1, -1)
 }
+function decodedPart(mail: ReceivedMail, type: string): string {
+  const part = partsOf(mail).find((text) => new RegExp(`^Content-Type: ${type}`, 'im').test(text))
+  if (part === undefined) throw new Error(`the mail has no part of the type ${type}`)
+  const end = part.indexOf('\r\n\r\n')
+  const [headers, content] = [part.slice(0, end), part.slice(end + 4)]
+  const isQuoted = /^Content-Transfer-Encoding: quoted-printable/im.test(headers)
+  return isQuoted ? unquoted(content.replace(/=\r\n/g, '')) : content
+}
+/** Returns the decoded text part of a mail. */
+export const textOf = (mail: ReceivedMail): string => decodedPart(mail, 'text/plain')
+/** Returns the decoded HTML part of a mail. */
+export const htmlOf = (mail: ReceivedMail): string => decodedPart(mail, 'text/html')
 /** Returns the decoded value of a header. */
 export const header = ({ headers }: ReceivedMail, name: string) =>
   new RegExp(`^${name}: (.*)$`, 'im')
