@@ -13,8 +13,8 @@ interface Colours {
 }
 
 /**
- * The look of pages and mails outside the console. `test/contract/site-theme.test.ts` compares it with the theme of the
- * console.
+ * The look of pages and mails outside the console. `packages/console/src/app/theme.test.ts` compares it with the
+ * theme of the console.
  */
 export const siteTheme = {
   font: 'system-ui, sans-serif',

@@ -75,7 +75,7 @@ export function homePage(deps: {
   }
 }
 
-/** An error of the query becomes the status of the page. The readiness check reports the same outage. */
+// An error of the query becomes the status of the page. The readiness check reports the same outage.
 const ignoreOutage = () => undefined
 
 /** Returns the address that signs in with an account. The provider accepts the hint from its own site only. */

@@ -1,7 +1,7 @@
 import { DEFAULT_THEME, defaultCssVariablesResolver, mergeMantineTheme } from '@mantine/core'
 import { expect, test } from 'vitest'
-import { cssVariables, theme } from '../../packages/console/src/app/theme.ts'
-import { siteTheme } from '../../src/core/http/site-theme.ts'
+import { siteTheme } from '../../../../src/core/http/site-theme.ts'
+import { cssVariables, theme } from './theme.ts'
 
 const merged = mergeMantineTheme(DEFAULT_THEME, theme)
 const defaults = defaultCssVariablesResolver(merged)
