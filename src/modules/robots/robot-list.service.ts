@@ -5,17 +5,17 @@ import { compiled } from '../../core/database/compiled.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import { Robot } from './robot.entity.ts'
-import { isSchemaColumn, type RobotRow, type SchemaColumn } from './robot.view.ts'
+import { type DetailColumn, isDetailColumn, type RobotRow } from './robot.view.ts'
 import { applyFilters, newestFirst, sortedPage } from './robot-filters.ts'
 import { type CountRobots, type ListRobots, type RobotCounts, TYPES_MAX } from './robot-list.schema.ts'
 
 /** Most groups of status and type that one count reads. */
 const GROUPS_MAX = 3_000
 
-type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], SchemaColumn>
+type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], DetailColumn>
 
-/** The columns of a robot without its schemas, which may be large and which no list shows. */
-const listedColumns = columnsOf(Robot).filter((column): column is ListedColumn => !isSchemaColumn(column))
+/** The columns of a robot without those that may be large and that no list shows. */
+const listedColumns = columnsOf(Robot).filter((column): column is ListedColumn => !isDetailColumn(column))
 
 /** Selects robots with the columns that lists show. */
 export const robotsWithPresence = (db: Db) =>

@@ -68,7 +68,7 @@ export const Robot = defineEntity({
     tags: p.array().defaultRaw(`'{}'`),
     /** Visible to the owner only. */
     notes: p.text().nullable(),
-    /** Visible to operators before they start a session. */
+    /** Visible to operators before they start a session. Lists omit it. */
     operatorNotes: p.text().nullable(),
     status: p.enum(RobotStatus.options).default('OFFLINE'),
     requireCertification: p.boolean().default(false),

@@ -24,7 +24,7 @@ export function createRobots(deps: {
   async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
     const row = await robotsWithPresence(db)
       .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.low_battery_threshold'])
-      .select(['robots.control_schema', 'robots.telemetry_schema'])
+      .select(['robots.control_schema', 'robots.telemetry_schema', 'robots.operator_notes'])
       .where('robots.id', '=', id)
       .where('robots.owner_id', '=', ownerId)
       .executeTakeFirst()

@@ -5,13 +5,13 @@ import type { RobotDetail, RobotView } from './robot.schema.ts'
 
 const SECONDS_PER_HOUR = 3_600
 
-const schemaColumns = ['control_schema', 'telemetry_schema'] as const
+const detailColumns = ['control_schema', 'telemetry_schema', 'operator_notes'] as const
 /** The columns of a robot that lists omit. */
-export type SchemaColumn = (typeof schemaColumns)[number]
-export const isSchemaColumn = (column: string): column is SchemaColumn =>
-  schemaColumns.some((schemaColumn) => schemaColumn === column)
+export type DetailColumn = (typeof detailColumns)[number]
+export const isDetailColumn = (column: string): column is DetailColumn =>
+  detailColumns.some((detailColumn) => detailColumn === column)
 
-export type RobotRow = Omit<Selectable<Tables['robots']>, SchemaColumn> & {
+export type RobotRow = Omit<Selectable<Tables['robots']>, DetailColumn> & {
   last_online: Date | null
   last_heartbeat: Date | null
 }
@@ -19,6 +19,7 @@ export type RobotRow = Omit<Selectable<Tables['robots']>, SchemaColumn> & {
 export type RobotDetailRow = RobotRow & {
   control_schema: Record<string, unknown> | null
   telemetry_schema: Record<string, unknown> | null
+  operator_notes: string | null
   battery: number | null
   battery_at: Date | null
   low_battery_threshold: number

@@ -38,6 +38,7 @@ const headers = {
   'X-Next-Cursor': {
     description: 'The cursor of the next page. Absent on the last page.',
     schema: { type: 'string', examples: ['WyJuYW1lIiwiYXJtIiwiNWIxZjlhODYiXQ'] },
+  },
   ETag: {
     description: 'Identifies the content. Send it in If-None-Match to get 304 while the content is the same.',
     schema: { type: 'string', examples: ['W/"Zk1x0aN4yYq3bq8f0cD2sT6uV9wXeR5tL7mP1oKjHgA"'] },
