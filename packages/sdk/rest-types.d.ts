@@ -284,6 +284,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the robots of all owners, newest first
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminRobots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the sessions of all users, newest first
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists users, newest first
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows a user with roles, certifications, robots and open session
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends the suspension of a user
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminUserRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/users/{id}/roles/{role}": {
         parameters: {
             query?: never;
@@ -303,6 +403,26 @@ export interface paths {
          * @description This needs the admin role, and a session token or an API key.
          */
         delete: operations["deleteAdminUserRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspends a user, whose credentials, sockets and tickets are refused at once
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminUserSuspend"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -620,6 +740,26 @@ export interface paths {
         patch: operations["patchClientProfile"];
         trace?: never;
     };
+    "/api/client/robot-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts your robots for each status and type, as filters of their list show them
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots": {
         parameters: {
             query?: never;
@@ -932,6 +1072,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operator/available-robot-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts the robots that you could start a session on now, for each type
+         * @description This needs the operator role, and a session token or an API key.
+         */
+        get: operations["getOperatorAvailableRobotCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operator/available-robots": {
         parameters: {
             query?: never;
@@ -940,7 +1100,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the robots that you could start a session on now
+         * Lists the robots that you could start a session on now, newest first
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorAvailableRobots"];
@@ -1332,6 +1492,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts your sessions for each status, as filters of their list show them
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getSessionCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session-exports": {
         parameters: {
             query?: never;
@@ -1412,6 +1592,26 @@ export interface paths {
          * @description This needs an account, and a session token or an API key.
          */
         get: operations["getSessionExportDownload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session-robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the robots of your sessions by name, to choose one as a filter
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getSessionRobots"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1855,6 +2055,13 @@ export interface components {
             /** @example a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35 */
             subject_id: string;
             /**
+             * @description The current name of the object; null if it has none.
+             * @example Grace, so-101
+             */
+            subject_name: string | null;
+            /** @description Whether the object has been deleted or revoked since. */
+            subject_deleted: boolean;
+            /**
              * @description Further data about the action.
              * @example {
              *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
@@ -1902,6 +2109,21 @@ export interface components {
              */
             tags: string[];
             last_heartbeat: string | null;
+        };
+        /** @description The number of available robots for each type. */
+        AvailableRobotCounts: {
+            /**
+             * @description 10000: this many or more.
+             * @example 12
+             */
+            total: number;
+            /** @description Robots of the 20 most frequent types. */
+            by_type: {
+                /** @example so-101 */
+                robot_type: string;
+                /** @example 12 */
+                count: number;
+            }[];
         };
         /** @description A request to be certified for a robot type, and its outcome. */
         Certification: {
@@ -4324,6 +4546,29 @@ export interface components {
          * @enum {string}
          */
         RobotCategory: "arm" | "bimanual" | "mobile_manipulator" | "mobile_base" | "quadruped" | "humanoid";
+        /** @description The number of an owner's robots for each value of a filter. */
+        RobotCounts: {
+            /**
+             * @description Robots per status that match the other filters.
+             * @example {
+             *       "AVAILABLE": 8,
+             *       "IN_SESSION": 2,
+             *       "OFFLINE": 3
+             *     }
+             */
+            by_status: {
+                OFFLINE: number;
+                AVAILABLE: number;
+                IN_SESSION: number;
+            };
+            /** @description Robots of the 20 most frequent types that match the other filters. */
+            by_type: {
+                /** @example so-101 */
+                robot_type: string;
+                /** @example 12 */
+                count: number;
+            }[];
+        };
         /** @description A robot with its settings. */
         RobotDetail: {
             /**
@@ -4489,6 +4734,41 @@ export interface components {
              * @enum {string}
              */
             log_event_level: "off" | "warn" | "error";
+        };
+        /** @description A robot with its owner and its open session, for admins. */
+        RobotEntry: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /** @example Warehouse arm */
+            name: string;
+            /** @example so-101 */
+            robot_type: string;
+            /** @example SO101-000042 */
+            hardware_id: string;
+            status: components["schemas"]["RobotStatus"];
+            /** @description Whether no session can start until its owner releases it. */
+            on_hold: boolean;
+            /**
+             * Format: uuid
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            owner_id: string;
+            /** @example Ada */
+            owner_name: string;
+            last_heartbeat: string | null;
+            /**
+             * @description Its open session.
+             * @example null
+             */
+            session_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
         };
         /** @description The health of a robot in the last 24 hours. */
         RobotHealth: {
@@ -4795,8 +5075,75 @@ export interface components {
          * @enum {string}
          */
         SessionAction: "start" | "pause" | "resume" | "end" | "cancel" | "emergency_stop" | "clear_stop" | "request_clear_stop" | "approve_extension" | "decline_extension";
+        /** @description The number of your sessions for each status. */
+        SessionCounts: {
+            /**
+             * @description Sessions per status. 10000: this many or more.
+             * @example {
+             *       "PENDING": 1,
+             *       "ACTIVE": 0,
+             *       "PAUSED": 0,
+             *       "COMPLETED": 42,
+             *       "CANCELLED": 3
+             *     }
+             */
+            by_status: {
+                PENDING: number;
+                ACTIVE: number;
+                PAUSED: number;
+                COMPLETED: number;
+                CANCELLED: number;
+            };
+        };
         /** @description One session in full, in the view of the caller. */
         SessionDetail: components["schemas"]["ClientSessionDetail"] | components["schemas"]["OperatorSessionDetail"];
+        /** @description A session with its robot and its users, for admins. */
+        SessionEntry: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            id: string;
+            status: components["schemas"]["SessionStatus"];
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /** @example Grace */
+            operator_name: string;
+            /**
+             * Format: uuid
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @example Ada */
+            client_name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example null */
+            scheduled_for: string | null;
+            started_at: string | null;
+            /** @example null */
+            ended_at: string | null;
+            /**
+             * @description Null unless it is PAUSED.
+             * @example null
+             */
+            pause_reason: string | null;
+            /** @description Whether a remote stop is latched. */
+            stopped: boolean;
+        };
         /** @description One entry of the log of a session. */
         SessionEvent: {
             /**
@@ -4863,6 +5210,11 @@ export interface components {
              * @example 2026-12-01T00:00:00Z
              */
             to?: string;
+            /**
+             * @description Words that must all occur in the current names of robot and operator, and the type of the robot, case-insensitive.
+             * @example warehouse
+             */
+            search?: string;
         };
         /** @description Which sessions an export contains. Without a field: all. */
         SessionFilter: {
@@ -4885,6 +5237,25 @@ export interface components {
              * @example 2026-12-01T00:00:00Z
              */
             to?: string;
+            /**
+             * @description Words that must all occur in the current names of robot and operator, and the type of the robot, case-insensitive.
+             * @example warehouse
+             */
+            search?: string;
+        };
+        /** @description Robots of your sessions, by name, also removed ones. */
+        SessionRobots: {
+            robots: {
+                /**
+                 * Format: uuid
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                id: string;
+                /** @example Warehouse arm */
+                name: string;
+                /** @example so-101 */
+                robot_type: string;
+            }[];
         };
         /**
          * @description An ACTIVE or PAUSED session occupies its robot and its operator.
@@ -5044,6 +5415,136 @@ export interface components {
              * @example https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp
              */
             avatar_url: string;
+        };
+        /** @description A user with roles, certifications, robots and open session, for admins. */
+        UserDetail: {
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            id: string;
+            /** @example Grace */
+            display_name: string;
+            /** @example grace@example.com */
+            email: string | null;
+            /**
+             * @description Also while the user is suspended.
+             * @example [
+             *       "operator"
+             *     ]
+             */
+            roles: components["schemas"]["Role"][];
+            /** @example null */
+            suspended_at: string | null;
+            /** @description When the user was last connected to the hub; null if never. */
+            last_seen_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            email_verified: boolean;
+            /**
+             * @description Roles that an admin has removed, so that the user cannot add them.
+             * @example []
+             */
+            removed_roles: string[];
+            /**
+             * @description Null unless the user is suspended.
+             * @example null
+             */
+            suspension: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                at: string;
+                /** @example Unsafe driving */
+                reason: string;
+            } | null;
+            /**
+             * @description Usable API keys.
+             * @example 1
+             */
+            api_keys: number;
+            /** @description The 100 newest certifications and requests. */
+            certifications: components["schemas"]["Certification"][];
+            /**
+             * @description The open session that the user operates.
+             * @example null
+             */
+            open_session: {
+                /**
+                 * Format: uuid
+                 * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+                 */
+                id: string;
+                status: components["schemas"]["SessionStatus"];
+                /**
+                 * Format: uuid
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                robot_id: string;
+                /** @example Warehouse arm */
+                robot_name: string;
+            } | null;
+            /**
+             * @description The 20 newest robots of the user.
+             * @example [
+             *       {
+             *         "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+             *         "name": "Warehouse arm",
+             *         "status": "AVAILABLE"
+             *       }
+             *     ]
+             */
+            robots: {
+                /**
+                 * Format: uuid
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                id: string;
+                name: string;
+                status: components["schemas"]["RobotStatus"];
+            }[];
+            /** @example 1 */
+            robot_count: number;
+        };
+        /** @description A user with roles, for admins. */
+        UserEntry: {
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            id: string;
+            /** @example Grace */
+            display_name: string;
+            /** @example grace@example.com */
+            email: string | null;
+            /**
+             * @description Also while the user is suspended.
+             * @example [
+             *       "operator"
+             *     ]
+             */
+            roles: components["schemas"]["Role"][];
+            /** @example null */
+            suspended_at: string | null;
+            /** @description When the user was last connected to the hub; null if never. */
+            last_seen_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description Why a user is suspended. */
+        UserSuspension: {
+            /**
+             * @description Why the user is suspended. The user sees it.
+             * @example Two complaints about unsafe driving
+             */
+            reason: string;
         };
         /** @description A subscription of your events to a URL. */
         Webhook: {
@@ -5480,6 +5981,8 @@ export interface components {
         "Retry-After": number;
         /** @description The authentication scheme. */
         "WWW-Authenticate": string;
+        /** @description The cursor of the next page. Absent on the last page. */
+        "X-Next-Cursor": string;
         /** @description Identifies the request in the log of the platform. The caller may set it. */
         "X-Request-Id": string;
         /** @description The number of entries that match the filters, on all pages together. */
@@ -5534,6 +6037,8 @@ export interface operations {
                      *           "action": "certification.approved",
                      *           "subject_type": "certification",
                      *           "subject_id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
+                     *           "subject_name": "Grace, so-101",
+                     *           "subject_deleted": true,
                      *           "data": {
                      *             "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *             "robot_type": "so-101"
@@ -5559,14 +6064,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5639,14 +6144,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5709,14 +6214,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5811,14 +6316,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5913,14 +6418,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6022,14 +6527,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6132,14 +6637,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6228,14 +6733,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6304,14 +6809,14 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6367,14 +6872,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6453,14 +6958,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6562,14 +7067,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6792,14 +7297,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6892,14 +7397,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6911,6 +7416,460 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminRobots: {
+        parameters: {
+            query?: {
+                /** @example warehouse */
+                search?: string;
+                /** @example AVAILABLE */
+                status?: components["schemas"]["RobotStatus"];
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "robots": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "robot_type": "so-101",
+                     *           "hardware_id": "SO101-000042",
+                     *           "status": "AVAILABLE",
+                     *           "on_hold": true,
+                     *           "owner_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "owner_name": "Ada",
+                     *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
+                     *           "session_id": null,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        robots: components["schemas"]["RobotEntry"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminSessions: {
+        parameters: {
+            query?: {
+                /** @example grace */
+                search?: string;
+                /** @example ACTIVE */
+                status?: components["schemas"]["SessionStatus"];
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "status": "ACTIVE",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "operator_name": "Grace",
+                     *           "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "client_name": "Ada",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "scheduled_for": null,
+                     *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "ended_at": null,
+                     *           "pause_reason": null,
+                     *           "stopped": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        sessions: components["schemas"]["SessionEntry"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminUsers: {
+        parameters: {
+            query?: {
+                /** @example grace */
+                search?: string;
+                /** @example client */
+                role?: components["schemas"]["Role"];
+                /** @example true */
+                suspended?: "true" | "false";
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": [
+                     *         {
+                     *           "id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "display_name": "Grace",
+                     *           "email": "grace@example.com",
+                     *           "roles": [
+                     *             "operator"
+                     *           ],
+                     *           "suspended_at": null,
+                     *           "last_seen_at": "2026-11-20T09:30:00.000Z",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        users: components["schemas"]["UserEntry"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "display_name": "Grace",
+                     *       "email": "grace@example.com",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "suspended_at": null,
+                     *       "last_seen_at": "2026-11-20T09:30:00.000Z",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "email_verified": true,
+                     *       "removed_roles": [],
+                     *       "suspension": null,
+                     *       "api_keys": 1,
+                     *       "certifications": [
+                     *         {
+                     *           "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
+                     *           "robot_type": "so-101",
+                     *           "status": "PENDING",
+                     *           "note": "Two years with this arm",
+                     *           "reason": null,
+                     *           "requested_at": "2026-09-15T07:45:00.000Z",
+                     *           "decided_at": null
+                     *         }
+                     *       ],
+                     *       "open_session": null,
+                     *       "robots": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "status": "AVAILABLE"
+                     *         }
+                     *       ],
+                     *       "robot_count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminUserRestore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user does not exist (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user is not suspended (`user_not_suspended`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "user_not_suspended" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6952,14 +7911,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7028,14 +7987,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7066,6 +8025,111 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminUserSuspend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Two complaints about unsafe driving"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserSuspension"];
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the admin role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user does not exist (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the user is yourself (`own_account_suspension`), or when the user is already suspended (`user_already_suspended`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "own_account_suspension" | "user_already_suspended" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7122,14 +8186,14 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7203,14 +8267,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7273,14 +8337,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7359,14 +8423,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7509,14 +8573,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7630,6 +8694,25 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7707,14 +8790,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7759,14 +8842,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7868,14 +8951,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7965,14 +9048,14 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8050,14 +9133,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8149,14 +9232,14 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8287,14 +9370,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8391,14 +9474,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8499,14 +9582,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8556,14 +9639,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8641,14 +9724,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8667,6 +9750,75 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getClientRobotCounts: {
+        parameters: {
+            query?: {
+                /** @example warehouse */
+                search?: string;
+                /** @example AVAILABLE */
+                status?: components["schemas"]["RobotStatus"];
+                /** @example so-101 */
+                robot_type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by_status": {
+                     *         "AVAILABLE": 8,
+                     *         "IN_SESSION": 2,
+                     *         "OFFLINE": 3
+                     *       },
+                     *       "by_type": [
+                     *         {
+                     *           "robot_type": "so-101",
+                     *           "count": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RobotCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getClientRobots: {
         parameters: {
             query?: {
@@ -8674,6 +9826,10 @@ export interface operations {
                 limit?: number;
                 /** @example 0 */
                 offset?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+                /** @example name */
+                sort?: "-created_at" | "created_at" | "name" | "-name" | "total_hours" | "-total_hours" | "last_heartbeat" | "-last_heartbeat";
                 /** @example warehouse */
                 search?: string;
                 /** @example AVAILABLE */
@@ -8695,6 +9851,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     ETag: components["headers"]["ETag"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8735,14 +9892,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8936,14 +10093,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9088,14 +10245,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9137,14 +10294,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9485,14 +10642,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9558,14 +10715,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9653,14 +10810,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9717,14 +10874,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9784,14 +10941,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9865,14 +11022,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10011,6 +11168,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description When events after the cursor are no longer stored, or the stream has no such cursor (`cursor_gone`) */
             410: {
                 headers: {
@@ -10173,6 +11349,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10230,14 +11425,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10304,14 +11499,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10400,14 +11595,75 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the operator role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOperatorAvailableRobotCounts: {
+        parameters: {
+            query?: {
+                /** @example warehouse */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 12,
+                     *       "by_type": [
+                     *         {
+                     *           "robot_type": "so-101",
+                     *           "count": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AvailableRobotCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10426,7 +11682,18 @@ export interface operations {
     };
     getOperatorAvailableRobots: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @example 200 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+                /** @example name */
+                sort?: "-created_at" | "created_at" | "name" | "-name";
+                /** @example warehouse */
+                search?: string;
+                /** @example so-101 */
+                robot_type?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10440,6 +11707,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     ETag: components["headers"]["ETag"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10475,15 +11743,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10550,14 +11819,14 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10630,14 +11899,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10722,14 +11991,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10783,14 +12052,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10878,14 +12147,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10994,14 +12263,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11053,14 +12322,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11167,14 +12436,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11236,14 +12505,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required";
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11388,14 +12657,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11485,14 +12754,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11604,14 +12873,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11713,14 +12982,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11812,14 +13081,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11931,14 +13200,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12032,14 +13301,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12483,6 +13752,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12502,8 +13772,104 @@ export interface operations {
                     "application/json": components["schemas"]["SearchResults"];
                 };
             };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSessionCounts: {
+        parameters: {
+            query?: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robotId?: string;
+                /** @example 2026-11-01T00:00:00Z */
+                from?: string;
+                /** @example 2026-12-01T00:00:00Z */
+                to?: string;
+                /** @example warehouse */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by_status": {
+                     *         "PENDING": 1,
+                     *         "ACTIVE": 0,
+                     *         "PAUSED": 0,
+                     *         "COMPLETED": 42,
+                     *         "CANCELLED": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12538,7 +13904,8 @@ export interface operations {
                      *             "status": "ACTIVE",
                      *             "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *             "from": "2026-11-01T00:00:00Z",
-                     *             "to": "2026-12-01T00:00:00Z"
+                     *             "to": "2026-12-01T00:00:00Z",
+                     *             "search": "warehouse"
                      *           },
                      *           "status": "READY",
                      *           "total_rows": 48210,
@@ -12568,6 +13935,25 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12617,7 +14003,8 @@ export interface operations {
                      *         "status": "ACTIVE",
                      *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *         "from": "2026-11-01T00:00:00Z",
-                     *         "to": "2026-12-01T00:00:00Z"
+                     *         "to": "2026-12-01T00:00:00Z",
+                     *         "search": "warehouse"
                      *       },
                      *       "status": "PENDING",
                      *       "total_rows": 48210,
@@ -12634,14 +14021,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12727,14 +14114,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12784,7 +14171,8 @@ export interface operations {
                      *         "status": "ACTIVE",
                      *         "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *         "from": "2026-11-01T00:00:00Z",
-                     *         "to": "2026-12-01T00:00:00Z"
+                     *         "to": "2026-12-01T00:00:00Z",
+                     *         "search": "warehouse"
                      *       },
                      *       "status": "READY",
                      *       "total_rows": 48210,
@@ -12801,6 +14189,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -12831,14 +14238,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12907,6 +14314,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             /** @description When the export is running, or has failed (`export_not_ready`) */
             409: {
@@ -12932,21 +14358,15 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getSessions: {
+    getSessionRobots: {
         parameters: {
             query?: {
-                /** @example ACTIVE */
-                status?: components["schemas"]["SessionStatus"];
+                /** @example warehouse */
+                search?: string;
                 /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
                 robotId?: string;
-                /** @example 2026-11-01T00:00:00Z */
-                from?: string;
-                /** @example 2026-12-01T00:00:00Z */
-                to?: string;
-                /** @example 50 */
+                /** @example 20 */
                 limit?: number;
-                /** @example 0 */
-                offset?: number;
             };
             header?: never;
             path?: never;
@@ -12961,6 +14381,98 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "robots": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "robot_type": "so-101"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionRobots"];
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSessions: {
+        parameters: {
+            query?: {
+                /** @example ACTIVE */
+                status?: components["schemas"]["SessionStatus"];
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robotId?: string;
+                /** @example 2026-11-01T00:00:00Z */
+                from?: string;
+                /** @example 2026-12-01T00:00:00Z */
+                to?: string;
+                /** @example warehouse */
+                search?: string;
+                /** @example 50 */
+                limit?: number;
+                /** @example 0 */
+                offset?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+                /**
+                 * @description The order, with a leading minus descending.
+                 * @example -created_at
+                 */
+                sort?: "-created_at" | "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13003,6 +14515,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -13053,14 +14584,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13177,14 +14708,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13287,6 +14818,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13391,14 +14941,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13500,6 +15050,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13553,14 +15122,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13663,6 +15232,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13732,14 +15320,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13880,14 +15468,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13982,14 +15570,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed";
+                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14123,6 +15711,25 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14191,14 +15798,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14281,6 +15888,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14311,14 +15937,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14391,14 +16017,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14489,6 +16115,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14557,6 +16202,25 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14616,14 +16280,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14722,14 +16386,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14836,14 +16500,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14916,14 +16580,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
