@@ -95,7 +95,7 @@ test('the navigation leads an admin to all sessions and robots, which name their
   await page.waitForURL(new RegExp(`/sessions/${id}`))
 
   await page.goto(`${world.baseUrl}/dashboard/admin/robots?search=zebra`)
-  await page.getByRole('link', { name: 'Session on Zebra lifter' }).waitFor()
+  await page.getByRole('link', { name: 'Open session on Zebra lifter' }).waitFor()
   await page.getByRole('link', { name: client.name }).click()
   await page.getByRole('heading', { name: client.name, exact: true }).waitFor()
   await page.getByText('Zebra lifter').waitFor()

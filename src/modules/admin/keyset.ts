@@ -10,16 +10,33 @@ export interface KeysetPage<Row> {
   readonly next: string | undefined
 }
 
-/** Returns the condition that a row of a table follows a cursor. @throws 400 for a cursor of another list. */
-export function follows(table: string, cursor: string | undefined): RawBuilder<boolean> {
-  if (cursor === undefined) return sql<boolean>`true`
-  const { value, id } = decodeCursor(cursor, ORDER, cursorValues.time)
-  return sql<boolean>`(${sql.ref(`${table}.created_at`)}, ${sql.ref(`${table}.id`)}) < (${value}::timestamptz, ${id}::uuid)`
-}
+type Time = (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
 
-/** Returns the SQL that orders a table and limits it to a page and one row more. */
-export const newestFirst = (table: string, limit: number): RawBuilder<unknown> =>
-  sql`order by ${sql.ref(`${table}.created_at`)} desc, ${sql.ref(`${table}.id`)} desc limit ${limit + 1}`
+const asStored: Time = (timestamp) => timestamp
+
+/**
+ * The time by which the indexes of the whole platform are sorted. It has the same order as the timestamp. With the
+ * timestamp itself, PostgreSQL would use these indexes for the lists of single users, too, and read the rows of others.
+ */
+export const platformTime: Time = (timestamp) => sql`(${timestamp} at time zone 'UTC')`
+
+/**
+ * Returns the SQL of a page of a table, newest first: the condition that its rows follow the cursor, and the order with a
+ * limit of one row more than the page.
+ * @throws 400 for a cursor of another list.
+ */
+export function keyset(
+  table: string,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+  time = asStored,
+): { follows: RawBuilder<boolean>; end: RawBuilder<unknown> } {
+  const [createdAt, id] = [time(sql.ref(`${table}.created_at`)), sql.ref(`${table}.id`)]
+  const end = sql`order by ${createdAt} desc, ${id} desc limit ${limit + 1}`
+  if (cursor === undefined) return { follows: sql<boolean>`true`, end }
+  const last = decodeCursor(cursor, ORDER, cursorValues.time)
+  const lastTime = time(sql`${last.value}::timestamptz`)
+  return { follows: sql<boolean>`(${createdAt}, ${id}) < (${lastTime}, ${last.id}::uuid)`, end }
+}
 
 /** Splits a page from rows that were read with one row more. */
 export function toPage<Row extends { readonly id: string; readonly created_at: Date }>(

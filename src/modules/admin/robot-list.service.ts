@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { follows, type KeysetPage, newestFirst, toPage } from './keyset.ts'
+import { type KeysetPage, keyset, platformTime, toPage } from './keyset.ts'
 import type { ListAllRobots, RobotEntry } from './robot-list.schema.ts'
 import { matchingUserIds, robotMatches } from './search.ts'
 
@@ -34,11 +34,12 @@ const viewOf = (row: Row): RobotEntry => ({
 
 /** Returns the query of the ids of a page. A search finds robots by themselves or by their owners. */
 async function pageOfIds(db: Db, { search = '', status, limit, cursor }: ListAllRobots) {
-  const filters = [sql<boolean>`robots.deleted_at is null`, follows('robots', cursor)]
+  const isSearch = search.trim() !== ''
+  const { follows, end } = keyset('robots', { cursor, limit }, isSearch ? undefined : platformTime)
+  const filters = [sql<boolean>`robots.deleted_at is null`, follows]
   if (status !== undefined) filters.push(sql<boolean>`robots.status = ${status}`)
   const filter = sql.join(filters, sql` and `)
-  const end = newestFirst('robots', limit)
-  if (search.trim() === '') return sql`select robots.id from robots where ${filter} ${end}`
+  if (!isSearch) return sql`select robots.id from robots where ${filter} ${end}`
   const ownerIds = await matchingUserIds(db, search)
   return sql`
     select distinct found.created_at, found.id from (
@@ -48,5 +49,5 @@ async function pageOfIds(db: Db, { search = '', status, limit, cursor }: ListAll
       cross join lateral (
         select robots.id, robots.created_at from robots where robots.owner_id = matched.id and ${filter} ${end}
       ) as own
-    ) as found ${newestFirst('found', limit)}`
+    ) as found ${keyset('found', { limit }).end}`
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { follows, type KeysetPage, newestFirst, toPage } from './keyset.ts'
+import { type KeysetPage, keyset, platformTime, toPage } from './keyset.ts'
 import { idIn, matchingRobotIds, matchingUserIds } from './search.ts'
 import type { ListAllSessions, SessionEntry } from './session-list.schema.ts'
 
@@ -37,11 +37,10 @@ const viewOf = (row: Row): SessionEntry => ({
 
 /** Returns the query of the ids of a page, before names are joined. Each part reads at most a page from an index. */
 async function pageOfIds(db: Db, { search = '', status, limit, cursor }: ListAllSessions) {
-  const filters = [follows('sessions', cursor)]
-  if (status !== undefined) filters.push(sql<boolean>`sessions.status = ${status}`)
-  const filter = sql.join(filters, sql` and `)
-  const end = newestFirst('sessions', limit)
-  if (search.trim() === '') return sql`select sessions.id from sessions where ${filter} ${end}`
+  const isSearch = search.trim() !== ''
+  const { follows, end } = keyset('sessions', { cursor, limit }, isSearch ? undefined : platformTime)
+  const filter = status === undefined ? follows : sql<boolean>`${follows} and sessions.status = ${status}`
+  if (!isSearch) return sql`select sessions.id from sessions where ${filter} ${end}`
   const [userIds, robotIds] = await Promise.all([matchingUserIds(db, search), matchingRobotIds(db, search)])
   /** Selects a page of each user or robot, so that one with many sessions costs no more. */
   const pagesOf = (column: RawBuilder<unknown>, ids: readonly string[]) => sql`
@@ -56,5 +55,5 @@ async function pageOfIds(db: Db, { search = '', status, limit, cursor }: ListAll
       union all ${pagesOf(sql`sessions.client_id`, userIds)}
       union all select sessions.id, sessions.created_at from sessions
         where sessions.id = ${idIn(search) ?? null}::uuid and ${filter}
-    ) as found ${newestFirst('found', limit)}`
+    ) as found ${keyset('found', { limit }).end}`
 }

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { Users } from '../identity/index.ts'
-import { follows, type KeysetPage, newestFirst, toPage } from './keyset.ts'
+import { type KeysetPage, keyset, toPage } from './keyset.ts'
 import { userMatches } from './search.ts'
 import type { ListUsers, UserEntry } from './user-list.schema.ts'
 
@@ -29,13 +29,14 @@ export const userColumns = sql`users.id, users.display_name, users.email, users.
 /** Lists users, newest first. */
 export async function listUsers(db: Db, roles: RoleSource, query: ListUsers): Promise<KeysetPage<UserEntry>> {
   const { search = '', role, suspended, limit, cursor } = query
-  const filters = [follows('users', cursor), userMatches(search)]
+  const { follows, end } = keyset('users', { cursor, limit })
+  const filters = [follows, userMatches(search)]
   if (role !== undefined) filters.push(hasRole(role, roles.adminEmails))
   if (suspended === 'true') filters.push(sql<boolean>`users.suspended_at is not null`)
   if (suspended === 'false') filters.push(sql<boolean>`users.suspended_at is null`)
   const { rows } = await sql<UserRecord>`
     select ${userColumns} from users left join user_presence on user_presence.user_id = users.id
-    where ${sql.join(filters, sql` and `)} ${newestFirst('users', limit)}`.execute(db)
+    where ${sql.join(filters, sql` and `)} ${end}`.execute(db)
   const { rows: page, next } = toPage(rows, limit)
   return { rows: page.map((row) => userView(row, roles)), next }
 }

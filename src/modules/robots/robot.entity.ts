@@ -48,8 +48,7 @@ export const Robot = defineEntity({
     },
     {
       name: 'robots_newest',
-      expression:
-        'create index "robots_newest" on "robots" ("created_at" desc, "id" desc) where "deleted_at" is null',
+      expression: `create index "robots_newest" on "robots" (("created_at" at time zone 'UTC') desc, "id" desc) where "deleted_at" is null`,
     },
     {
       name: 'robots_by_name',

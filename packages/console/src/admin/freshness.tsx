@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core'
+import type { ListRows } from '../ui/list/use-list-pages.ts'
 import { useNow } from '../ui/use-now.ts'
 
 /** Returns a duration as "3 s" or "12 min". */
@@ -23,3 +24,8 @@ export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: Props
     </Text>
   )
 }
+
+/** Shows the age of the visible rows of a list. */
+export const ListFreshness = ({ list }: { list: Pick<ListRows<unknown>, 'updatedAtMs' | 'error'> }) => (
+  <Freshness query={{ dataUpdatedAt: list.updatedAtMs, isError: list.error !== null, isPaused: false }} />
+)

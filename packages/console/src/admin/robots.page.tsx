@@ -12,6 +12,7 @@ import { useListPages } from '../ui/list/use-list-pages.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { AdminPage } from './admin-page.tsx'
+import { ListFreshness } from './freshness.tsx'
 import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readRobotSearch } from './list-search.ts'
 import { UserLink } from './user-link.tsx'
 
@@ -61,7 +62,7 @@ const columns: readonly ListColumn<Robot>[] = [
         <LinkAnchor
           to="/sessions/$sessionId"
           params={{ sessionId }}
-          aria-label={`Session on ${name}`}
+          aria-label={`Open session on ${name}`}
           inherit
         >
           Open
@@ -98,17 +99,20 @@ function RobotList() {
     refreshMs: REFRESH_MS,
   })
   return (
-    <DataList
-      label="Robots"
-      name="admin-robots"
-      columns={columns}
-      list={list}
-      search={search}
-      readSearch={readRobotSearch}
-      onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
-      searchHint="Name, owner, hardware ID or id"
-      filters={[statusFilter]}
-      empty={<Empty title="No robots yet" />}
-    />
+    <>
+      <ListFreshness list={list} />
+      <DataList
+        label="Robots"
+        name="admin-robots"
+        columns={columns}
+        list={list}
+        search={search}
+        readSearch={readRobotSearch}
+        onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
+        searchHint="Name, owner, hardware ID or id"
+        filters={[statusFilter]}
+        empty={<Empty title="No robots yet" />}
+      />
+    </>
   )
 }

@@ -12,6 +12,7 @@ import { useListPages } from '../ui/list/use-list-pages.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { AdminPage } from './admin-page.tsx'
+import { ListFreshness } from './freshness.tsx'
 import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readSessionSearch } from './list-search.ts'
 import { UserLink } from './user-link.tsx'
 
@@ -87,17 +88,20 @@ function SessionList() {
     refreshMs: REFRESH_MS,
   })
   return (
-    <DataList
-      label="Sessions"
-      name="admin-sessions"
-      columns={columns}
-      list={list}
-      search={search}
-      readSearch={readSessionSearch}
-      onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
-      searchHint="Robot, person or id"
-      filters={[statusFilter]}
-      empty={<Empty title="No sessions yet" />}
-    />
+    <>
+      <ListFreshness list={list} />
+      <DataList
+        label="Sessions"
+        name="admin-sessions"
+        columns={columns}
+        list={list}
+        search={search}
+        readSearch={readSessionSearch}
+        onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
+        searchHint="Robot, person or id"
+        filters={[statusFilter]}
+        empty={<Empty title="No sessions yet" />}
+      />
+    </>
   )
 }

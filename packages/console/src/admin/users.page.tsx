@@ -11,6 +11,7 @@ import { useListPages } from '../ui/list/use-list-pages.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { AdminPage } from './admin-page.tsx'
+import { ListFreshness } from './freshness.tsx'
 import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readUserSearch } from './list-search.ts'
 
 type User = Schemas['UserEntry']
@@ -88,17 +89,20 @@ function UserList() {
     refreshMs: REFRESH_MS,
   })
   return (
-    <DataList
-      label="People"
-      name="admin-users"
-      columns={columns}
-      list={list}
-      search={search}
-      readSearch={readUserSearch}
-      onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
-      searchHint="Name, e-mail or id"
-      filters={filters}
-      empty={<Empty title="No people yet" />}
-    />
+    <>
+      <ListFreshness list={list} />
+      <DataList
+        label="People"
+        name="admin-users"
+        columns={columns}
+        list={list}
+        search={search}
+        readSearch={readUserSearch}
+        onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
+        searchHint="Name, e-mail or id"
+        filters={filters}
+        empty={<Empty title="No people yet" />}
+      />
+    </>
   )
 }

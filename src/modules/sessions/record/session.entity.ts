@@ -64,11 +64,11 @@ export const Session = defineEntity({
     { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
     {
       name: 'sessions_newest',
-      expression: 'create index "sessions_newest" on "sessions" ("created_at" desc, "id" desc)',
+      expression: `create index "sessions_newest" on "sessions" (("created_at" at time zone 'UTC') desc, "id" desc)`,
     },
     {
       name: 'sessions_by_status',
-      expression: 'create index "sessions_by_status" on "sessions" ("status", "created_at" desc, "id" desc)',
+      expression: `create index "sessions_by_status" on "sessions" ("status", ("created_at" at time zone 'UTC') desc, "id" desc)`,
     },
     {
       name: 'sessions_by_robot_newest',
