@@ -119,6 +119,30 @@ test('stops that were requested without a connection are sent as soon as there i
   for (const id of sessions) expect((await sessionOf(owner, id)).control.stop).not.toBeNull()
 })
 
+test('a tile shows whether its picture and its state can be trusted', async () => {
+  await using camera = await createTestCamera()
+  const owner = await readyOwner(world)
+  await connected(owner, ['Filmed'], camera.url)
+  await connected(owner, ['Unseen'])
+  await world.connect(await world.robot(owner, { name: 'Silent', stream_url: '' }))
+  const { page } = await browser.enter(owner, '/dashboard/live')
+  const untilState = (name: string, state: 'LIVE' | 'BLIND') =>
+    tile(page, name).getByTestId('freshness').and(page.getByText(state, { exact: true })).waitFor()
+  await untilState('Filmed', 'LIVE')
+  await untilState('Unseen', 'LIVE')
+
+  camera.freeze(true)
+  await untilState('Filmed', 'BLIND')
+  await tile(page, 'Filmed').getByText('Picture frozen', { exact: true }).waitFor()
+  await untilState('Unseen', 'LIVE')
+  await expectAccessibleLayout(page, 'the wall with an old picture')
+  camera.freeze(false)
+  await untilState('Filmed', 'LIVE')
+
+  // Connected, but without heartbeats.
+  await untilState('Silent', 'BLIND')
+})
+
 test('a wall of 100 tiles loads a bounded number of pictures and shows others on request', async () => {
   await using camera = await createTestCamera()
   const owner = await readyOwner(world)

@@ -1,0 +1,129 @@
+import { Button, Card, Group, Stack, Text } from '@mantine/core'
+import { reasonText } from '@wheelhouse/protocol'
+import type { ReactNode } from 'react'
+import { clockText, timeOfDay } from '../../ui/format.ts'
+import { LinkAnchor } from '../../ui/links.tsx'
+import { percent } from '../../ui/percent.ts'
+import { Time } from '../../ui/time.tsx'
+import { useNow } from '../../ui/use-now.ts'
+import { RobotStateBadge } from '../robot-state-badge.tsx'
+import type { LiveRobot } from '../use-live-robots.ts'
+import type { StopResult } from './fleet-stop.ts'
+import { LATE_HEARTBEAT_MS } from './heartbeat-age.ts'
+import { stopResultText } from './stop-result-text.ts'
+import styles from './wall.module.css'
+
+interface Props {
+  readonly robot: LiveRobot
+  /** The newest known heartbeat, in ISO 8601. */
+  readonly heartbeatAt: string | null
+  /** The picture of the robot, or why there is no picture. */
+  readonly picture: ReactNode
+  /** The badge that shows whether the picture and the state can be trusted. */
+  readonly freshness: ReactNode
+  /** The result of the last stop that was requested here. */
+  readonly stopResult?: StopResult | undefined
+  readonly onStop: () => void
+}
+
+/** Renders the tile of one live robot: picture, state, freshness, operator, session clock, battery and stop. */
+export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResult, onStop }: Props) {
+  const { session, state } = robot
+  const needsAttention = state === 'STOPPED' || state === 'LOST'
+  return (
+    <Card
+      component="li"
+      withBorder
+      p="sm"
+      className={`${styles.tile} ${needsAttention ? styles.attention : ''}`}
+      data-testid="live-tile"
+      data-robot={robot.id}
+    >
+      <Stack gap="xs">
+        <Group justify="space-between" wrap="nowrap">
+          <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} fw={600} truncate>
+            {robot.name}
+          </LinkAnchor>
+          <RobotStateBadge state={state} />
+        </Group>
+        {picture}
+        <Group justify="space-between" gap="xs">
+          {freshness}
+          <HeartbeatLine at={heartbeatAt} />
+        </Group>
+        <Group justify="space-between" gap="xs">
+          <Text size="sm" data-testid="battery">
+            {robot.battery === null ? 'Battery unknown' : `Battery ${percent(robot.battery)}`}
+          </Text>
+          {!session && <Text size="sm">No session</Text>}
+        </Group>
+        {session && <SessionLines session={session} />}
+        {session && <TileStop robotName={robot.name} result={stopResult} onStop={onStop} />}
+      </Stack>
+    </Card>
+  )
+}
+
+/** Shows the age of the last heartbeat, marked when it is late. */
+function HeartbeatLine({ at }: { at: string | null }) {
+  const nowMs = useNow()
+  if (at === null) return <Text size="sm">No heartbeat</Text>
+  const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))
+  return (
+    <Text size="sm" className={seconds * 1_000 > LATE_HEARTBEAT_MS ? styles.late : undefined} data-testid="age">
+      {seconds < 60 ? `Heartbeat ${seconds} s ago` : <Time at={at} />}
+    </Text>
+  )
+}
+
+function SessionLines({ session }: { session: NonNullable<LiveRobot['session']> }) {
+  const { id, stop, pause_reason } = session
+  const reason = stop ? reasonText(stop.reason) : reasonText(pause_reason)
+  return (
+    <>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} size="sm" truncate>
+          {session.operator_name}
+        </LinkAnchor>
+        <SessionClock startedAt={session.started_at} />
+      </Group>
+      {session.ends_at !== null && (
+        <Text size="sm" className={styles.late}>
+          Operator gone. Ends at {timeOfDay(new Date(session.ends_at))}.
+        </Text>
+      )}
+      {stop?.by_name && <Text size="sm">Stopped by {stop.by_name}</Text>}
+      {reason !== '' && (
+        <Text size="sm" c="dimmed" lineClamp={2}>
+          {reason}
+        </Text>
+      )}
+    </>
+  )
+}
+
+const SessionClock = ({ startedAt }: { startedAt: string }) => (
+  <Text size="sm" data-testid="session-clock" style={{ fontVariantNumeric: 'tabular-nums' }}>
+    {clockText((useNow() - Date.parse(startedAt)) / 1_000)}
+  </Text>
+)
+
+const TileStop = (props: { robotName: string; result: StopResult | undefined; onStop: () => void }) => (
+  <>
+    <Button
+      color="red.9"
+      fullWidth
+      className={styles.stop}
+      data-testid="stop"
+      aria-label={`Stop ${props.robotName}`}
+      onClick={props.onStop}
+    >
+      STOP
+    </Button>
+    {props.result && props.result.phase !== 'recorded' && (
+      <Text size="sm" role="alert">
+        {stopResultText(props.result)}
+      </Text>
+    )}
+  </>
+)
