@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { isHalted } from '../../packages/sdk/index.ts'
 import { connectRobot, forgiveSlowStops, waitUntilDriving } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from '../support/browser/console.ts'
+import { activate, activateInDialog, tabTo } from '../support/browser/keyboard.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
@@ -18,31 +18,6 @@ afterAll(async () => {
   forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
-
-/** More than any page has controls. */
-const MAX_TABS = 80
-
-const focusedName = (page: Page) =>
-  page.evaluate(`(() => {
-    const { activeElement } = document
-    return activeElement?.getAttribute('aria-label') ?? activeElement?.textContent ?? ''
-  })()`) as Promise<string>
-
-/** Presses Tab until a control with this name has the focus. */
-async function tabTo(page: Page, name: string | RegExp): Promise<void> {
-  const matches = (text: string) => (typeof name === 'string' ? text.startsWith(name) : name.test(text))
-  for (let tabs = 0; tabs < MAX_TABS; tabs++) {
-    if (matches(await focusedName(page))) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`Tab does not reach ${name}`)
-}
-
-/** Presses a button or a link with the keyboard. */
-async function activate(page: Page, name: string | RegExp): Promise<void> {
-  await tabTo(page, name)
-  await page.keyboard.press('Enter')
-}
 
 test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and rate', async () => {
   const [owner, operator] = [await world.client(), await world.operator()]
@@ -77,15 +52,13 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   await page.keyboard.up('ArrowUp')
   await page.getByRole('button', { name: 'Clear stop' }).waitFor()
   await activate(page, 'Clear stop')
-  await page.getByRole('dialog').waitFor()
-  await activate(page, 'Clear stop')
+  await activateInDialog(page, 'Clear stop')
   await page.getByText('Paused: press R to resume').waitFor()
   await page.keyboard.press('r')
   await waitUntilDriving(page)
 
   await activate(page, 'End')
-  await page.getByRole('dialog').waitFor()
-  await activate(page, 'End session')
+  await activateInDialog(page, 'End session')
   await page.getByText('Session ended').waitFor()
   await activate(page, 'View session')
   await page.getByRole('heading', { name: 'Summary' }).waitFor()
