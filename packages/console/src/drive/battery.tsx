@@ -7,15 +7,19 @@ import styles from './top-bar.module.css'
 
 const levels = { good: 'good', low: 'fair', critical: 'bad' } as const
 const arrows: Record<BatteryReading['trend'], string> = {
-  charging: '▲',
-  draining: '▼',
+  charging: '↑',
+  draining: '↓',
   level: '',
   unknown: '',
 }
 
 /** Shows the charge of the robot, its trend and, while it drains, how long it lasts. */
-export function Battery({ operatorConnection }: { operatorConnection: OperatorConnection }) {
-  const reading = useStore(operatorConnection.battery)
+export const Battery = ({ operatorConnection }: { operatorConnection: OperatorConnection }) => (
+  <BatteryFigure reading={useStore(operatorConnection.battery)} />
+)
+
+/** Renders a charge. @param props.reading undefined while the charge is unknown */
+export function BatteryFigure({ reading }: { reading: BatteryReading | undefined }) {
   return (
     <span
       className={styles.figure}

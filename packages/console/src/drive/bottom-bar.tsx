@@ -1,25 +1,27 @@
 import { useState } from 'react'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { messageOf } from '../ui/message-of.ts'
-import { useStore } from '../ui/store.ts'
+import { type Store, useStore } from '../ui/store.ts'
 import styles from './bottom-bar.module.css'
-import type { Cockpit } from './cockpit.ts'
 import type { DriveActions } from './drive-actions.ts'
 import { type Hud, toggle } from './hud.ts'
 import { HudButton } from './hud-button.tsx'
 import type { HudAction } from './hud-keys.ts'
-import { canFloat } from './picture-in-picture.ts'
 
 interface Props {
-  readonly cockpit: Cockpit
+  /** The name of the connected gamepad. */
+  readonly gamepadName: Store<string | undefined>
+  /** Whether the robot declares inputs beyond driving. */
+  readonly hasInputs: boolean
   readonly actions: DriveActions
   readonly hud: Hud
   readonly perform: (action: HudAction) => void
-  readonly onFloat: () => void
+  /** Shows the picture in a floating window; undefined if the browser cannot. */
+  readonly onFloat: (() => void) | undefined
 }
 
 /** Shows the actions of the session and the tools of the cockpit. The stop has its own button. */
-export function BottomBar({ cockpit, actions, hud, perform, onFloat }: Props) {
+export function BottomBar({ actions, gamepadName, ...tools }: Props) {
   const { isPaused, canResume, isBusy, error } = actions
   return (
     <footer className={styles.bottomBar}>
@@ -48,14 +50,14 @@ export function BottomBar({ cockpit, actions, hud, perform, onFloat }: Props) {
           {messageOf(error)}
         </span>
       )}
-      <GamepadState cockpit={cockpit} />
-      <Tools cockpit={cockpit} hud={hud} perform={perform} onFloat={onFloat} />
+      <GamepadState gamepadName={gamepadName} />
+      <Tools {...tools} />
     </footer>
   )
 }
 
-function GamepadState({ cockpit }: { cockpit: Cockpit }) {
-  const name = useStore(cockpit.gamepad.name)
+function GamepadState({ gamepadName }: Pick<Props, 'gamepadName'>) {
+  const name = useStore(gamepadName)
   return (
     <span className={styles.gamepad} role="status" title={name} data-connected={name !== undefined}>
       {name === undefined ? 'No gamepad' : `Gamepad: ${name}`}
@@ -64,9 +66,8 @@ function GamepadState({ cockpit }: { cockpit: Cockpit }) {
 }
 
 /** Lists the tools: in a row, or on a phone in a menu. */
-function Tools({ cockpit, hud, perform, onFloat }: Omit<Props, 'actions'>) {
+function Tools({ hasInputs, hud, perform, onFloat }: Omit<Props, 'actions' | 'gamepadName'>) {
   const [isOpen, setOpen] = useState(false)
-  const { plan } = cockpit
   return (
     <>
       <HudButton className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -74,9 +75,7 @@ function Tools({ cockpit, hud, perform, onFloat }: Omit<Props, 'actions'>) {
       </HudButton>
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the buttons in it take the keys */}
       <div className={styles.tools} data-open={isOpen} onClick={() => setOpen(false)}>
-        {(plan.inputs.length > 0 || plan.speeds.length > 0) && (
-          <HudButton onClick={() => toggle(hud.areInputsShown)}>Inputs</HudButton>
-        )}
+        {hasInputs && <HudButton onClick={() => toggle(hud.areInputsShown)}>Inputs</HudButton>}
         <HudButton onClick={() => hud.sheet.set('controls')}>Controls</HudButton>
         <HudButton hint="?" onClick={() => perform('keys')}>
           Keys
@@ -94,7 +93,7 @@ function Tools({ cockpit, hud, perform, onFloat }: Omit<Props, 'actions'>) {
         <HudButton hint="F" onClick={() => perform('fullScreen')}>
           Full screen
         </HudButton>
-        {canFloat() && <HudButton onClick={onFloat}>Float picture</HudButton>}
+        {onFloat && <HudButton onClick={onFloat}>Float picture</HudButton>}
       </div>
     </>
   )

@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { ChatMessage } from '@wheelhouse/protocol'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
@@ -13,16 +13,37 @@ import { HudButton } from './hud-button.tsx'
 const QUICK_REPLIES = ['On it', 'Stopped', 'Is the way clear?']
 
 /** Shows the chat beside the picture. When it is closed, its last message stays in view. */
-export function ChatOverlay({ live, hud }: { live: LiveSession; hud: Hud }) {
-  const isOpen = useStore(hud.isChatOpen)
+export const ChatOverlay = ({ live, hud }: { live: LiveSession; hud: Hud }) => (
+  <ChatOverlayView
+    isOpen={useStore(hud.isChatOpen)}
+    last={useLastMessage(live)}
+    chat={<ChatPanel live={live} height="var(--chat-height)" />}
+    onToggle={() => toggle(hud.isChatOpen)}
+    onReply={live.room.send}
+  />
+)
+
+interface Props {
+  readonly isOpen: boolean
+  /** The newest message with its sender. */
+  readonly last: string
+  /** The messages and the form, while the chat is open. */
+  readonly chat: ReactNode
+  readonly onToggle: () => void
+  /** Sends a quick reply. */
+  readonly onReply: (text: string) => void
+}
+
+/** Lays out the chat on the picture. */
+export function ChatOverlayView({ isOpen, last, chat, onToggle, onReply }: Props) {
   return (
     <section className={styles.chat} aria-label="Chat" data-open={isOpen}>
       {isOpen && (
         <div className={styles.panel}>
-          <ChatPanel live={live} height="var(--chat-height)" />
+          {chat}
           <Group gap={4} mt={4}>
             {QUICK_REPLIES.map((text) => (
-              <Button key={text} size="compact-xs" variant="default" onClick={() => live.room.send(text)}>
+              <Button key={text} size="compact-xs" variant="default" onClick={() => onReply(text)}>
                 {text}
               </Button>
             ))}
@@ -31,9 +52,9 @@ export function ChatOverlay({ live, hud }: { live: LiveSession; hud: Hud }) {
       )}
       <div className={styles.line}>
         <p className={styles.last} data-testid="chat-last" aria-live="polite">
-          {useLastMessage(live)}
+          {last}
         </p>
-        <HudButton aria-expanded={isOpen} onClick={() => toggle(hud.isChatOpen)}>
+        <HudButton aria-expanded={isOpen} onClick={onToggle}>
           {isOpen ? 'Close chat' : 'Open chat'}
         </HudButton>
       </div>

@@ -2,7 +2,7 @@ import type { DriveState, SessionStatus } from '@wheelhouse/protocol'
 import type { LinkView } from './operator-connection.ts'
 
 /** The state of the robot in one word, as all roles see it. */
-type RobotWord = 'Driving' | 'Paused' | 'Stopped' | 'Lost'
+export type RobotWord = 'Driving' | 'Paused' | 'Stopped' | 'Lost'
 
 /** Returns the word for the robot: by the gateway while connected, otherwise by the session. */
 export function robotWord(

@@ -21,7 +21,7 @@ import { findLatchedStop } from './latched-stop.ts'
 import { LeaveGuard } from './leave-guard.tsx'
 import { Notices } from './notices.tsx'
 import { Picture } from './picture.tsx'
-import { toggleFloating } from './picture-in-picture.ts'
+import { canFloat, toggleFloating } from './picture-in-picture.ts'
 import { Sheets } from './sheets.tsx'
 import { Stick } from './stick.tsx'
 import { StopBar } from './stop-bar.tsx'
@@ -87,9 +87,21 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
         <Notices cockpit={cockpit} session={session} live={live} />
         {useStore(hud.areInputsShown) && <CommandInputs cockpit={cockpit} />}
         {plan.drives && <Stick cockpit={cockpit} />}
-        <Figures cockpit={cockpit} session={session} />
+        <Figures
+          subscribe={operatorConnection.telemetry.subscribe}
+          telemetrySchema={session.telemetry_schema}
+          preferences={preferences}
+          fullSpeed={plan.fullSpeed}
+        />
         <ChatOverlay live={live} hud={hud} />
-        <BottomBar cockpit={cockpit} actions={actions} hud={hud} perform={perform} onFloat={float} />
+        <BottomBar
+          gamepadName={cockpit.gamepad.name}
+          hasInputs={plan.inputs.length > 0 || plan.speeds.length > 0}
+          actions={actions}
+          hud={hud}
+          perform={perform}
+          onFloat={canFloat() ? float : undefined}
+        />
       </div>
       <StopBar cockpit={cockpit} session={session} inForce={inForce} />
       <Sheets cockpit={cockpit} live={live} hud={hud} />

@@ -1,19 +1,28 @@
 import { useEffect, useMemo, useRef } from 'react'
 import type { SessionDetail } from '../session/session-query.ts'
+import type { SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
-import type { Cockpit } from './cockpit.ts'
 import { speed } from './figure-texts.ts'
 import styles from './figures.module.css'
 import { runFigures } from './figures-panel.ts'
 import { HudButton } from './hud-button.tsx'
-import { LIMIT_STEP, MIN_SPEED_LIMIT } from './preferences.ts'
+import { type DrivePreferences, LIMIT_STEP, MIN_SPEED_LIMIT } from './preferences.ts'
+
+interface Props {
+  readonly subscribe: SubscribeTelemetry
+  /** The telemetry that the robot declares. */
+  readonly telemetrySchema: SessionDetail['telemetry_schema']
+  readonly preferences: Pick<DrivePreferences, 'limit' | 'stepLimit'>
+  /** The speed at a limit of 100 %. */
+  readonly fullSpeed: FullSpeed
+}
 
 /** Shows the speed with its limit, the heading and the nearest obstacle, all from the telemetry. */
-export function Figures({ cockpit, session }: { cockpit: Cockpit; session: SessionDetail }) {
-  const schema = useTelemetrySchema(session.telemetry_schema)
+export function Figures({ subscribe, telemetrySchema, preferences, fullSpeed }: Props) {
+  const schema = useTelemetrySchema(telemetrySchema)
   const reader = useMemo(() => createSampleReader(schema), [schema])
   const speedText = useRef<HTMLSpanElement>(null)
   const bar = useRef<HTMLDivElement>(null)
@@ -21,8 +30,7 @@ export function Figures({ cockpit, session }: { cockpit: Cockpit; session: Sessi
   const needle = useRef<HTMLSpanElement>(null)
   const proximity = useRef<HTMLSpanElement>(null)
   const bearing = useRef<HTMLSpanElement>(null)
-  const { subscribe } = cockpit.operatorConnection.telemetry
-  const fullLinearMps = cockpit.plan.fullSpeed.linearMps
+  const fullLinearMps = fullSpeed.linearMps
   useEffect(() => {
     const parts = [speedText, bar, heading, needle, proximity, bearing].map(({ current }) => current)
     if (parts.some((part) => part === null)) return
@@ -43,7 +51,7 @@ export function Figures({ cockpit, session }: { cockpit: Cockpit; session: Sessi
         <span ref={speedText} className={styles.speed} title="Speed">
           –
         </span>
-        <SpeedLimit cockpit={cockpit} bar={bar} />
+        <SpeedLimit preferences={preferences} fullSpeed={fullSpeed} bar={bar} />
       </div>
       <div className={styles.small}>
         <span ref={needle} className={styles.arrow} aria-hidden="true">
@@ -66,10 +74,12 @@ export function Figures({ cockpit, session }: { cockpit: Cockpit; session: Sessi
 }
 
 /** Sets the speed limit by slider, buttons or the keys [ and ]. The bar behind the slider is the speed. */
-function SpeedLimit({ cockpit, bar }: { cockpit: Cockpit; bar: React.RefObject<HTMLDivElement | null> }) {
-  const { preferences, plan } = cockpit
+function SpeedLimit(
+  props: Pick<Props, 'preferences' | 'fullSpeed'> & { bar: React.RefObject<HTMLDivElement | null> },
+) {
+  const { preferences, fullSpeed, bar } = props
   const limit = useStore(preferences.limit)
-  const text = limitText(limit, plan.fullSpeed)
+  const text = limitText(limit, fullSpeed)
   return (
     <div className={styles.limit}>
       <HudButton aria-label="Lower speed limit" hint="[" onClick={() => preferences.stepLimit(-1)}>
@@ -89,7 +99,7 @@ function SpeedLimit({ cockpit, bar }: { cockpit: Cockpit; bar: React.RefObject<H
           // The arrow keys drive again after the pointer has set the limit.
           onPointerUp={(event) => event.currentTarget.blur()}
         />
-        <span className={styles.limitText}>{limitOf(limit, plan.fullSpeed)}</span>
+        <span className={styles.limitText}>{limitOf(limit, fullSpeed)}</span>
       </div>
       <HudButton aria-label="Raise speed limit" hint="]" onClick={() => preferences.stepLimit(1)}>
         +

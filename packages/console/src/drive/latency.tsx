@@ -1,6 +1,6 @@
 import { dropTexts } from '@wheelhouse/protocol'
 import type { OperatorLink } from '@wheelhouse/sdk'
-import { useId, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { useStore } from '../ui/store.ts'
 import { useTicker } from '../ui/use-ticker.ts'
 import { latencyMs } from './figure-texts.ts'
@@ -22,10 +22,19 @@ const transportTexts: Record<OperatorLink['transport'], string> = {
 /** Shows the usual round trip of commands as one coloured figure, and on demand the details of the connection. */
 export function Latency({ operatorConnection }: { operatorConnection: OperatorConnection }) {
   useTicker(REFRESH_MS)
-  const [isOpen, setOpen] = useState(false)
   const isOnline = useStore(operatorConnection.link).phase === 'online'
-  const id = useId()
   const ms = isOnline ? operatorConnection.latencyStats.commandDelayMs() : undefined
+  return (
+    <LatencyFigure ms={ms}>
+      <Details operatorConnection={operatorConnection} />
+    </LatencyFigure>
+  )
+}
+
+/** Renders a latency, by colour good, fair or bad. Pressed, it shows its children. @param props.ms undefined while unknown */
+export function LatencyFigure({ ms, children }: { ms: number | undefined; children?: ReactNode }) {
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
   return (
     <>
       <button
@@ -41,7 +50,7 @@ export function Latency({ operatorConnection }: { operatorConnection: OperatorCo
         {ms === undefined ? '– ms' : latencyMs(ms)}
       </button>
       <div id={id} className={styles.details} hidden={!isOpen}>
-        {isOpen && <Details operatorConnection={operatorConnection} />}
+        {isOpen && children}
       </div>
     </>
   )

@@ -8,7 +8,7 @@ import type { SessionDetail } from '../session/session-query.ts'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import styles from './notices.module.css'
-import type { OperatorConnection } from './operator-connection.ts'
+import type { LinkView, OperatorConnection } from './operator-connection.ts'
 import { Ticker } from './ticker.tsx'
 
 interface Props {
@@ -21,10 +21,10 @@ interface Props {
 export const Notices = ({ cockpit, session, live }: Props) => (
   <>
     <div className={styles.middle}>
-      <LinkNotice operatorConnection={cockpit.operatorConnection} />
+      <Connection operatorConnection={cockpit.operatorConnection} />
       <PauseNotice operatorConnection={cockpit.operatorConnection} session={session} />
       {hasNoControls(cockpit) && (
-        <p className={styles.hint}>This robot declares no commands that the console can send.</p>
+        <Hint text="This robot declares no commands that the console can send." />
       )}
     </div>
     {newestExtension(live.events)?.status === 'pending' && (
@@ -49,21 +49,28 @@ function PauseNotice({ operatorConnection, session }: Pick<Props, 'session'> & L
   const state = useStore(operatorConnection.state)
   if (!isOnline || state === null) return null
   if (!state.robot_connected) {
-    return <p className={styles.hint}>The robot lost its connection. Resume when it is back online.</p>
+    return <Hint text="The robot lost its connection. Resume when it is back online." />
   }
   if (state.status !== 'PAUSED' || state.stop?.latched || session.control.stop) return null
-  return <p className={styles.hint}>Paused: press R to resume</p>
+  return <Hint text="Paused: press R to resume" />
 }
+
+/** Renders one line that says how to go on. */
+export const Hint = ({ text }: { text: string }) => <p className={styles.hint}>{text}</p>
 
 interface LinkProps {
   readonly operatorConnection: OperatorConnection
 }
 
-/** Explains a missing connection to the robot and offers to reconnect. */
-function LinkNotice({ operatorConnection }: LinkProps) {
-  const { phase, problem, end } = useStore(operatorConnection.link)
+const Connection = ({ operatorConnection }: LinkProps) => (
+  <LinkNotice link={useStore(operatorConnection.link)} onTakeOver={operatorConnection.takeOver} />
+)
+
+/** Explains a missing connection to the robot and offers to reconnect. Renders nothing while online. */
+export function LinkNotice({ link, onTakeOver }: { link: LinkView; onTakeOver: () => void }) {
+  const { phase, problem, end } = link
   if (phase === 'online') return null
-  if (phase === 'ended') return <Ended end={end} onTakeOver={operatorConnection.takeOver} />
+  if (phase === 'ended') return <Ended end={end} onTakeOver={onTakeOver} />
   const title = phase === 'connecting' ? 'Connecting to the robot' : 'Connection to the robot lost'
   return (
     <Alert color="orange.9" variant="outline" title={title} role="status" className={styles.notice}>

@@ -1,4 +1,3 @@
-import { Badge } from '@mantine/core'
 import { speedLimitText } from '@wheelhouse/protocol'
 import type { CongestionCause } from '@wheelhouse/sdk'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
@@ -7,15 +6,12 @@ import type { ReadAges } from '../live/freshness-sampler.ts'
 import { useConnection } from '../live/hooks.ts'
 import { useFreshness } from '../live/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import { LinkAnchor } from '../ui/links.tsx'
 import { useStore } from '../ui/store.ts'
 import { Battery } from './battery.tsx'
 import type { Cockpit } from './cockpit.ts'
-import { robotWord, robotWordColors } from './cockpit-state.ts'
+import { robotWord } from './cockpit-state.ts'
 import { Latency } from './latency.tsx'
-import type { LinkView } from './operator-connection.ts'
-import { Earnings, SessionTime } from './session-time.tsx'
-import styles from './top-bar.module.css'
+import { TopBarView, Warning } from './top-bar-view.tsx'
 
 interface Props {
   readonly cockpit: Cockpit
@@ -23,13 +19,6 @@ interface Props {
   /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly readAges: ReadAges
-}
-
-const linkTexts: Record<LinkView['phase'], string> = {
-  connecting: 'Connecting',
-  online: 'Connected',
-  offline: 'Reconnecting',
-  ended: 'Disconnected',
 }
 
 const congestionTexts: Record<CongestionCause, string> = {
@@ -48,41 +37,21 @@ export function TopBar({ cockpit, session, fetchedAtMs, readAges }: Props) {
     isStopped: session.control.stop !== null,
   })
   return (
-    <header className={styles.topBar}>
-      <LinkAnchor
-        to="/sessions/$sessionId"
-        params={{ sessionId: session.id }}
-        className={styles.back}
-        aria-label="Leave cockpit"
-        c="inherit"
-      >
-        ‹
-      </LinkAnchor>
-      <h1 className={styles.robotName}>{session.robot_name}</h1>
-      <section aria-label="Status" className={styles.status}>
-        <span className={styles.word} role="status">
-          <Badge color={robotWordColors[word]} variant="filled">
-            {word}
-          </Badge>
-        </span>
-        <span className={styles.link} role="status">
-          {linkTexts[link.phase]}
-        </span>
-        <Freshness readAges={readAges} />
-        <Latency operatorConnection={operatorConnection} />
-        <SessionTime session={session} />
-        <Earnings session={session} fetchedAtMs={fetchedAtMs} />
-        <Battery operatorConnection={operatorConnection} />
-        <Warnings cockpit={cockpit} />
-      </section>
-    </header>
+    <TopBarView
+      session={session}
+      fetchedAtMs={fetchedAtMs}
+      word={word}
+      linkPhase={link.phase}
+      freshness={<Freshness readAges={readAges} />}
+      latency={<Latency operatorConnection={operatorConnection} />}
+      battery={<Battery operatorConnection={operatorConnection} />}
+      warnings={<Warnings cockpit={cockpit} />}
+    />
   )
 }
 
 const Freshness = ({ readAges }: { readAges: ReadAges }) => (
-  <span className={styles.freshness}>
-    <FreshnessBadge freshness={useFreshness(readAges)} />
-  </span>
+  <FreshnessBadge freshness={useFreshness(readAges)} />
 )
 
 /** Shows what slows the robot down, and an outage of the hub. */
@@ -93,18 +62,10 @@ function Warnings({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
   const hub = useConnection()
   const rateText = maxRateHz === null ? '' : `, ${maxRateHz} commands a second`
   return (
-    <div className={styles.warnings} role="status">
-      {isOnline && limitText && (
-        <Badge color="orange.9" variant="filled">
-          {limitText}
-        </Badge>
-      )}
-      {isOnline && cause && (
-        <Badge color="orange.9" variant="filled">
-          {`${congestionTexts[cause]}${rateText}`}
-        </Badge>
-      )}
+    <>
+      {isOnline && limitText && <Warning text={limitText} />}
+      {isOnline && cause && <Warning text={`${congestionTexts[cause]}${rateText}`} />}
       {hub !== 'live' && <ConnectionBadge />}
-    </div>
+    </>
   )
 }

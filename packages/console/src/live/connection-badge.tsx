@@ -26,8 +26,16 @@ const shown: Record<HubConnectionState, Shown> = {
 }
 
 /** Shows whether the data on the screen is live. */
-export function ConnectionBadge() {
-  const [connection, isOutdated] = [useConnection(), useOutdated()]
+export const ConnectionBadge = () => (
+  <ConnectionBadgeView connection={useConnection()} isOutdated={useOutdated()} />
+)
+
+/** Renders the state of a connection. @param props.isOutdated whether nothing arrives although it is open */
+export function ConnectionBadgeView(props: {
+  readonly connection: HubConnectionState
+  readonly isOutdated: boolean
+}) {
+  const { connection, isOutdated } = props
   const { label, color, hint } = isOutdated && connection === 'live' ? outdated : shown[connection]
   return (
     <div role="status">

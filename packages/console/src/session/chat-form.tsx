@@ -1,10 +1,10 @@
 import { Button, Group, Textarea } from '@mantine/core'
 import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
-import type { SessionRoom } from '../live/session-room.ts'
+import type { Chat } from '../live/session-chat.ts'
 
 /** Renders a form for chat messages. Enter sends, Shift+Enter starts a new line. */
-export function ChatForm({ room }: { room: SessionRoom }) {
+export function ChatForm({ room }: { room: Pick<Chat, 'send' | 'typing'> }) {
   const [body, setBody] = useState('')
   const send = () => {
     if (body.trim() === '') return

@@ -2,22 +2,32 @@ import { Button, Group, Paper, ScrollArea, Stack, Text } from '@mantine/core'
 import { ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
 import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useMe } from '../auth/me.ts'
-import { type LiveSession, useConnection } from '../live/hooks.ts'
-import type { OutgoingMessage } from '../live/session-chat.ts'
-import type { SessionRoom } from '../live/session-room.ts'
+import { useConnection } from '../live/hooks.ts'
+import type { Chat, OutgoingMessage } from '../live/session-chat.ts'
+import type { LiveSessionState } from '../live/session-room.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { ChatForm } from './chat-form.tsx'
 
+interface Props {
+  /** The live state of the session, and the actions of its chat. */
+  readonly live: LiveSessionState & { readonly room: Chat }
+  readonly height?: number | string
+}
+
 /** Shows the chat of a session: messages, outgoing messages and typing participants. */
-export function ChatPanel({ live, height = 280 }: { live: LiveSession; height?: number | string }) {
-  const me = useMe()
-  const connection = useConnection()
+export const ChatPanel = (props: Props) => (
+  <ChatView {...props} meId={useMe().id} isConnected={useConnection() === 'live'} />
+)
+
+/** Renders a chat. @param props.meId the id of the user */
+export function ChatView(props: Props & { readonly meId: string; readonly isConnected: boolean }) {
+  const { live, height = 280, meId, isConnected } = props
   const { events, outgoing, typing, caughtUp, error, room } = live
   const messages = useMemo(() => events.filter(({ type }) => type === 'chat.message'), [events])
   const typingNames = typing
-    .filter(({ user_id }) => user_id !== me.id)
+    .filter(({ user_id }) => user_id !== meId)
     .map(({ display_name }) => display_name)
   if (error) return <Problem error={error} />
   return (
@@ -25,7 +35,7 @@ export function ChatPanel({ live, height = 280 }: { live: LiveSession; height?: 
       <Scroller length={messages.length + outgoing.length} height={height}>
         <Stack gap="xs" role="log" aria-label="Chat">
           {messages.map((event) => (
-            <Message key={event.seq} event={event} meId={me.id} />
+            <Message key={event.seq} event={event} meId={meId} />
           ))}
           {outgoing.map((message) => (
             <Outgoing key={message.clientMessageId} message={message} room={room} />
@@ -39,7 +49,7 @@ export function ChatPanel({ live, height = 280 }: { live: LiveSession; height?: 
           `${typingNames.join(', ')} ${typingNames.length > 1 ? 'are' : 'is'} typing…`}
       </Text>
       <ChatForm room={room} />
-      {connection !== 'live' && (
+      {!isConnected && (
         <Text size="xs" c="dimmed">
           No connection. Messages are sent when you are back online.
         </Text>
@@ -87,7 +97,7 @@ const Message = memo(({ event, meId }: { event: SessionLogEvent; meId: string })
 
 const phaseTexts = { sending: 'Sending…', sent: 'Sent', failed: 'Not sent' }
 
-const Outgoing = ({ message, room }: { message: OutgoingMessage; room: SessionRoom }) => (
+const Outgoing = ({ message, room }: { message: OutgoingMessage; room: Chat }) => (
   <Bubble own text={message.body}>
     {phaseTexts[message.phase]}
     {message.phase === 'failed' && (

@@ -10,8 +10,20 @@ import './stop-bar.css'
 /** Shows the stop button, which Escape triggers too, and the state of the stop. */
 export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string | undefined }) {
   const request = useStore(stop.state)
-  const connection = useConnection()
+  const isConnected = useConnection() === 'live'
   useStopKey(stop)
+  return <StopBarView request={request} inForce={inForce} isConnected={isConnected} onStop={stop.request} />
+}
+
+/** Renders the stop button and the state of the stop. */
+export function StopBarView(props: {
+  readonly request: StopRequestState
+  /** The description of the stop in force. */
+  readonly inForce: string | undefined
+  readonly isConnected: boolean
+  readonly onStop: () => void
+}) {
+  const { request, inForce, isConnected, onStop } = props
   return (
     <section className="stop-bar" aria-label="Remote stop">
       <Button
@@ -21,12 +33,12 @@ export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string 
         aria-keyshortcuts="Escape"
         aria-label="Stop the robot"
         data-testid="stop"
-        onClick={() => stop.request()}
+        onClick={onStop}
       >
         STOP
       </Button>
       <Text size="sm" role="alert" style={{ overflowWrap: 'anywhere' }}>
-        {textOf(request, inForce, connection === 'live')}
+        {textOf(request, inForce, isConnected)}
       </Text>
       <Text size="xs" c="dimmed" visibleFrom="sm">
         or <Kbd>Esc</Kbd>
