@@ -127,7 +127,10 @@ test('a tile shows whether its picture and its state can be trusted', async () =
   await world.connect(await world.robot(owner, { name: 'Silent', stream_url: '' }))
   const { page } = await browser.enter(owner, '/dashboard/live')
   const untilState = (name: string, state: 'LIVE' | 'BLIND') =>
-    tile(page, name).getByTestId('freshness').and(page.getByText(state, { exact: true })).waitFor()
+    tile(page, name)
+      .getByTestId('freshness')
+      .and(page.getByText(state, { exact: true }))
+      .waitFor()
   await untilState('Filmed', 'LIVE')
   await untilState('Unseen', 'LIVE')
 

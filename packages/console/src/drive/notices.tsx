@@ -23,9 +23,7 @@ export const Notices = ({ cockpit, session, live }: Props) => (
     <div className={styles.middle}>
       <Connection operatorConnection={cockpit.operatorConnection} />
       <PauseNotice operatorConnection={cockpit.operatorConnection} session={session} />
-      {hasNoControls(cockpit) && (
-        <Hint text="This robot declares no commands that the console can send." />
-      )}
+      {hasNoControls(cockpit) && <Hint text="This robot declares no commands that the console can send." />}
     </div>
     {newestExtension(live.events)?.status === 'pending' && (
       <div className={styles.low}>

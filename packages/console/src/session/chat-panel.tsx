@@ -26,9 +26,7 @@ export function ChatView(props: Props & { readonly meId: string; readonly isConn
   const { live, height = 280, meId, isConnected } = props
   const { events, outgoing, typing, caughtUp, error, room } = live
   const messages = useMemo(() => events.filter(({ type }) => type === 'chat.message'), [events])
-  const typingNames = typing
-    .filter(({ user_id }) => user_id !== meId)
-    .map(({ display_name }) => display_name)
+  const typingNames = typing.filter(({ user_id }) => user_id !== meId).map(({ display_name }) => display_name)
   if (error) return <Problem error={error} />
   return (
     <Stack gap="xs">

@@ -24,7 +24,8 @@ const browserClocks: Clocks = { monotonicMs: () => performance.now(), unixMs: ()
 export function createHeartbeatAge(first: string | null, clocks = browserClocks): HeartbeatAge {
   let newest = first
   // It may be long ago. Later ones arrive soon after they were sent, so that they need no clock of the platform.
-  let arrivedMs = clocks.monotonicMs() - (first === null ? 0 : Math.max(0, clocks.unixMs() - Date.parse(first)))
+  let arrivedMs =
+    clocks.monotonicMs() - (first === null ? 0 : Math.max(0, clocks.unixMs() - Date.parse(first)))
   return {
     note(at) {
       if (at === null || at === newest) return

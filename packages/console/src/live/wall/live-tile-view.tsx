@@ -70,7 +70,11 @@ function HeartbeatLine({ at }: { at: string | null }) {
   if (at === null) return <Text size="sm">No heartbeat</Text>
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))
   return (
-    <Text size="sm" className={seconds * 1_000 > LATE_HEARTBEAT_MS ? styles.late : undefined} data-testid="age">
+    <Text
+      size="sm"
+      className={seconds * 1_000 > LATE_HEARTBEAT_MS ? styles.late : undefined}
+      data-testid="age"
+    >
       {seconds < 60 ? `Heartbeat ${seconds} s ago` : <Time at={at} />}
     </Text>
   )
