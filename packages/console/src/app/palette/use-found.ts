@@ -51,6 +51,6 @@ function useOpen(): (result: SearchResult) => void {
     if (kind === 'own_robot') void navigate({ to: '/robots/$robotId', params: { robotId: id } })
     else if (kind === 'available_robot') void navigate({ to: '/available/$robotId', params: { robotId: id } })
     else if (kind === 'session') void navigate({ to: '/sessions/$sessionId', params: { sessionId: id } })
-    else void navigate({ to: '/admin/audit', search: { actor: id } })
+    else void navigate({ to: '/admin/users/$userId', params: { userId: id } })
   }
 }
