@@ -58,7 +58,7 @@ COPY tools/scripts/container-health.mjs tools/scripts/
 COPY examples/browser examples/browser
 COPY examples/node examples/node
 COPY examples/python examples/python
-# The MCP server serves these documents.
+# The MCP server and the guides at /docs serve these documents.
 COPY README.md ./
 COPY docs docs
 RUN install --directory --owner=node --group=node /data

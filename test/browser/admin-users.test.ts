@@ -35,6 +35,7 @@ test('an admin finds a person, revokes a certification, suspends the person with
 
   const page = await adminAt('/admin/users')
   await page.getByPlaceholder('Name, e-mail or id').fill('hamil')
+  await page.waitForURL(/search=hamil/)
   await page.getByRole('link', { name: 'Margaret Hamilton' }).click()
   await page.getByRole('heading', { name: 'Margaret Hamilton', exact: true }).waitFor()
   await expectAccessibleLayout(page, 'user')
@@ -88,6 +89,7 @@ test('the navigation leads an admin to all sessions and robots, which name their
   await page.getByRole('link', { name: 'Sessions', exact: true }).first().click()
   await page.waitForURL(/\/admin\/sessions/)
   await page.getByPlaceholder('Robot, person or id').fill(operator.name)
+  await page.waitForURL(/search=/)
   const row = page.getByRole('row', { name: /Zebra lifter/ })
   await row.getByRole('link', { name: operator.name }).waitFor()
   await row.getByRole('link', { name: client.name }).waitFor()

@@ -12,6 +12,12 @@ import type { Duplex } from 'node:stream'
 import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
 import pTimeout from 'p-timeout'
 import { errorCodeOf, errorHeader } from '../errors/errors.ts'
+import { pagePolicy, renderPage, template } from './html-page.ts'
+
+const STARTING_PAGE = renderPage({
+  title: 'Wheelhouse is starting',
+  body: template('<p class="lead">This page reloads itself in a moment.</p>')({}),
+})
 
 /** The time limit for receiving a complete request. Its headers have a shorter limit. */
 const REQUEST_LIMIT_MS = 30_000
@@ -63,16 +69,7 @@ export async function listen(host: string, port: number, variable: string): Prom
   const closeAfterResponse = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close')
   }
-  let handler: RequestListener = (_request, response) => {
-    response.writeHead(503, {
-      'Content-Type': 'application/json',
-      'Cache-Control': 'no-store',
-      'Retry-After': '1',
-      'X-Request-Id': randomUUID(),
-      ...errorHeader('not_ready'),
-    })
-    response.end('{"error":"The platform is starting. Retry shortly."}')
-  }
+  let handler: RequestListener = respondStarting
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
     isHubUpgrade(request) && server.listenerCount('upgrade') > 0
   const server = createServer({ ...options, shouldUpgradeCallback } as ServerOptions, (request, response) => {
@@ -112,6 +109,20 @@ export async function listen(host: string, port: number, variable: string): Prom
       clearInterval(idleTimer)
     },
   }
+}
+
+/** Responds to a request before the handler exists: with a page that reloads itself to browsers, with JSON to programs. */
+function respondStarting({ headers }: IncomingMessage, response: ServerResponse): void {
+  const wantsPage = headers.accept?.startsWith('text/html') ?? false
+  response.writeHead(503, {
+    'Content-Type': wantsPage ? 'text/html; charset=utf-8' : 'application/json',
+    'Cache-Control': 'no-store',
+    'Retry-After': '1',
+    'X-Request-Id': randomUUID(),
+    ...(wantsPage && { 'Content-Security-Policy': pagePolicy(), Refresh: '2', Vary: 'Accept' }),
+    ...errorHeader('not_ready'),
+  })
+  response.end(wantsPage ? STARTING_PAGE : '{"error":"The platform is starting. Retry shortly."}')
 }
 
 /** Returns whether the request target is valid. Reduces an absolute target, as proxies send it, to path and query. */

@@ -15,7 +15,7 @@ type Time = (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
 const asStored: Time = (timestamp) => timestamp
 
 /**
- * The time by which the indexes of the whole platform are sorted. It has the same order as the timestamp. With the
+ * Returns the time by which the indexes of the whole platform are sorted. It has the same order as the timestamp. With the
  * timestamp itself, PostgreSQL would use these indexes for the lists of single users, too, and read the rows of others.
  */
 export const platformTime: Time = (timestamp) => sql`(${timestamp} at time zone 'UTC')`

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listen } from '../../../src/core/http/listener.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
@@ -49,6 +50,23 @@ test('HEAD of a missing page has its headers and no body', async () => {
     'text/html; charset=utf-8',
     '',
   ])
+})
+
+test('a platform that is starting shows browsers a page that reloads itself, and programs JSON', async () => {
+  const listener = await listen('127.0.0.1', 0, 'PORT')
+  try {
+    const get = (accept: string) =>
+      fetch(`http://127.0.0.1:${listener.port}/dashboard`, { headers: { Accept: accept } })
+    const page = await get(BROWSER)
+    expect([page.status, page.headers.get('Refresh')]).toEqual([503, '2'])
+    expect(page.headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'/)
+    expect(await page.text()).toContain('<h1>Wheelhouse is starting</h1>')
+    const json = await get('*/*')
+    expect([json.status, json.headers.get('Wheelhouse-Error')]).toEqual([503, 'not_ready'])
+    expect(await json.json()).toEqual({ error: 'The platform is starting. Retry shortly.' })
+  } finally {
+    await listener.close(1_000)
+  }
 })
 
 /** Sends a request line that `fetch` would encode. */
