@@ -60,7 +60,7 @@ function compress(folder) {
   for (const name of readdirSync(folder).filter((file) => /\.(js|css|svg|json)$/.test(file))) {
     const content = readFileSync(join(folder, name))
     writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }))
   }
 }

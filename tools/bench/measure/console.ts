@@ -126,7 +126,7 @@ function rowsOf({ readings, seconds, mainThreadSeconds }: Driven): Row[] {
     },
     { what: 'main thread', measured: `${figure((mainThreadSeconds / seconds) * 100)} % busy` },
     {
-      what: 'script of the first view, gzip',
+      what: 'script of the first view, Brotli',
       measured: `${figure(firstView / 1_000)} kB`,
       goal: `< ${FIRST_VIEW_LIMIT_BYTES / 1_000} kB`,
       met: firstView < FIRST_VIEW_LIMIT_BYTES,

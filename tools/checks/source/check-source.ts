@@ -5,6 +5,7 @@ import { checkProse } from '../prose/check-prose.ts'
 import { checkTableWriters } from '../tables/check-table-writers.ts'
 import { checkLiterals } from './check-literals.ts'
 import { checkOutsidePaths, checkProduct, checkSyntax } from './check-product.ts'
+import { checkTexts } from './check-texts.ts'
 import { checkTypeNames } from './check-type-names.ts'
 import type { Repository } from './repository.ts'
 
@@ -19,4 +20,5 @@ export const sourceChecks: Readonly<Record<string, (repository: Repository) => F
   literals: checkLiterals,
   product: checkProduct,
   paths: checkOutsidePaths,
+  texts: checkTexts,
 }

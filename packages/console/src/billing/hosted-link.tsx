@@ -1,4 +1,5 @@
 import { Anchor } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { webAddress } from '../ui/web-address.ts'
 import { monthName } from './invoice-status.tsx'
 import type { Invoice } from './use-invoices.ts'
@@ -7,16 +8,17 @@ import type { Invoice } from './use-invoices.ts'
 export function HostedLink({ invoice }: { invoice: Invoice }) {
   const address = invoice.hosted_url === null ? undefined : webAddress(invoice.hosted_url)
   if (!address) return null
-  const label = invoice.status === 'OPEN' || invoice.status === 'FAILED' ? 'View and pay' : 'View'
+  const isUnpaid = invoice.status === 'OPEN' || invoice.status === 'FAILED'
+  const month = monthName(invoice.month)
   return (
     <Anchor
       href={address}
       target="_blank"
       rel="noopener noreferrer"
       data-no-print
-      aria-label={`${label}: ${monthName(invoice.month)}, in a new tab`}
+      aria-label={t(isUnpaid ? 'billing.hostedLink.payLabel' : 'billing.hostedLink.viewLabel', { month })}
     >
-      {label}
+      {t(isUnpaid ? 'billing.hostedLink.pay' : 'billing.hostedLink.view')}
     </Anchor>
   )
 }

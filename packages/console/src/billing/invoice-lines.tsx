@@ -1,4 +1,5 @@
 import { Table, Text } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { dateTime, duration, money } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
@@ -7,8 +8,10 @@ import type { Invoice, InvoiceLine } from './use-invoices.ts'
 /** Returns seconds as `2 min 10 s`, or an empty string for 0. */
 function seconds(count: number): string {
   if (count === 0) return ''
-  const minutes = Math.floor(count / 60)
-  return [minutes > 0 && `${minutes} min`, count % 60 > 0 && `${count % 60} s`].filter(Boolean).join(' ')
+  const [minutes, rest] = [Math.floor(count / 60), count % 60]
+  if (minutes === 0) return t('billing.lines.seconds', { seconds: rest })
+  if (rest === 0) return t('billing.lines.minutes', { minutes })
+  return t('billing.lines.minutesAndSeconds', { minutes, seconds: rest })
 }
 
 const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
@@ -18,9 +21,18 @@ const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_se
 export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
   <>
     <DataTable
-      label="Invoice lines"
+      label={t('billing.lines.label')}
       minWidth={760}
-      columns={['Session', 'Robot', 'Operator', 'Minutes', 'Paused', 'Robot offline', 'Per minute', 'Amount']}
+      columns={[
+        t('billing.lines.session'),
+        t('billing.lines.robot'),
+        t('billing.lines.operator'),
+        t('billing.lines.minutesColumn'),
+        t('billing.lines.paused'),
+        t('billing.lines.offline'),
+        t('billing.lines.perMinute'),
+        t('billing.lines.amount'),
+      ]}
       foot={<Sums invoice={invoice} lines={lines} />}
     >
       {lines.map((line) => (
@@ -41,8 +53,7 @@ export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: read
       ))}
     </DataTable>
     <Text size="sm" c="dimmed">
-      Each started minute of control is charged ({duration(invoice.minutes)} in total). Pauses and time with
-      the robot offline are free.
+      {t('billing.lines.rule', { time: duration(invoice.minutes) })}
     </Text>
   </>
 )
@@ -53,7 +64,7 @@ function Sums({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLin
   return (
     <Table.Tr>
       <Table.Th scope="row" colSpan={3}>
-        {invoice.session_count === 1 ? '1 session' : `${invoice.session_count} sessions`}
+        {t('billing.lines.sessions', { count: invoice.session_count })}
       </Table.Th>
       <Table.Td fw={600}>{invoice.minutes}</Table.Td>
       <Table.Td>{all && seconds(sum(lines, 'paused_seconds'))}</Table.Td>

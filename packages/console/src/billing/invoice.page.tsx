@@ -1,6 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
+import { t } from '../texts/texts.ts'
 import { dateTime } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { MoreButton } from '../ui/more-button.tsx'
@@ -17,15 +18,23 @@ export function InvoicePage() {
   const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' })
   const query = useInvoice(invoiceId)
   return (
-    <ResourcePage query={query} kind="Invoice" back={<LinkButton to="/invoices">All invoices</LinkButton>}>
+    <ResourcePage
+      query={query}
+      kind={t('billing.invoice.kind')}
+      back={<LinkButton to="/invoices">{t('billing.invoice.all')}</LinkButton>}
+    >
       {({ pages }) => {
         const invoice = pages.at(-1)
         if (!invoice) return null
         const lines = pages.flatMap((page) => page.lines)
         return (
           <Page
-            title={`Invoice for ${monthName(invoice.month)}`}
-            description={invoice.issued_at ? `Issued on ${dateTime(invoice.issued_at)}` : 'Not issued yet'}
+            title={t('billing.invoice.title', { month: monthName(invoice.month) })}
+            description={
+              invoice.issued_at
+                ? t('billing.invoice.issued', { date: dateTime(invoice.issued_at) })
+                : t('billing.invoice.notIssued')
+            }
             actions={<Actions complete={!query.hasNextPage} />}
           >
             <Group>
@@ -33,10 +42,12 @@ export function InvoicePage() {
               <Text>{meaningOf(invoice)}</Text>
               <HostedLink invoice={invoice} />
             </Group>
-            {invoice.billing_name && <Text>For {billedTo(invoice)}</Text>}
+            {invoice.billing_name && (
+              <Text>{t('billing.invoice.billedTo', { recipient: billedTo(invoice) })}</Text>
+            )}
             <InvoiceLines invoice={invoice} lines={lines} />
             <MoreButton query={query}>
-              More lines ({lines.length} of {invoice.session_count})
+              {t('billing.invoice.moreLines', { loaded: lines.length, total: invoice.session_count })}
             </MoreButton>
           </Page>
         )
@@ -52,15 +63,15 @@ const billedTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['In
 const Actions = ({ complete }: { complete: boolean }) => (
   <Group data-no-print>
     <LinkButton to="/invoices" variant="default">
-      All invoices
+      {t('billing.invoice.all')}
     </LinkButton>
     {/* A partial invoice on paper looks complete. */}
     <Button
       onClick={() => window.print()}
       disabled={!complete}
-      title={complete ? undefined : 'Load all lines first'}
+      title={complete ? undefined : t('billing.invoice.loadFirst')}
     >
-      Print
+      {t('billing.invoice.print')}
     </Button>
   </Group>
 )

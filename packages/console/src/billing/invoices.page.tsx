@@ -1,5 +1,6 @@
 import { Table, Text } from '@mantine/core'
 import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { duration, money } from '../ui/format.ts'
@@ -15,11 +16,11 @@ import { type Invoice, useInvoices } from './use-invoices.ts'
 
 /** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
-  <Page title="Invoices" description="Monthly invoices (UTC)">
+  <Page title={t('billing.invoices.title')} description={t('billing.invoices.description')}>
     <QueryView
       query={useInvoices()}
       isEmpty={({ invoices }) => invoices.length === 0}
-      empty={<Empty title="No invoices yet">You get the first one after a month with sessions.</Empty>}
+      empty={<Empty title={t('billing.invoices.emptyTitle')}>{t('billing.invoices.emptyText')}</Empty>}
     >
       {({ invoices }) => (
         <>
@@ -28,17 +29,14 @@ export const InvoicesPage = () => (
         </>
       )}
     </QueryView>
-    <Section title="Payment method">
+    <Section title={t('billing.invoices.paymentMethod')}>
       <PaymentSetup />
     </Section>
-    <Section title="Prices">
+    <Section title={t('billing.invoices.prices')}>
       <Prices />
     </Section>
-    <Section title="Company data">
-      <Text maw={640}>
-        The payment provider receives your company name and e-mail once, when your account there is created.
-        Change them on the provider’s page afterwards.
-      </Text>
+    <Section title={t('billing.invoices.companyData')}>
+      <Text maw={640}>{t('billing.invoices.companyNote')}</Text>
       <ClientProfileForm />
     </Section>
   </Page>
@@ -52,13 +50,13 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
       .reduce((cents, { total_cents }) => cents + total_cents, 0)
   return (
     <DescriptionList cols={{ base: 1, xs: 3 }}>
-      <DescriptionItem label="Total" size="lg">
+      <DescriptionItem label={t('billing.invoices.total')} size="lg">
         {money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID'))}
       </DescriptionItem>
-      <DescriptionItem label="Paid" size="lg">
+      <DescriptionItem label={t('billing.invoices.paid')} size="lg">
         {money(sum('PAID'))}
       </DescriptionItem>
-      <DescriptionItem label="Unpaid" size="lg">
+      <DescriptionItem label={t('billing.invoices.unpaid')} size="lg">
         {money(sum('OPEN', 'FAILED'))}
       </DescriptionItem>
     </DescriptionList>
@@ -67,9 +65,16 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
 
 const InvoiceTable = ({ invoices }: { invoices: readonly Invoice[] }) => (
   <DataTable
-    label="Invoices"
+    label={t('billing.invoices.title')}
     minWidth={620}
-    columns={['Month', 'Status', 'Sessions', 'Time', 'Amount', 'Provider']}
+    columns={[
+      t('billing.invoices.month'),
+      t('billing.invoices.status'),
+      t('billing.invoices.sessions'),
+      t('billing.invoices.time'),
+      t('billing.invoices.amount'),
+      t('billing.invoices.provider'),
+    ]}
   >
     {invoices.map((invoice) => (
       <Row key={invoice.id} invoice={invoice} />

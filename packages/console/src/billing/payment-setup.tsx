@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { useClientProfile } from './use-client-profile.ts'
@@ -24,18 +25,14 @@ export function PaymentSetup() {
     <QueryView query={profile}>
       {({ billing_ready }) => (
         <Stack>
-          <Text maw={640}>
-            {billing_ready
-              ? 'A payment method is saved. Monthly invoices are charged automatically.'
-              : 'No payment method saved. Monthly invoices are sent by e-mail and due within 14 days.'}
-          </Text>
+          <Text maw={640}>{t(billing_ready ? 'billing.payment.saved' : 'billing.payment.missing')}</Text>
           <Text size="sm" c="dimmed" maw={640}>
-            The payment provider stores cards and bank accounts. This platform never sees them.
+            {t('billing.payment.privacy')}
           </Text>
           <Problem error={portal.error} />
           <Group>
             <Button onClick={() => portal.mutate()} loading={portal.isPending || portal.isSuccess}>
-              {billing_ready ? 'Change payment method' : 'Add payment method'}
+              {t(billing_ready ? 'billing.payment.change' : 'billing.payment.add')}
             </Button>
           </Group>
         </Stack>
@@ -48,10 +45,7 @@ export function PaymentSetup() {
 const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
 const NotSetUp = () => (
-  <Alert variant="default" title="Payments are not set up on this platform" role="status">
-    <Text size="sm">
-      Nothing is charged here. Sessions still appear on invoices. Ask the administrator of this platform how
-      to pay them.
-    </Text>
+  <Alert variant="default" title={t('billing.payment.offTitle')} role="status">
+    <Text size="sm">{t('billing.payment.offText')}</Text>
   </Alert>
 )

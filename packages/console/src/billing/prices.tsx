@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { money } from '../ui/format.ts'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -16,17 +17,17 @@ export function Prices() {
   })
   return (
     <Stack>
-      <Text maw={640}>
-        You pay for each started minute of control. Pauses and time with the robot offline are free. If you
-        have a custom rate, your invoice lines show it.
-      </Text>
+      <Text maw={640}>{t('billing.prices.note')}</Text>
       <QueryView
         query={query}
         isEmpty={({ plans }) => plans.length === 0}
-        empty={<Empty title="No public price list" />}
+        empty={<Empty title={t('billing.prices.emptyTitle')} />}
       >
         {({ plans, currency }) => (
-          <DataTable label="Prices" columns={['Plan', 'Per minute']}>
+          <DataTable
+            label={t('billing.prices.label')}
+            columns={[t('billing.prices.plan'), t('billing.prices.perMinute')]}
+          >
             {plans.map((plan) => (
               <Table.Tr key={plan.id}>
                 <Table.Td>

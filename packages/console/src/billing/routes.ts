@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
 import { IconReceipt } from '../ui/icons.tsx'
 
 const getParentRoute = () => shellRoute
@@ -21,8 +22,8 @@ export const billingRoutes = [
 export const billingNavigation: readonly NavigationEntry[] = [
   {
     to: '/invoices',
-    label: 'Invoices',
-    description: 'Monthly invoices and payment.',
+    label: t('billing.navigation.label'),
+    description: t('billing.navigation.description'),
     icon: IconReceipt,
     role: 'client',
   },

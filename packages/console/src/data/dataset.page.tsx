@@ -1,5 +1,6 @@
 import { Anchor, Badge, Code, Table } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
@@ -17,25 +18,26 @@ export function DatasetPage() {
   const query = useEpisodes(datasetId)
   return (
     <Page
-      title={dataset ? `Episodes of ${dataset.robot_name}` : 'Episodes'}
+      title={dataset ? t('data.dataset.titleOf', { robot: dataset.robot_name }) : t('data.dataset.title')}
       description={
-        dataset && `${dataset.episode_count.toLocaleString()} episodes, ${dataSize(dataset.size_mb)} in total`
+        dataset &&
+        t('data.dataset.summary', { episodes: dataset.episode_count, size: dataSize(dataset.size_mb) })
       }
       actions={
         <LinkButton to="/datasets" variant="default">
-          All datasets
+          {t('data.dataset.all')}
         </LinkButton>
       }
     >
       <QueryView
         query={query}
         isEmpty={(episodes) => episodes.length === 0}
-        empty={<Empty title="No episodes" />}
+        empty={<Empty title={t('data.dataset.emptyTitle')} />}
       >
         {(episodes) => (
           <>
             <EpisodeTable episodes={episodes} />
-            <MoreButton query={query}>Older episodes</MoreButton>
+            <MoreButton query={query}>{t('data.dataset.older')}</MoreButton>
           </>
         )}
       </QueryView>
@@ -45,9 +47,16 @@ export function DatasetPage() {
 
 const EpisodeTable = ({ episodes }: { episodes: readonly Episode[] }) => (
   <DataTable
-    label="Episodes"
+    label={t('data.dataset.label')}
     minWidth={680}
-    columns={['Episode', 'Started', 'Length', 'Size', 'Outcome', 'File']}
+    columns={[
+      t('data.dataset.episode'),
+      t('data.dataset.started'),
+      t('data.dataset.length'),
+      t('data.dataset.size'),
+      t('data.dataset.outcome'),
+      t('data.dataset.file'),
+    ]}
   >
     {episodes.map((episode) => (
       <Row key={episode.id} episode={episode} />
@@ -79,13 +88,17 @@ function length({ started_at, ended_at }: Episode): string {
 }
 
 function Outcome({ success }: { success: boolean | null }) {
-  if (success === null) return 'unknown'
-  return success ? <Badge color="teal.9">Success</Badge> : <Badge color="orange.9">Failure</Badge>
+  if (success === null) return t('data.dataset.unknown')
+  return success ? (
+    <Badge color="teal.9">{t('data.dataset.success')}</Badge>
+  ) : (
+    <Badge color="orange.9">{t('data.dataset.failure')}</Badge>
+  )
 }
 
 /** Links to the file that the robot reported, if its address is a web address. */
 function Recording({ uri }: { uri: string | null }) {
-  if (uri === null) return 'none'
+  if (uri === null) return t('data.dataset.noFile')
   const address = webAddress(uri)
   if (!address) return <Code style={{ overflowWrap: 'anywhere' }}>{uri}</Code>
   return (

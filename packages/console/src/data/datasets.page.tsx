@@ -1,4 +1,5 @@
 import { Table, Text } from '@mantine/core'
+import { language, t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
@@ -9,11 +10,11 @@ import { type Dataset, useDatasets } from './use-datasets.ts'
 
 /** Lists the datasets of the owner's robots. */
 export const DatasetsPage = () => (
-  <Page title="Datasets" description="Recordings by robot">
+  <Page title={t('data.datasets.title')} description={t('data.datasets.description')}>
     <QueryView
       query={useDatasets()}
       isEmpty={({ datasets }) => datasets.length === 0}
-      empty={<Empty title="No recordings yet">Episodes that your robots report appear here.</Empty>}
+      empty={<Empty title={t('data.datasets.emptyTitle')}>{t('data.datasets.emptyText')}</Empty>}
     >
       {({ datasets }) => <DatasetTable datasets={datasets} />}
     </QueryView>
@@ -21,7 +22,16 @@ export const DatasetsPage = () => (
 )
 
 const DatasetTable = ({ datasets }: { datasets: readonly Dataset[] }) => (
-  <DataTable label="Datasets" minWidth={520} columns={['Robot', 'Episodes', 'Size', 'Last added']}>
+  <DataTable
+    label={t('data.datasets.label')}
+    minWidth={520}
+    columns={[
+      t('data.datasets.robot'),
+      t('data.datasets.episodes'),
+      t('data.datasets.size'),
+      t('data.datasets.lastAdded'),
+    ]}
+  >
     {datasets.map((dataset) => (
       <Table.Tr key={dataset.id}>
         <Table.Td>
@@ -32,7 +42,7 @@ const DatasetTable = ({ datasets }: { datasets: readonly Dataset[] }) => (
             {dataset.robot_type}
           </Text>
         </Table.Td>
-        <Table.Td>{dataset.episode_count.toLocaleString()}</Table.Td>
+        <Table.Td>{dataset.episode_count.toLocaleString(language)}</Table.Td>
         <Table.Td>{dataSize(dataset.size_mb)}</Table.Td>
         <Table.Td>
           <Time at={dataset.updated_at} />

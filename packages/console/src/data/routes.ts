@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
 import { IconDatabase } from '../ui/icons.tsx'
 
 const getParentRoute = () => shellRoute
@@ -21,8 +22,8 @@ export const dataRoutes = [
 export const dataNavigation: readonly NavigationEntry[] = [
   {
     to: '/datasets',
-    label: 'Datasets',
-    description: 'Recordings by robot.',
+    label: t('data.navigation.label'),
+    description: t('data.navigation.description'),
     icon: IconDatabase,
     role: 'client',
   },

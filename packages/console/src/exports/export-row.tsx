@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { dataSize } from '../ui/format.ts'
 import { Time } from '../ui/time.tsx'
@@ -14,11 +16,11 @@ const BYTES_PER_MB = 1_000_000
 const EXPIRY_CHECK_MS = 20_000
 
 const states = {
-  PENDING: ['Waiting', 'blue.8'],
-  RUNNING: ['Running', 'blue.8'],
-  READY: ['Ready', 'teal.9'],
-  FAILED: ['Failed', 'red.9'],
-  EXPIRED: ['Expired', 'gray.7'],
+  PENDING: [t('exports.states.pending'), 'blue.8'],
+  RUNNING: [t('exports.states.running'), 'blue.8'],
+  READY: [t('exports.states.ready'), 'teal.9'],
+  FAILED: [t('exports.states.failed'), 'red.9'],
+  EXPIRED: [t('exports.states.expired'), 'gray.7'],
 } as const
 
 interface Props {
@@ -31,7 +33,8 @@ interface Props {
 /** Shows an export with its progress and its actions. */
 export function ExportRow({ stored, selected, onRemoved }: Props) {
   useTicker(EXPIRY_CHECK_MS)
-  const { id, format, status, created_at, expires_at, error } = stored
+  const { id, status, created_at, expires_at, error } = stored
+  const format = stored.format.toUpperCase()
   const expired = Date.parse(expires_at) <= Date.now()
   const [label, color] = states[expired ? 'EXPIRED' : status]
   const heading = `export-${id}`
@@ -48,7 +51,7 @@ export function ExportRow({ stored, selected, onRemoved }: Props) {
         <Stack gap={4} miw={0} flex="1 1 240px">
           <Group gap="xs">
             <Text fw={600} id={heading}>
-              {format.toUpperCase()} export
+              {t('exports.row.name', { format })}
             </Text>
             <Badge color={color} variant="filled" style={{ flexShrink: 0 }}>
               {label}
@@ -64,9 +67,10 @@ export function ExportRow({ stored, selected, onRemoved }: Props) {
           )}
           <Size stored={stored} />
           <Text size="sm" c="dimmed">
-            Created <Time at={created_at} />
-            {', '}
-            {expired ? 'expired' : 'expires'} <Time at={expires_at} />
+            {textParts(expired ? 'exports.row.createdExpired' : 'exports.row.created', {
+              created: <Time at={created_at} />,
+              expires: <Time at={expires_at} />,
+            })}
           </Text>
         </Stack>
         <Group gap="xs">
@@ -76,9 +80,9 @@ export function ExportRow({ stored, selected, onRemoved }: Props) {
               href={`/api/session-exports/${id}/download`}
               download
               size="xs"
-              aria-label={`Download: ${format.toUpperCase()} export`}
+              aria-label={t('exports.row.downloadLabel', { format })}
             >
-              Download
+              {t('exports.row.download')}
             </Button>
           )}
           <RemoveButton stored={stored} onRemoved={onRemoved} />
@@ -90,21 +94,16 @@ export function ExportRow({ stored, selected, onRemoved }: Props) {
 
 /** Shows the rows and the size, with a progress bar until the export is finished. */
 function Size({ stored }: { stored: StoredExport }) {
-  const { format, rows, total_rows, bytes } = stored
+  const { rows, total_rows: total, bytes } = stored
+  const format = stored.format.toUpperCase()
   const size = dataSize(bytes / BYTES_PER_MB)
   if (!isUnfinished(stored)) {
-    return (
-      <Text size="sm">
-        {rows.toLocaleString()} sessions, {size}
-      </Text>
-    )
+    return <Text size="sm">{t('exports.row.size', { rows, size })}</Text>
   }
   return (
     <>
-      <Progress value={percentOf(stored)} aria-label={`Progress of the ${format.toUpperCase()} export`} />
-      <Text size="sm">
-        {rows.toLocaleString()} of {total_rows.toLocaleString()} sessions, {size} so far
-      </Text>
+      <Progress value={percentOf(stored)} aria-label={t('exports.row.progressLabel', { format })} />
+      <Text size="sm">{t('exports.row.progress', { rows, total, size })}</Text>
     </>
   )
 }
@@ -123,25 +122,22 @@ function Filter({ filter }: Pick<StoredExport, 'filter'>) {
 function RemoveButton({ stored, onRemoved }: Omit<Props, 'selected'>) {
   const remove = useRemoveExport(stored.id)
   const running = isUnfinished(stored)
-  const action = running ? 'Cancel' : 'Remove'
-  const name = `${stored.format.toUpperCase()} export`
+  const format = stored.format.toUpperCase()
   return (
     <ConfirmButton
       size="xs"
       variant="default"
-      question={`${action} the ${name}?`}
-      consequence={
-        running ? 'The sessions written so far are deleted.' : 'Its file is deleted at the platform.'
-      }
-      confirmLabel={`${action} export`}
-      dismissLabel="Keep"
+      question={t(running ? 'exports.cancel.question' : 'exports.remove.question', { format })}
+      consequence={t(running ? 'exports.cancel.consequence' : 'exports.remove.consequence')}
+      confirmLabel={t(running ? 'exports.cancel.confirm' : 'exports.remove.confirm')}
+      dismissLabel={t('exports.remove.keep')}
       onConfirm={async () => {
         await remove.mutateAsync()
         onRemoved()
       }}
-      aria-label={`${action}: ${name}`}
+      aria-label={t(running ? 'exports.cancel.label' : 'exports.remove.label', { format })}
     >
-      {action}
+      {t(running ? 'exports.cancel.button' : 'exports.remove.button')}
     </ConfirmButton>
   )
 }

@@ -1,6 +1,7 @@
 import { Alert, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef } from 'react'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -19,27 +20,27 @@ export function ExportsPage() {
   }
   return (
     <Page
-      title="Exports"
-      description="Large exports of sessions run in the background. A finished one can be downloaded for 24 hours."
+      title={t('exports.page.title')}
+      description={t('exports.page.description')}
       actions={
         <LinkButton to="/sessions" variant="default">
-          Sessions
+          {t('exports.page.sessions')}
         </LinkButton>
       }
     >
       {missing && (
-        <Alert variant="outline" color="gray" title="Export not found">
-          <Text size="sm">It has expired or was removed. You can export the sessions again.</Text>
+        <Alert variant="outline" color="gray" title={t('exports.page.missingTitle')}>
+          <Text size="sm">{t('exports.page.missingText')}</Text>
         </Alert>
       )}
       <Announcements exports={query.data ?? []} />
       <QueryView
         query={query}
         isEmpty={(exports) => exports.length === 0}
-        empty={<Empty title="No exports">An export of more than 10,000 sessions appears here.</Empty>}
+        empty={<Empty title={t('exports.page.emptyTitle')}>{t('exports.page.emptyText')}</Empty>}
       >
         {(exports) => (
-          <Stack component="ul" gap="xs" p={0} m={0} aria-label="Exports">
+          <Stack component="ul" gap="xs" p={0} m={0} aria-label={t('exports.page.label')}>
             {exports.map((stored) => (
               <ExportRow
                 key={stored.id}

@@ -1,5 +1,6 @@
 import { robotStatusTexts, sessionStatusTexts } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
+import { language } from '../texts/texts.ts'
 
 type Stats = Schemas['ClientStats']
 
@@ -20,6 +21,6 @@ export const sessionStatuses: readonly (readonly [keyof Stats['sessions_by_statu
 
 /** Returns `2026-10` as "Oct 2026". */
 export const monthLabel = (month: string): string =>
-  new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' }).format(
+  new Intl.DateTimeFormat(language, { month: 'short', year: 'numeric', timeZone: 'UTC' }).format(
     new Date(`${month}-01T00:00:00Z`),
   )

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
 import { IconChartBar } from '../ui/icons.tsx'
 
 export const statisticsRoutes = [
@@ -14,8 +15,8 @@ export const statisticsRoutes = [
 export const statisticsNavigation: readonly NavigationEntry[] = [
   {
     to: '/statistics',
-    label: 'Statistics',
-    description: 'Your robots, sessions and spending.',
+    label: t('statistics.navigation.label'),
+    description: t('statistics.navigation.description'),
     icon: IconChartBar,
     role: 'client',
   },

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { language, t } from '../texts/texts.ts'
 import { Chart } from '../ui/chart.tsx'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { dataSize, duration, money } from '../ui/format.ts'
@@ -20,7 +21,7 @@ export function StatisticsPage() {
     queryFn: () => answerOf(rest.GET('/api/client/stats')),
   })
   return (
-    <Page title="Statistics" description="Your robots, sessions and spending. Months are in UTC.">
+    <Page title={t('statistics.page.title')} description={t('statistics.page.description')}>
       <QueryView query={query}>
         {(stats) => (
           <>
@@ -29,16 +30,16 @@ export function StatisticsPage() {
               <Months stats={stats} />
               <DriveTime stats={stats} />
               <Counts
-                title="Robots now"
+                title={t('statistics.page.robotsNow')}
                 counts={stats.robots_by_status}
                 labels={robotStatuses}
-                unit="Robots"
+                unit={t('statistics.page.robots')}
               />
               <Counts
-                title="Sessions"
+                title={t('statistics.page.sessions')}
                 counts={stats.sessions_by_status}
                 labels={sessionStatuses}
-                unit="Sessions"
+                unit={t('statistics.page.sessions')}
               />
             </SimpleGrid>
           </>
@@ -50,41 +51,43 @@ export function StatisticsPage() {
 
 const Headline = ({ stats }: { stats: Stats }) => (
   <DescriptionList cols={{ base: 2, sm: 3, lg: 6 }}>
-    <DescriptionItem size="xl" label="Spent this month">
+    <DescriptionItem size="xl" label={t('statistics.headline.spentThisMonth')}>
       {money(stats.spend_this_month_cents)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Total spent">
+    <DescriptionItem size="xl" label={t('statistics.headline.totalSpent')}>
       {money(stats.spend_total_cents)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Drive time">
+    <DescriptionItem size="xl" label={t('statistics.headline.driveTime')}>
       {duration(stats.minutes)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Episodes">
-      {stats.episodes_collected.toLocaleString()}
+    <DescriptionItem size="xl" label={t('statistics.headline.episodes')}>
+      {stats.episodes_collected.toLocaleString(language)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Data">
+    <DescriptionItem size="xl" label={t('statistics.headline.data')}>
       {dataSize(stats.data_collected_mb)}
     </DescriptionItem>
-    <DescriptionItem size="xl" label="Average rating">
-      {stats.average_rating === null ? 'none yet' : `${stats.average_rating} of 5`}
+    <DescriptionItem size="xl" label={t('statistics.headline.averageRating')}>
+      {stats.average_rating === null
+        ? t('statistics.headline.noRating')
+        : t('statistics.headline.rating', { rating: stats.average_rating })}
     </DescriptionItem>
   </DescriptionList>
 )
 
 const Months = ({ stats: { months } }: { stats: Stats }) => (
   <Chart
-    title="Spending by month"
+    title={t('statistics.months.spending')}
     rows={months.map((entry) => ({ label: monthLabel(entry.month), value: entry.spend_cents / 100 }))}
-    unit="Spent"
+    unit={t('statistics.months.spent')}
     format={(value) => money(value * 100)}
   />
 )
 
 const DriveTime = ({ stats: { months } }: { stats: Stats }) => (
   <Chart
-    title="Drive time by month"
+    title={t('statistics.months.driveTime')}
     rows={months.map((entry) => ({ label: monthLabel(entry.month), value: entry.minutes }))}
-    unit="Time"
+    unit={t('statistics.months.time')}
     format={duration}
   />
 )
@@ -102,7 +105,7 @@ function Counts<S extends string>(props: {
       title={title}
       rows={labels.map(([status, label]) => ({ label, value: counts[status] }))}
       unit={unit}
-      format={(value) => value.toLocaleString()}
+      format={(value) => value.toLocaleString(language)}
     />
   )
 }

@@ -1,0 +1,136 @@
+import type { Finding } from '../finding.ts'
+import type { Repository } from './repository.ts'
+import { cooked, type Node, nameOf, nodesIn, type SourceFile, stringOf, walk } from './source-file.ts'
+
+const CONSOLE = 'packages/console/src'
+const CATALOGUE = `${CONSOLE}/texts/en.json`
+
+/** Folders of the console whose texts are all in the catalogue. The list grows until it covers the console. */
+const CONVERTED = ['billing', 'data', 'exports', 'statistics'].map((name) => `${CONSOLE}/${name}`)
+
+/** Attributes and properties that users read. */
+const TEXT_NAMES =
+  /^(?:aria-label|title|label|description|placeholder|alt|note|question|consequence|\w+Label)$/
+/** Attributes whose words are names of HTML or CSS. */
+const CODE_NAMES = /^(?:rel|className|class|style|sandbox|allow)$/
+/** Several words, or one word with a capital, as opposed to names in the code. */
+const READS_LIKE_A_TEXT = /\p{L}[,.:;!?…]? \p{L}|^\p{Lu}\p{Ll}+[.:!?…]?$/u
+const HAS_LETTERS = /\p{L}/u
+/** Operands of comparisons and messages of internal errors are no texts. */
+const INTERNAL = new Set(['BinaryExpression', 'NewExpression', 'ImportDeclaration', 'TSLiteralType'])
+
+/** Finds texts of the console outside the catalogue, and keys and placeholders that do not match the catalogue. */
+export function checkTexts(repository: Repository): Finding[] {
+  const outside = repository
+    .sources(...CONVERTED)
+    .filter(({ path }) => !path.endsWith('.test.ts'))
+    .flatMap(textsOutside)
+  return repository.paths.includes(CATALOGUE) ? [...outside, ...checkCatalogue(repository)] : outside
+}
+
+function textsOutside(source: SourceFile): Finding[] {
+  const findings: Finding[] = []
+  walk(source.program, (node, parent) => {
+    const text = textOf(node)
+    if (text === undefined || !isShown(text, node, parent)) return
+    findings.push({
+      file: source.path,
+      line: source.line(node.start),
+      rule: 'texts-in-catalogue',
+      message: `"${text.trim()}" is a text: add it to ${CATALOGUE} and read it with t()`,
+    })
+  })
+  return findings
+}
+
+function textOf(node: Node): string | undefined {
+  if (node.type === 'JSXText') return node.value as string
+  return node.type === 'TemplateElement' ? cooked(node) : node.type === 'Literal' ? stringOf(node) : undefined
+}
+
+function isShown(text: string, node: Node, parent: Node | undefined): boolean {
+  if (node.type === 'JSXText') return HAS_LETTERS.test(text)
+  if (parent && INTERNAL.has(parent.type)) return false
+  const name = parent?.type === 'JSXAttribute' ? attributeName(parent) : propertyName(parent, node)
+  if (name !== undefined && CODE_NAMES.test(name)) return false
+  if (name !== undefined && TEXT_NAMES.test(name)) return HAS_LETTERS.test(text)
+  return READS_LIKE_A_TEXT.test(text)
+}
+
+const attributeName = (attribute: Node) => (attribute.name as { name?: unknown }).name as string | undefined
+
+const propertyName = (parent: Node | undefined, node: Node) =>
+  parent?.type === 'Property' && parent.value === node ? nameOf(parent.key) : undefined
+
+/** A use of a key: `t('key', { … })`. */
+interface Use {
+  readonly file: string
+  readonly line: number
+  readonly key: string
+  /** The names of the passed values; undefined if the call computes them. */
+  readonly values: readonly string[] | undefined
+}
+
+function checkCatalogue(repository: Repository): Finding[] {
+  const texts = flatten(JSON.parse(repository.text(CATALOGUE)))
+  const uses = repository.sources(CONSOLE).flatMap(usesIn)
+  const used = new Set(uses.map(({ key }) => key))
+  const unused = [...texts.keys()]
+    .filter((key) => !used.has(key.replace(/_(?:zero|one|two|few|many|other)$/, '')) && !used.has(key))
+    .map((key) => ({
+      file: CATALOGUE,
+      rule: 'unused-text',
+      message: `no t() reads ${key}: remove it`,
+    }))
+  return [...unused, ...uses.flatMap((use) => missingValues(use, texts))]
+}
+
+function missingValues({ file, line, key, values }: Use, texts: ReadonlyMap<string, string>): Finding[] {
+  const variants = [texts.get(key), texts.get(`${key}_one`), texts.get(`${key}_other`)]
+  if (variants.every((text) => text === undefined))
+    return [{ file, line, rule: 'unknown-text', message: `${key} is not in ${CATALOGUE}` }]
+  if (!values) return []
+  const needed = variants.flatMap((text) => [...(text ?? '').matchAll(/\{\{(\w+)/g)].map(([, name]) => name))
+  return [...new Set(needed)]
+    .filter((name) => name !== undefined && !values.includes(name))
+    .map((name) => ({
+      file,
+      line,
+      rule: 'missing-text-value',
+      message: `${key} needs the value ${name}`,
+    }))
+}
+
+function usesIn(source: SourceFile): Use[] {
+  const uses: Use[] = []
+  walk(source.program, (node) => {
+    if (node.type !== 'CallExpression' || !/^(?:t|textParts)$/.test(nameOf(node.callee) ?? '')) return
+    const [key, options] = nodesIn(node.arguments)
+    if (!key) return
+    const values = namesIn(options)
+    walk(key, (part) => {
+      const text = part.type === 'Literal' ? stringOf(part) : undefined
+      if (text?.includes('.'))
+        uses.push({ file: source.path, line: source.line(node.start), key: text, values })
+    })
+  })
+  return uses
+}
+
+/** Returns the names in an object literal; undefined for other values and for spreads. */
+function namesIn(options: Node | undefined): string[] | undefined {
+  if (!options) return []
+  if (options.type !== 'ObjectExpression') return undefined
+  const names = nodesIn(options.properties).map((property) => nameOf(property.key))
+  return names.every((name) => name !== undefined) ? names : undefined
+}
+
+function flatten(value: object, prefix = ''): Map<string, string> {
+  return new Map(
+    Object.entries(value).flatMap(([name, entry]) =>
+      typeof entry === 'string'
+        ? [[prefix + name, entry] as const]
+        : [...flatten(entry, `${prefix}${name}.`)],
+    ),
+  )
+}
