@@ -1,5 +1,6 @@
 import { Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { MoreButton } from '../ui/more-button.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -8,10 +9,10 @@ import { type DeliveryStatus, useDeliveries, type Webhook } from './queries.ts'
 import { ReplayMissed } from './replay-missed.tsx'
 
 const choices = [
-  { value: '', label: 'All' },
-  { value: 'PENDING', label: 'Pending' },
-  { value: 'DELIVERED', label: 'Delivered' },
-  { value: 'FAILED', label: 'Failed' },
+  { value: '', label: t('webhooks.deliveries.all') },
+  { value: 'PENDING', label: t('webhooks.deliveries.pending') },
+  { value: 'DELIVERED', label: t('webhooks.deliveries.delivered') },
+  { value: 'FAILED', label: t('webhooks.deliveries.failed') },
 ]
 
 /** Lists the deliveries of a webhook, with buttons to resend them. */
@@ -25,7 +26,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
           data={choices}
           value={status}
           onChange={setStatus}
-          aria-label="Delivery status"
+          aria-label={t('webhooks.deliveries.filter')}
           size="xs"
         />
         {webhook.enabled && <ReplayMissed webhook={webhook} />}
@@ -33,25 +34,35 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       <QueryView
         query={query}
         isEmpty={(deliveries) => deliveries.length === 0}
-        empty={<Empty title={status === '' ? 'No deliveries yet' : 'No matching deliveries'} />}
+        empty={
+          <Empty
+            title={t(status === '' ? 'webhooks.deliveries.emptyTitle' : 'webhooks.deliveries.noMatch')}
+          />
+        }
       >
         {(deliveries) => (
           <>
             <DataTable
-              label="Deliveries"
+              label={t('webhooks.deliveries.label')}
               minWidth={680}
-              columns={['Sent', 'Event', 'Status', 'Response', 'Details']}
+              columns={[
+                t('webhooks.deliveries.sent'),
+                t('webhooks.deliveries.event'),
+                t('webhooks.deliveries.status'),
+                t('webhooks.deliveries.response'),
+                t('webhooks.deliveries.details'),
+              ]}
             >
               {deliveries.map((delivery) => (
                 <DeliveryRow key={delivery.id} delivery={delivery} webhook={webhook} />
               ))}
             </DataTable>
-            <MoreButton query={query}>Older deliveries</MoreButton>
+            <MoreButton query={query}>{t('webhooks.deliveries.older')}</MoreButton>
           </>
         )}
       </QueryView>
       <Text size="sm" c="dimmed">
-        Use the webhook-id to detect duplicates.
+        {t('webhooks.deliveries.note')}
       </Text>
     </Stack>
   )

@@ -3,6 +3,8 @@ import { useDisclosure } from '@mantine/hooks'
 import { deliveryStatusTexts } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { language, t } from '../texts/texts.ts'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { type Delivery, useDelivery, useWebhookChange, type Webhook } from './queries.ts'
@@ -32,7 +34,9 @@ export function DeliveryRow({ delivery, webhook }: Props) {
           <Badge color={colors[delivery.status]}>{deliveryStatusTexts[delivery.status]}</Badge>
           {delivery.next_attempt_at && delivery.attempts > 0 && (
             <Text size="sm" c="dimmed">
-              next attempt <Time at={delivery.next_attempt_at} />
+              {textParts('webhooks.delivery.nextAttempt', {
+                time: <Time at={delivery.next_attempt_at} />,
+              })}
             </Text>
           )}
         </Table.Td>
@@ -43,9 +47,11 @@ export function DeliveryRow({ delivery, webhook }: Props) {
             size="xs"
             onClick={toggle}
             aria-expanded={opened}
-            aria-label={`${opened ? 'Hide' : 'Show'} ${delivery.type}`}
+            aria-label={t(opened ? 'webhooks.delivery.hideLabel' : 'webhooks.delivery.showLabel', {
+              event: delivery.type,
+            })}
           >
-            {opened ? 'Hide' : 'Show'}
+            {t(opened ? 'webhooks.delivery.hide' : 'webhooks.delivery.show')}
           </Button>
         </Table.Td>
       </Table.Tr>
@@ -60,16 +66,24 @@ export function DeliveryRow({ delivery, webhook }: Props) {
   )
 }
 
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+const milliseconds = new Intl.NumberFormat(language, {
+  style: 'unit',
+  unit: 'millisecond',
+  useGrouping: false,
+})
+
 /** Returns the result of the latest attempt. */
 export function resultText({ response_status, error, duration_ms, attempts }: Delivery): string {
-  if (attempts === 0) return 'not sent yet'
+  if (attempts === 0) return t('webhooks.delivery.notSent')
   // The first attempt has begun, and its result is not stored yet.
-  if (response_status === null && error === null && duration_ms === null) return 'sending'
-  const time = duration_ms === null ? undefined : `${duration_ms} ms`
-  const count = attempts > 1 ? `${attempts} attempts` : undefined
-  return [response_status ?? error ?? 'no response', time, count]
-    .filter((part) => part !== undefined)
-    .join(', ')
+  if (response_status === null && error === null && duration_ms === null)
+    return t('webhooks.delivery.sending')
+  const answer =
+    response_status === null ? (error ?? t('webhooks.delivery.noResponse')) : String(response_status)
+  const time = duration_ms === null ? [] : [milliseconds.format(duration_ms)]
+  const count = attempts > 1 ? [t('webhooks.delivery.attempts', { count: attempts })] : []
+  return list.format([answer, ...time, ...count])
 }
 
 function Details({ delivery, webhook }: Props) {
@@ -81,14 +95,18 @@ function Details({ delivery, webhook }: Props) {
   )
   return (
     <Stack gap="xs">
-      <Text size="sm">webhook-id: {delivery.event_id}</Text>
-      {delivery.error && <Text size="sm">Error: {delivery.error}</Text>}
+      <Text size="sm">{t('webhooks.delivery.id', { id: delivery.event_id })}</Text>
+      {delivery.error && <Text size="sm">{t('webhooks.delivery.error', { error: delivery.error })}</Text>}
       <QueryView query={query}>
-        {({ event }) => <Verbatim label="Request" text={JSON.stringify(event, null, 2)} />}
+        {({ event }) => (
+          <Verbatim label={t('webhooks.delivery.request')} text={JSON.stringify(event, null, 2)} />
+        )}
       </QueryView>
-      {delivery.response_excerpt && <Verbatim label="Response" text={delivery.response_excerpt} />}
+      {delivery.response_excerpt && (
+        <Verbatim label={t('webhooks.delivery.response')} text={delivery.response_excerpt} />
+      )}
       <Problem error={resend.error} />
-      {!webhook.enabled && <Text size="sm">Enable the webhook to resend this event.</Text>}
+      {!webhook.enabled && <Text size="sm">{t('webhooks.delivery.enableFirst')}</Text>}
       {webhook.enabled && delivery.status !== 'PENDING' && (
         <Group>
           <Button
@@ -97,7 +115,7 @@ function Details({ delivery, webhook }: Props) {
             loading={resend.isPending}
             onClick={() => resend.mutate(undefined)}
           >
-            Resend
+            {t('webhooks.delivery.resend')}
           </Button>
         </Group>
       )}

@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
@@ -36,12 +37,12 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
       opened={opened}
       onClose={onClose}
       onClosed={forget}
-      title="Add webhook"
-      shown={created && toOneTimeSecret('Your new webhook', created)}
+      title={t('webhooks.new.title')}
+      shown={created && toOneTimeSecret(t('webhooks.new.secretTitle'), created)}
     >
       <form onSubmit={submit}>
         <Stack>
-          <Text size="sm">Events are sent as JSON in a POST request, signed with the webhook’s secret.</Text>
+          <Text size="sm">{t('webhooks.new.note')}</Text>
           <WebhookFields
             values={values}
             errors={errors ?? {}}
@@ -50,10 +51,10 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
           {!errors && <Problem error={create.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t('common.cancel')}
             </Button>
             <Button type="submit" loading={create.isPending}>
-              Add
+              {t('webhooks.new.add')}
             </Button>
           </Group>
         </Stack>

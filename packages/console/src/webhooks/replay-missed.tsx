@@ -3,14 +3,15 @@ import { useDisclosure } from '@mantine/hooks'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
 import { useWebhookChange, type Webhook } from './queries.ts'
 
 const HOUR_MS = 3_600_000
 const spans = [
-  { value: '1', label: 'Last hour' },
-  { value: '24', label: 'Last day' },
-  { value: '168', label: 'Last week' },
+  { value: '1', label: t('webhooks.replay.hour') },
+  { value: '24', label: t('webhooks.replay.day') },
+  { value: '168', label: t('webhooks.replay.week') },
 ]
 
 /** Resends failed and missed events after an outage of the receiver. */
@@ -30,13 +31,18 @@ export function ReplayMissed({ webhook }: { webhook: Webhook }) {
   return (
     <>
       <Button variant="default" size="xs" onClick={open}>
-        Resend missed events
+        {t('webhooks.replay.title')}
       </Button>
-      <Modal opened={opened} onClose={close} title="Resend missed events" onExitTransitionEnd={replay.reset}>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={t('webhooks.replay.title')}
+        onExitTransitionEnd={replay.reset}
+      >
         <Stack>
           <Select
-            label="Since"
-            description="Resends undelivered events, oldest first."
+            label={t('webhooks.replay.since')}
+            description={t('webhooks.replay.sinceNote')}
             data={spans}
             value={hours}
             onChange={(value) => value && setHours(value)}
@@ -44,16 +50,16 @@ export function ReplayMissed({ webhook }: { webhook: Webhook }) {
             data-autofocus
           />
           <Text role="status">
-            {result && `Resending ${result.replayed === 1 ? '1 event' : `${result.replayed} events`}.`}
-            {result?.more && ' More events are left. Resend again.'}
+            {result && t('webhooks.replay.resending', { count: result.replayed })}
+            {result?.more && ` ${t('webhooks.replay.more')}`}
           </Text>
           <Problem error={replay.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
-              Close
+              {t('common.close')}
             </Button>
             <Button loading={replay.isPending} onClick={() => replay.mutate(undefined)}>
-              Resend
+              {t('webhooks.replay.resend')}
             </Button>
           </Group>
         </Stack>

@@ -6,6 +6,8 @@ import { answerOf } from '@wheelhouse/sdk'
 import { useEffect, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
@@ -29,7 +31,7 @@ export function TestWebhook({ webhook }: Props) {
       <Problem error={test.error} />
       <Group>
         <Button loading={test.isPending} onClick={() => test.mutate(undefined)}>
-          Send test
+          {t('webhooks.test.send')}
         </Button>
         <Text role="status">
           {test.data && <TestOutcome webhookId={webhook.id} deliveryId={test.data.id} />}
@@ -48,9 +50,10 @@ function TestOutcome({ webhookId, deliveryId }: { webhookId: string; deliveryId:
   useEffect(() => {
     if (settled) void queries.invalidateQueries({ queryKey: keys.webhooks })
   }, [settled, queries])
-  if (!settled) return 'Sending test…'
-  const outcome = data.status === 'DELIVERED' ? 'Test delivered' : 'Test failed'
-  return `${outcome}: ${resultText(data)}.`
+  if (!settled) return t('webhooks.test.sending')
+  return t(data.status === 'DELIVERED' ? 'webhooks.test.delivered' : 'webhooks.test.failed', {
+    result: resultText(data),
+  })
 }
 
 export function SwitchWebhook({ webhook }: Props) {
@@ -63,12 +66,12 @@ export function SwitchWebhook({ webhook }: Props) {
       <Group>
         <ConfirmButton
           variant="default"
-          question="Disable this webhook?"
-          consequence="Pending deliveries are dropped. No events are sent while the webhook is disabled."
-          confirmLabel="Disable"
+          question={t('webhooks.switch.question')}
+          consequence={t('webhooks.switch.consequence')}
+          confirmLabel={t('webhooks.switch.disable')}
           onConfirm={() => setEnabled.mutateAsync(false)}
         >
-          Disable
+          {t('webhooks.switch.disable')}
         </ConfirmButton>
       </Group>
     )
@@ -78,7 +81,7 @@ export function SwitchWebhook({ webhook }: Props) {
       <Problem error={setEnabled.error} />
       <Group>
         <Button loading={setEnabled.isPending} onClick={() => setEnabled.mutate(true)}>
-          Enable
+          {t('webhooks.switch.enable')}
         </Button>
       </Group>
     </>
@@ -101,27 +104,24 @@ export function Secret({ webhook }: Props) {
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
-        Signs all deliveries.{' '}
-        {webhook.old_secret_until && (
-          <>
-            The old secret is valid until <Time at={webhook.old_secret_until} exact />.
-          </>
-        )}
+        {t('webhooks.secret.note')}{' '}
+        {webhook.old_secret_until &&
+          textParts('webhooks.secret.oldValid', { time: <Time at={webhook.old_secret_until} exact /> })}
       </Text>
       <Button variant="default" onClick={open}>
-        Replace secret
+        {t('webhooks.secret.replaceSecret')}
       </Button>
       <SecretDialog
         opened={opened}
         onClose={close}
         onClosed={forget}
-        title="Replace the secret?"
-        shown={created && toOneTimeSecret('Your new secret', created)}
+        title={t('webhooks.secret.question')}
+        shown={created && toOneTimeSecret(t('webhooks.secret.newTitle'), created)}
       >
         <Stack>
           <Checkbox
-            label="Keep the old secret valid for 24 hours"
-            description="Gives you time to update your server. Uncheck this if the secret has leaked."
+            label={t('webhooks.secret.keepOld')}
+            description={t('webhooks.secret.keepOldNote')}
             checked={keepOld}
             onChange={(event) => setKeepOld(event.currentTarget.checked)}
             data-autofocus
@@ -129,10 +129,10 @@ export function Secret({ webhook }: Props) {
           <Problem error={rotate.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
-              Cancel
+              {t('common.cancel')}
             </Button>
             <Button loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
-              Replace
+              {t('webhooks.secret.replace')}
             </Button>
           </Group>
         </Stack>
@@ -153,15 +153,15 @@ export function RemoveWebhook({ webhook }: Props) {
   }
   return (
     <Group justify="space-between">
-      <Text c="dimmed">Stops all deliveries and deletes their log.</Text>
+      <Text c="dimmed">{t('webhooks.remove.note')}</Text>
       <ConfirmButton
         color="red.9"
-        question="Remove this webhook?"
-        consequence="This deletes its secret and its delivery log. You cannot undo this."
-        confirmLabel="Remove"
+        question={t('webhooks.remove.question')}
+        consequence={t('webhooks.remove.consequence')}
+        confirmLabel={t('webhooks.remove.confirm')}
         onConfirm={remove}
       >
-        Remove webhook
+        {t('webhooks.remove.button')}
       </ConfirmButton>
     </Group>
   )

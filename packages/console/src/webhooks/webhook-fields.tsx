@@ -1,5 +1,6 @@
 import { MultiSelect, TextInput } from '@mantine/core'
 import { eventTypes, MAX_EVENT_FILTERS } from '@wheelhouse/protocol'
+import { t } from '../texts/texts.ts'
 
 export interface WebhookValues {
   readonly url: string
@@ -10,8 +11,11 @@ export const webhookFields = ['url', 'types', 'description'] as const
 
 const groups = [...new Set(eventTypes.map((type) => `${type.slice(0, type.indexOf('.'))}.*`))]
 const choices = [
-  { group: 'Groups', items: [{ value: '*', label: '* (all events)' }, ...groups] },
-  { group: 'Single events', items: [...eventTypes] },
+  {
+    group: t('webhooks.fields.groups'),
+    items: [{ value: '*', label: t('webhooks.fields.allEvents') }, ...groups],
+  },
+  { group: t('webhooks.fields.singleEvents'), items: [...eventTypes] },
 ]
 
 interface Props {
@@ -24,8 +28,8 @@ interface Props {
 export const WebhookFields = ({ values, errors, onChange }: Props) => (
   <>
     <TextInput
-      label="Address"
-      description="Public https URL"
+      label={t('webhooks.fields.address')}
+      description={t('webhooks.fields.addressNote')}
       type="url"
       required
       value={values.url}
@@ -34,8 +38,8 @@ export const WebhookFields = ({ values, errors, onChange }: Props) => (
       data-autofocus
     />
     <MultiSelect
-      label="Events"
-      description="A group such as session.* includes future events."
+      label={t('webhooks.fields.events')}
+      description={t('webhooks.fields.eventsNote')}
       required
       searchable
       hidePickedOptions
@@ -46,7 +50,7 @@ export const WebhookFields = ({ values, errors, onChange }: Props) => (
       onChange={(types) => onChange({ types })}
     />
     <TextInput
-      label="Description"
+      label={t('webhooks.fields.description')}
       value={values.description}
       error={errors.description}
       onChange={(event) => onChange({ description: event.currentTarget.value })}
@@ -58,7 +62,7 @@ export const WebhookFields = ({ values, errors, onChange }: Props) => (
 function unknownOf(types: readonly string[]) {
   const known = new Set(['*', ...groups, ...eventTypes])
   const items = types.filter((type) => !known.has(type))
-  return items.length > 0 ? [{ group: 'Other', items }] : []
+  return items.length > 0 ? [{ group: t('webhooks.fields.other'), items }] : []
 }
 
 /** Returns the request body. */

@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { LinkButton } from '../ui/links.tsx'
@@ -21,21 +22,21 @@ export function WebhookPage() {
   return (
     <ResourcePage
       query={useWebhook(webhookId)}
-      kind="Webhook"
-      back={<LinkButton to="/settings">All webhooks</LinkButton>}
+      kind={t('webhooks.page.kind')}
+      back={<LinkButton to="/settings">{t('webhooks.page.all')}</LinkButton>}
     >
       {(webhook) => (
         <Page
           key={webhook.id}
-          title={`Webhook to ${new URL(webhook.url).host}`}
+          title={t('webhooks.page.title', { host: new URL(webhook.url).host })}
           description={webhook.description ?? undefined}
           actions={
             <LinkButton to="/settings" variant="default">
-              All webhooks
+              {t('webhooks.page.all')}
             </LinkButton>
           }
         >
-          <Section title="Status">
+          <Section title={t('webhooks.page.status')}>
             <div>
               <WebhookBadge webhook={webhook} />
             </div>
@@ -45,16 +46,16 @@ export function WebhookPage() {
             <SwitchWebhook webhook={webhook} />
             {webhook.enabled && <TestWebhook webhook={webhook} />}
           </Section>
-          <Section title="Deliveries">
+          <Section title={t('webhooks.page.deliveries')}>
             <Deliveries webhook={webhook} />
           </Section>
-          <Section title="Endpoint">
+          <Section title={t('webhooks.page.endpoint')}>
             <WebhookForm webhook={webhook} />
           </Section>
-          <Section title="Secret">
+          <Section title={t('webhooks.page.secret')}>
             <Secret webhook={webhook} />
           </Section>
-          <Section title="Remove">
+          <Section title={t('webhooks.page.remove')}>
             <RemoveWebhook webhook={webhook} />
           </Section>
         </Page>

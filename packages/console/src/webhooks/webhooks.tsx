@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -15,21 +16,26 @@ export function Webhooks() {
     <Stack>
       <Group justify="space-between">
         <Text c="dimmed" size="sm">
-          Sends events about your sessions and robots to your servers.
+          {t('webhooks.list.note')}
         </Text>
-        <Button onClick={open}>Add webhook</Button>
+        <Button onClick={open}>{t('webhooks.list.add')}</Button>
       </Group>
       <NewWebhook opened={opened} onClose={close} />
       <QueryView
         query={useWebhooks()}
         isEmpty={({ webhooks }) => webhooks.length === 0}
-        empty={<Empty title="No webhooks yet" />}
+        empty={<Empty title={t('webhooks.list.emptyTitle')} />}
       >
         {({ webhooks }) => (
           <DataTable
-            label="Webhooks"
+            label={t('webhooks.list.label')}
             minWidth={560}
-            columns={['Address', 'Events', 'Status', 'Last delivery']}
+            columns={[
+              t('webhooks.list.address'),
+              t('webhooks.list.events'),
+              t('webhooks.list.status'),
+              t('webhooks.list.lastDelivery'),
+            ]}
           >
             {webhooks.map((webhook) => (
               <Row key={webhook.id} webhook={webhook} />
@@ -53,10 +59,14 @@ const Row = ({ webhook }: { webhook: Webhook }) => (
         </Text>
       )}
     </Table.Td>
-    <Table.Td>{webhook.types.includes('*') ? 'all' : webhook.types.join(', ')}</Table.Td>
+    <Table.Td>
+      {webhook.types.includes('*') ? t('webhooks.list.allEvents') : webhook.types.join(', ')}
+    </Table.Td>
     <Table.Td>
       <WebhookBadge webhook={webhook} />
     </Table.Td>
-    <Table.Td>{webhook.last_success_at ? <Time at={webhook.last_success_at} /> : 'none yet'}</Table.Td>
+    <Table.Td>
+      {webhook.last_success_at ? <Time at={webhook.last_success_at} /> : t('webhooks.list.never')}
+    </Table.Td>
   </Table.Tr>
 )
