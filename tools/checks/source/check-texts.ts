@@ -30,9 +30,11 @@ export function checkTexts(repository: Repository): Finding[] {
 
 function textsOutside(source: SourceFile): Finding[] {
   const findings: Finding[] = []
+  const shown = new Set<Node>()
   walk(source.program, (node, parent) => {
+    for (const result of resultsOf(node, shown.has(node))) shown.add(result)
     const text = textOf(node)
-    if (text === undefined || !isShown(text, node, parent)) return
+    if (text === undefined || !isText(text, parent, shown.has(node))) return
     findings.push({
       file: source.path,
       line: source.line(node.start),
@@ -48,19 +50,26 @@ function textOf(node: Node): string | undefined {
   return node.type === 'TemplateElement' ? cooked(node) : node.type === 'Literal' ? stringOf(node) : undefined
 }
 
-function isShown(text: string, node: Node, parent: Node | undefined): boolean {
-  if (node.type === 'JSXText') return HAS_LETTERS.test(text)
+/** Returns the parts of a node that users read: all of a text attribute, the results of a condition in it. */
+function resultsOf(node: Node, isShown: boolean): Node[] {
+  if (node.type === 'JSXElement') return nodesIn(node.children)
+  if (node.type === 'JSXAttribute' && TEXT_NAMES.test(attributeName(node))) return nodesIn(node.value)
+  if (node.type === 'Property' && TEXT_NAMES.test(nameOf(node.key) ?? '')) return nodesIn(node.value)
+  if (!isShown) return []
+  if (node.type === 'ConditionalExpression') return nodesIn([node.consequent, node.alternate])
+  if (node.type === 'LogicalExpression') return nodesIn([node.left, node.right])
+  if (node.type === 'TemplateLiteral') return nodesIn(node.quasis)
+  return node.type === 'JSXExpressionContainer' ? nodesIn(node.expression) : []
+}
+
+function isText(text: string, parent: Node | undefined, isShown: boolean): boolean {
+  if (isShown) return HAS_LETTERS.test(text)
   if (parent && INTERNAL.has(parent.type)) return false
-  const name = parent?.type === 'JSXAttribute' ? attributeName(parent) : propertyName(parent, node)
-  if (name !== undefined && CODE_NAMES.test(name)) return false
-  if (name !== undefined && TEXT_NAMES.test(name)) return HAS_LETTERS.test(text)
+  if (parent?.type === 'JSXAttribute' && CODE_NAMES.test(attributeName(parent))) return false
   return READS_LIKE_A_TEXT.test(text)
 }
 
-const attributeName = (attribute: Node) => (attribute.name as { name?: unknown }).name as string | undefined
-
-const propertyName = (parent: Node | undefined, node: Node) =>
-  parent?.type === 'Property' && parent.value === node ? nameOf(parent.key) : undefined
+const attributeName = (attribute: Node): string => String((attribute.name as { name?: unknown }).name)
 
 /** A use of a key: `t('key', { … })`. */
 interface Use {

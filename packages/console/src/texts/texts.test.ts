@@ -14,6 +14,13 @@ test('a text has its values, its plural and numbers in the format of the languag
   expect(t('billing.invoice.billedTo', { recipient: 'A & <B>' })).toBe('For A & <B>')
 })
 
+test.each(['$t(common.cancel)', '{{recipient}}', '{{count}}', '$& $1', '<b>'])(
+  'a value is shown unchanged: %s',
+  (recipient) => {
+    expect(t('billing.invoice.billedTo', { recipient })).toBe(`For ${recipient}`)
+  },
+)
+
 test('a text has elements in the places of its names', () => {
   const parts = textParts('exports.row.created', { created: 'yesterday', expires: 'today' })
   const contents = (parts as unknown[]).map((part) =>
