@@ -6,7 +6,9 @@ const CONSOLE = 'packages/console/src'
 const CATALOGUE = `${CONSOLE}/texts/en.json`
 
 /** Folders of the console whose texts are all in the catalogue. The list grows until it covers the console. */
-const CONVERTED = ['billing', 'data', 'exports', 'statistics', 'webhooks'].map((name) => `${CONSOLE}/${name}`)
+const CONVERTED = ['billing', 'data', 'exports', 'onboarding', 'statistics', 'webhooks'].map(
+  (name) => `${CONSOLE}/${name}`,
+)
 
 /** Attributes and properties that users read. */
 const TEXT_NAMES =

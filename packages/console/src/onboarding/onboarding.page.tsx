@@ -9,20 +9,21 @@ import { signOut } from '../auth/sign-out.ts'
 import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
 import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
 import { useProfileChange } from '../settings/use-profile-change.ts'
+import { t } from '../texts/texts.ts'
 import { Loading, Problem, QueryView } from '../ui/states.tsx'
 
 const roleChoices = [
   {
     role: 'operator',
-    title: 'Operator',
-    text: 'Drive robots remotely and get paid.',
-    actionLabel: 'Continue as operator',
+    title: t('onboarding.operator.title'),
+    text: t('onboarding.operator.text'),
+    actionLabel: t('onboarding.operator.continue'),
   },
   {
     role: 'client',
-    title: 'Owner',
-    text: 'Have operators drive your robots.',
-    actionLabel: 'Continue as owner',
+    title: t('onboarding.owner.title'),
+    text: t('onboarding.owner.text'),
+    actionLabel: t('onboarding.owner.continue'),
   },
 ] as const
 
@@ -50,14 +51,14 @@ export default function OnboardingPage() {
             if (step === 'role') return <ChooseRole />
             if (step === 'client_profile') {
               return (
-                <Step title="How can operators reach you?">
+                <Step title={t('onboarding.page.ownerProfile')}>
                   <ClientProfileForm onSaved={onSaved} />
                 </Step>
               )
             }
             if (step === 'operator_profile') {
               return (
-                <Step title="Your operator profile">
+                <Step title={t('onboarding.page.operatorProfile')}>
                   <OperatorProfileForm onSaved={onSaved} />
                 </Step>
               )
@@ -67,7 +68,7 @@ export default function OnboardingPage() {
         </QueryView>
         <Group>
           <Button variant="subtle" onClick={() => void signOut()}>
-            Sign out
+            {t('onboarding.page.signOut')}
           </Button>
         </Group>
       </Stack>
@@ -86,8 +87,8 @@ function ChooseRole() {
   const me = useMe()
   const change = useProfileChange()
   return (
-    <Step title={`Welcome, ${me.display_name}`}>
-      <Text>How will you use Wheelhouse?</Text>
+    <Step title={t('onboarding.page.welcome', { name: me.display_name })}>
+      <Text>{t('onboarding.page.question')}</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {roleChoices.map(({ role, title, text, actionLabel }) => (
           <Card key={role} withBorder>
