@@ -1012,6 +1012,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notifications/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns your notification settings
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getNotificationsSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes your notification settings
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchNotificationsSettings"];
+        trace?: never;
+    };
     "/api/notifications/{id}/read": {
         parameters: {
             query?: never;
@@ -2198,6 +2222,102 @@ export interface components {
          * @enum {string}
          */
         CertificationStatus: "PENDING" | "APPROVED" | "REJECTED" | "REVOKED";
+        /** @description The settings to change. */
+        ChangeNotificationSettings: {
+            matrix?: {
+                stops?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                robot_lost?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                pauses?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                sessions?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                extensions?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                battery?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                account?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                money?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                exports?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+                webhooks?: {
+                    /** @description Pop-ups in the console, pushed by the hub. */
+                    in_app?: boolean;
+                    /** @description Mail about notifications that you do not read. */
+                    mail?: boolean;
+                };
+            };
+            /** @description Null turns quiet hours off. */
+            quiet_hours?: {
+                /**
+                 * @description The local time at which quiet hours begin.
+                 * @example 22:00
+                 */
+                start: string;
+                /**
+                 * @description The local time at which they end, on the next day if it is not later than the start.
+                 * @example 07:00
+                 */
+                end: string;
+                /**
+                 * @description The days on which quiet hours begin: 1 is Monday, 7 is Sunday.
+                 * @example [
+                 *       1,
+                 *       2,
+                 *       3,
+                 *       4,
+                 *       5
+                 *     ]
+                 */
+                days: number[];
+                /** @example Europe/Berlin */
+                time_zone: string;
+                /**
+                 * @description Whether emergency stops and lost robots pass during quiet hours.
+                 * @default true
+                 */
+                safety_passes: boolean;
+            } | null;
+        };
         /** @description A message in the chat of a session. */
         ChatMessage: {
             /**
@@ -3424,6 +3544,30 @@ export interface components {
              */
             read_at: string | null;
         };
+        /** @description The channels of a group of notifications. */
+        NotificationChannels: {
+            /** @description Pop-ups in the console, pushed by the hub. */
+            in_app: boolean;
+            /** @description Mail about notifications that you do not read. */
+            mail: boolean;
+        };
+        /** @description Which notifications reach you, how and when. */
+        NotificationSettings: {
+            matrix: {
+                stops: components["schemas"]["NotificationChannels"];
+                robot_lost: components["schemas"]["NotificationChannels"];
+                pauses: components["schemas"]["NotificationChannels"];
+                sessions: components["schemas"]["NotificationChannels"];
+                extensions: components["schemas"]["NotificationChannels"];
+                battery: components["schemas"]["NotificationChannels"];
+                account: components["schemas"]["NotificationChannels"];
+                money: components["schemas"]["NotificationChannels"];
+                exports: components["schemas"]["NotificationChannels"];
+                webhooks: components["schemas"]["NotificationChannels"];
+            };
+            /** @example null */
+            quiet_hours: components["schemas"]["QuietHours"] | null;
+        };
         /**
          * @description Whether an account is complete, and which steps are missing.
          * @example {
@@ -4288,6 +4432,34 @@ export interface components {
              * @example 2026-10-05T08:12:44.000Z
              */
             created_at: string;
+        };
+        /** @description The hours during which mail is held back. It is sent afterwards. */
+        QuietHours: {
+            /**
+             * @description The local time at which quiet hours begin.
+             * @example 22:00
+             */
+            start: string;
+            /**
+             * @description The local time at which they end, on the next day if it is not later than the start.
+             * @example 07:00
+             */
+            end: string;
+            /**
+             * @description The days on which quiet hours begin: 1 is Monday, 7 is Sunday.
+             * @example [
+             *       1,
+             *       2,
+             *       3,
+             *       4,
+             *       5
+             *     ]
+             */
+            days: number[];
+            /** @example Europe/Berlin */
+            time_zone: string;
+            /** @description Whether emergency stops and lost robots pass during quiet hours. */
+            safety_passes: boolean;
         };
         /** @description A client's rating of a session. */
         Rating: {
@@ -11448,6 +11620,239 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getNotificationsSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "matrix": {
+                     *         "stops": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "robot_lost": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "pauses": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "sessions": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "extensions": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "battery": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "account": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "money": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "exports": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "webhooks": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         }
+                     *       },
+                     *       "quiet_hours": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationSettings"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchNotificationsSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "matrix": {
+                 *         "stops": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "robot_lost": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "pauses": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "sessions": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "extensions": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "battery": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "account": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "money": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "exports": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         },
+                 *         "webhooks": {
+                 *           "in_app": true,
+                 *           "mail": true
+                 *         }
+                 *       },
+                 *       "quiet_hours": {
+                 *         "start": "22:00",
+                 *         "end": "07:00",
+                 *         "days": [
+                 *           1,
+                 *           2,
+                 *           3,
+                 *           4,
+                 *           5
+                 *         ],
+                 *         "time_zone": "Europe/Berlin",
+                 *         "safety_passes": true
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeNotificationSettings"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "matrix": {
+                     *         "stops": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "robot_lost": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "pauses": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "sessions": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "extensions": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "battery": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "account": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "money": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "exports": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         },
+                     *         "webhooks": {
+                     *           "in_app": true,
+                     *           "mail": true
+                     *         }
+                     *       },
+                     *       "quiet_hours": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

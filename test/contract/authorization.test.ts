@@ -529,6 +529,11 @@ const rules: Record<string, Rule> = {
   },
 
   'GET /api/notifications': { expected: everyone(200) },
+  'GET /api/notifications/settings': { expected: everyone(200) },
+  'PATCH /api/notifications/settings': {
+    expected: everyone(200),
+    attempt: () => ({ body: { matrix: { money: { mail: true } } } }),
+  },
   'POST /api/notifications/read': { expected: everyone(200), attempt: () => ({ body: { up_to: '1' } }) },
   'POST /api/notifications/{id}/read': {
     // The first notification of the caller; only these two users have one.

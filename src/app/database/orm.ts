@@ -21,6 +21,7 @@ import { UserPresence } from '../../modules/identity/users/user-presence.entity.
 import { NotificationDigest } from '../../modules/notifications/digest.entity.ts'
 import { Notification } from '../../modules/notifications/notification.entity.ts'
 import { NotificationMail } from '../../modules/notifications/notification-mail.entity.ts'
+import { NotificationSettings } from '../../modules/notifications/settings.entity.ts'
 import { Certification } from '../../modules/operators/certification.entity.ts'
 import { OperatorProfile } from '../../modules/operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../../modules/operators/schedule.entity.ts'
@@ -82,6 +83,7 @@ const entities = [
   TicketCounter,
   NotificationDigest,
   NotificationMail,
+  NotificationSettings,
   StripeAccount,
   Payout,
   InvoiceCollection,

@@ -35,6 +35,8 @@ export interface DigestInput {
   readonly canMail: boolean
   /** Whether the user is connected to the hub and receives notifications there. */
   readonly isAtHub: boolean
+  /** When the quiet hours end that hold all these notifications back. */
+  readonly heldUntil?: Date | undefined
   /** The user's mails of the last hour, and older undelivered ones; newest first. */
   readonly mails: readonly { readonly created_at: Date; readonly delivered_at: Date | null }[]
 }
@@ -50,13 +52,17 @@ export const isUrgent = (type: string): boolean => URGENT.has(type)
 export const mailDueAt = (type: string, at: Date): Date => (isUrgent(type) ? at : addMs(at, DIGEST_DELAY_MS))
 
 /** Decides whether to mail a user's unread notifications now, later or not at all. A pure function. */
-export function decide(now: Date, { pending, canMail, isAtHub, mails }: DigestInput): DigestDecision {
+export function decide(
+  now: Date,
+  { pending, canMail, isAtHub, heldUntil, mails }: DigestInput,
+): DigestDecision {
   const [newest] = pending
   if (!newest || !canMail) return { kind: 'nothing' }
   const dueAt = pending
     .map((notification) => mailDueAt(notification.type, notification.created_at))
     .reduce(earliest)
   if (dueAt > now) return { kind: 'later', at: dueAt }
+  if (heldUntil) return { kind: 'later', at: heldUntil }
 
   const hasUrgent = pending.some((notification) => isUrgent(notification.type))
   const limits = hasUrgent ? urgent : ordinary

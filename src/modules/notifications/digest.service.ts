@@ -7,6 +7,7 @@ import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
 import { countedSince, type DigestInput, decide, GIVE_UP_MS } from './digest-policy.ts'
 import { NOTIFICATION_MAILS, URGENT_PRIORITY } from './mail.service.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
+import { heldUntil } from './quiet-hours.ts'
 
 /** Maximum number of notifications in a mail. The mail only counts older ones. */
 const MAX_LISTED = 20
@@ -102,6 +103,8 @@ async function loadDigestInput(tx: Tx, { user_id, from_seq }: Digest, at: Date):
   const recipient = await tx.db
     .selectFrom('users')
     .leftJoin('user_presence as presence', 'presence.user_id', 'users.id')
+    .leftJoin('notification_settings as settings', 'settings.user_id', 'users.id')
+    .select('settings.quiet_hours')
     .select([
       sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail'),
       sql<boolean>`${wantsPush}
@@ -130,7 +133,15 @@ async function loadDigestInput(tx: Tx, { user_id, from_seq }: Digest, at: Date):
     .orderBy('created_at', 'desc')
     .limit(RECENT_MAILS_LIMIT)
     .execute()
-  return { pending, mails, canMail: recipient.can_mail, isAtHub: recipient.at_hub }
+  const holds = pending.map(({ type }) => heldUntil(recipient.quiet_hours, type, at))
+  return {
+    pending,
+    mails,
+    canMail: recipient.can_mail,
+    isAtHub: recipient.at_hub,
+    // A mail that includes one notification that may pass includes all others, too.
+    heldUntil: holds.every((hold) => hold !== undefined) ? holds[0] : undefined,
+  }
 }
 
 async function writeMail(tx: Tx, { user_id }: Digest, { pending }: DigestInput, urgent: boolean, at: Date) {

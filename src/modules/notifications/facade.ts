@@ -4,6 +4,7 @@ import type { Mailer } from '../../core/mail/mailer.ts'
 import { createDigests, NOTIFICATION_DIGESTS } from './digest.service.ts'
 import { createNotificationMails, NOTIFICATION_MAILS } from './mail.service.ts'
 import { createNotifications } from './notification.service.ts'
+import { createNotificationSettings } from './settings.service.ts'
 import { createUnsubscribing } from './unsubscribe.ts'
 
 const MAIL_CLEAN_UP = cronQueue(
@@ -20,5 +21,9 @@ export function createNotificationServices(core: CoreServices, mailer: Mailer | 
   core.jobs.register(NOTIFICATION_DIGESTS, digests?.decide)
   core.jobs.register(NOTIFICATION_MAILS, sendMail)
   core.jobs.register(MAIL_CLEAN_UP, digests?.removeDelivered)
-  return { notifications: createNotifications(core), unsubscribing }
+  return {
+    notifications: createNotifications(core),
+    settings: createNotificationSettings(core),
+    unsubscribing,
+  }
 }

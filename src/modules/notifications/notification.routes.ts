@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 import { type Notifications, PAGE_LIMIT } from './notification.service.ts'
+import { settingsEndpoints } from './settings.routes.ts'
+import type { NotificationSettingsService } from './settings.service.ts'
 
 const NotificationView = NotificationEvent.extend({
   read_at: timestamp
@@ -23,9 +25,14 @@ const ReadUpTo = z
   .strictObject({ up_to: NotificationId.meta({ description: 'The newest notification to mark as read.' }) })
   .meta({ id: 'ReadNotifications', description: 'The newest notification that you have read.' })
 
-export function notificationEndpoints(deps: { notifications: Notifications }): Endpoint[] {
+/** Creates the endpoints under /api/notifications. */
+export function notificationEndpoints(deps: {
+  notifications: Notifications
+  settings: NotificationSettingsService
+}): Endpoint[] {
   const { notifications } = deps
   return [
+    ...settingsEndpoints(deps),
     endpoint({
       method: 'get',
       path: '/api/notifications',

@@ -4,12 +4,14 @@ import type { NewNotification } from '../../core/events/new-notification.ts'
 import type { WriteNotifications } from '../../core/events/transactor.ts'
 import { NOTIFICATION_DIGESTS } from './digest.service.ts'
 import { mailDueAt } from './digest-policy.ts'
-import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
+import { cellOf, hasAddress, isOn, wantsMail, wantsPush } from './preferences.ts'
 
 interface Values extends Omit<NewNotification, 'causedByUser'> {
   readonly at: Date
   readonly mail: boolean
   readonly mailDueAt: Date
+  readonly mailCell: string
+  readonly inAppCell: string
 }
 
 /**
@@ -29,8 +31,9 @@ const insertNext = compiled<Values>()((db, param) =>
         .where('id', '=', param('userId'))
         .returning(['id', 'notification_seq'])
         .returning([
-          sql<boolean>`${param('mail')}::boolean and ${hasAddress} and ${wantsMail}`.as('by_mail'),
-          wantsPush.as('push'),
+          sql<boolean>`${param('mail')}::boolean and ${hasAddress} and ${wantsMail}
+            and ${isOn(sql`${param('mailCell')}`)}`.as('by_mail'),
+          sql<boolean>`${wantsPush} and ${isOn(sql`${param('inAppCell')}`)}`.as('push'),
         ]),
     )
     .with('queued', (cte) =>
@@ -74,11 +77,21 @@ const insertNext = compiled<Values>()((db, param) =>
 
 /**
  * Writes notifications in the caller's transaction. It locks users in the order of their ids, so that two
- * transactions that notify the same two users cannot deadlock. The hub pushes them unless a user turned push off.
+ * transactions that notify the same two users cannot deadlock. The hub pushes them unless a user turned
+ * pop-ups off, for all types or for this one.
  */
 export const writeNotifications: WriteNotifications = async (tx, at, notifications) => {
   for (const { userId, type, data, causedByUser = false } of notifications.toSorted(byUser)) {
-    const values = { userId, type, data, at, mail: !causedByUser, mailDueAt: mailDueAt(type, at) }
+    const values = {
+      userId,
+      type,
+      data,
+      at,
+      mail: !causedByUser,
+      mailDueAt: mailDueAt(type, at),
+      mailCell: cellOf(type, 'mail'),
+      inAppCell: cellOf(type, 'in_app'),
+    }
     const [written] = await insertNext(tx.db, values)
     if (!written) throw new Error('The user to notify does not exist')
     // A later time means that the digest was due earlier already, and has a job.

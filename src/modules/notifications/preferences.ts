@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type NotificationChannel, type NotificationType, notificationGroups } from '@wheelhouse/protocol'
+import { type RawBuilder, sql } from 'kysely'
 
 /** SQL conditions on `users`: whether a user wants mail and whether a user wants push. Both default to true. */
 export const wantsMail = sql<boolean>`coalesce((users.notification_preferences ->> 'email')::boolean, true)`
@@ -6,3 +7,12 @@ export const wantsPush = sql<boolean>`coalesce((users.notification_preferences -
 
 /** SQL condition on `users`: whether a user has a verified address. */
 export const hasAddress = sql<boolean>`(users.email is not null and users.email_verified)`
+
+/** Returns the name of the cell of the matrix that applies to a notification type and a channel. */
+export const cellOf = (type: string, channel: NotificationChannel): string =>
+  `${notificationGroups[type as NotificationType] ?? 'sessions'}.${channel}`
+
+/** Returns the SQL condition on `users` that a cell of the matrix is on. */
+export const isOn = (cell: RawBuilder<unknown>) => sql<boolean>`not exists (
+  select from notification_settings as settings
+  where settings.user_id = users.id and ${cell}::text = any(settings.muted))`

@@ -1,0 +1,22 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
+import type { QuietHours } from './settings.schema.ts'
+
+/** A user's choice of channels and quiet hours. Users without a row receive everything at any time. */
+export const NotificationSettings = defineEntity({
+  name: 'NotificationSettings',
+  tableName: 'notification_settings',
+  checks: [{ name: 'notification_settings_muted', expression: 'cardinality("muted") <= 100' }],
+  properties: {
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
+    /** The cells of the matrix that are turned off, as `group.channel`. */
+    muted: p.array().columnType('text[]'),
+    quietHours: p.json<QuietHours>().nullable(),
+  },
+})
+export type NotificationSettings = InferEntity<typeof NotificationSettings>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof NotificationSettings> {}
+}
