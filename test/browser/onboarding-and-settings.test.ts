@@ -109,6 +109,36 @@ test('a user changes name, picture and notification preferences in the settings'
   })
 })
 
+test.each(['light', 'dark'] as const)('a user chooses channels and quiet hours: %s', async (colorScheme) => {
+  const { page, operator } = await operatorAt('/dashboard/settings', { colorScheme })
+  const mail = page.getByRole('checkbox', { name: 'Money: E-mail' })
+  expect(await mail.isChecked()).toBe(true)
+  await mail.uncheck()
+  await waitFor(async () => {
+    const { body } = await operator.get('/api/notifications/settings')
+    expect(body.matrix.money).toEqual({ in_app: true, mail: false })
+  })
+  const form = page.getByRole('form', { name: 'Quiet hours' })
+  await form.getByRole('switch', { name: 'Quiet hours' }).click()
+  await form.getByLabel('Start').fill('21:30')
+  await form.getByRole('checkbox', { name: 'Sunday' }).uncheck()
+  await form.getByRole('switch', { name: 'Emergency stops and lost robots pass' }).click()
+  expect(await seriousIssues(page)).toEqual([])
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Saved').waitFor()
+
+  await page.reload()
+  await form.getByLabel('Start').waitFor()
+  expect(await form.getByLabel('Start').inputValue()).toBe('21:30')
+  expect(await form.getByRole('checkbox', { name: 'Sunday' }).isChecked()).toBe(false)
+  expect(await form.getByRole('switch', { name: 'Emergency stops and lost robots pass' }).isChecked()).toBe(
+    false,
+  )
+  expect(await page.getByRole('checkbox', { name: 'Money: E-mail' }).isChecked()).toBe(false)
+  const { body } = await operator.get('/api/notifications/settings')
+  expect(body.quiet_hours).toMatchObject({ start: '21:30', end: '07:00', days: [1, 2, 3, 4, 5, 6] })
+})
+
 test('an API key is shown once, works, and stops working after revocation', async () => {
   const { page, operator } = await operatorAt('/dashboard/settings')
   await page.getByRole('button', { name: 'Create API key' }).click()

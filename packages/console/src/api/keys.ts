@@ -10,6 +10,7 @@ export const keys = {
   apiKeys: ['api-keys'],
   webhooks: ['webhooks'],
   notifications: ['notifications'],
+  notificationSettings: ['notification-settings'],
   sessions: ['sessions'],
   exports: ['exports'],
   robots: ['robots'],

@@ -7,7 +7,7 @@ import { Webhooks } from '../webhooks/webhooks.tsx'
 import { AccountForm } from './account-form.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AvatarForm } from './avatar-form.tsx'
-import { PreferencesForm } from './preferences-form.tsx'
+import { NotificationSection } from './notification-section.tsx'
 import { RolesSection } from './roles.tsx'
 
 /** Shows the settings of the account. */
@@ -33,7 +33,7 @@ export function SettingsPage() {
         <RolesSection />
       </Section>
       <Section title="Notifications">
-        <PreferencesForm />
+        <NotificationSection />
       </Section>
       <Section title="API keys">
         <ApiKeys />
