@@ -30,6 +30,14 @@ const set = async (user: TestUser, body: object) => {
   return reply.body
 }
 
+/** Rejects a certification. An approval would change the user's permissions and so reconnect their sockets. */
+async function reject(user: TestUser, type: string) {
+  const admin = await fixture.world.admin()
+  const { body } = await user.post('/api/operator/certifications', { robot_type: type })
+  const reply = await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
+  expect(reply.status).toBe(200)
+}
+
 describe('the matrix', () => {
   test('is on by default, and changes cell by cell', async () => {
     const user = await fixture.world.operator()
@@ -66,9 +74,9 @@ describe('the matrix', () => {
     const user = await fixture.world.operator()
     const socket = await user.hub()
     await set(user, { matrix: { account: { mail: false, in_app: false } } })
-    await fixture.decide(user)
+    await reject(user, 'silent')
     await set(user, { matrix: { account: { in_app: true } } })
-    await fixture.decide(user)
+    await reject(user, 'loud')
     await expect.poll(() => socket.of('notification')).toMatchObject([{ id: '2' }])
     const { body } = await user.get('/api/notifications')
     expect(body.notifications).toHaveLength(2)

@@ -12,7 +12,7 @@ export class Migration0042NotificationSettings extends Migration {
         "quiet_hours" jsonb null,
         primary key ("user_id"),
         constraint "notification_settings_user_id_foreign"
-          foreign key ("user_id") references "users" ("id") on delete cascade,
+          foreign key ("user_id") references "users" ("id") on update cascade on delete cascade,
         constraint "notification_settings_muted" check (cardinality("muted") <= 100)
       )`)
   }
