@@ -11694,6 +11694,25 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11832,14 +11851,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {

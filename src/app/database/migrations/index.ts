@@ -39,8 +39,8 @@ import { Migration0038VideoLimit } from './0038-video-limit.ts'
 import { Migration0039FleetLists } from './0039-fleet-lists.ts'
 import { Migration0040AccountSuspension } from './0040-account-suspension.ts'
 import { Migration0041AdminLists } from './0041-admin-lists.ts'
-import { Migration0044PreFlightAndPairing } from './0044-pre-flight-and-pairing.ts'
 import { Migration0042NotificationSettings } from './0042-notification-settings.ts'
+import { Migration0044PreFlightAndPairing } from './0044-pre-flight-and-pairing.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -85,6 +85,6 @@ export const migrations = [
   { name: '0039_fleet_lists', class: Migration0039FleetLists },
   { name: '0040_account_suspension', class: Migration0040AccountSuspension },
   { name: '0041_admin_lists', class: Migration0041AdminLists },
-  { name: '0044_pre_flight_and_pairing', class: Migration0044PreFlightAndPairing },
   { name: '0042_notification_settings', class: Migration0042NotificationSettings },
+  { name: '0044_pre_flight_and_pairing', class: Migration0044PreFlightAndPairing },
 ]
