@@ -79,6 +79,26 @@ test('a fleet is scrolled to its end with few rows in the page, and 20 of them o
   expect(await page.getByRole('table', { name: 'Robots' }).getAttribute('aria-rowcount')).toBe('351')
 })
 
+test('a link that is followed right after typing opens its page', async () => {
+  const { page } = await browser.enter(owner, '/dashboard/robots')
+  await rowOf(page, 'Robot 350').waitFor()
+  const typed = Promise.withResolvers<void>()
+  let requests = 0
+  await page.route(/\/assets\/robot\.page-[^/]+\.js$/, async (route) => {
+    requests++
+    await typed.promise
+    await route.continue()
+  })
+  await page.getByLabel('Search').fill('robot 3')
+  await page.getByRole('link', { name: 'Robot 350' }).click()
+  // Begins after the delay of the field and takes as long, so it ends later.
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 250))')
+  typed.resolve()
+  await page.getByRole('heading', { name: 'Robot 350' }).waitFor()
+  expect(requests).toBe(1)
+  expect(paramsOf(page)).toEqual({})
+})
+
 test('going back shows the same search, order and place', async () => {
   const { page } = await browser.enter(owner, '/dashboard/robots', { viewport: { width: 1440, height: 900 } })
   await chip(page, 'Type', /^arm/).click()

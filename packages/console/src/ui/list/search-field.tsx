@@ -1,5 +1,6 @@
 import { Kbd, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
+import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { MAX_SEARCH } from './list-search.ts'
 import { focusRow } from './use-row-keys.ts'
@@ -25,7 +26,10 @@ export function SearchField({ value = '', hint, onChange }: Props) {
     written.current = value
     setTyped(value)
   }, [value])
+  const router = useRouter()
   const apply = useDebouncedCallback((text: string) => {
+    // The user has followed a link since, and its page is loading: a change of this address would cancel that.
+    if (router.latestLocation.pathname !== router.state.resolvedLocation?.pathname) return
     written.current = text.trim() === '' ? '' : text
     onChange(text)
   }, DEBOUNCE_MS)
