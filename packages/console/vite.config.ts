@@ -1,11 +1,12 @@
+import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 /** The platform that the development server proxies to. */
 const PLATFORM = 'http://localhost:3000'
 
-export default defineConfig({
-  base: '/dashboard/',
+export default defineConfig(({ mode }) => ({
+  base: mode === 'gallery' ? '/' : '/dashboard/',
   plugins: [react()],
   build: {
     // The bundle size test reads which chunk imports which.
@@ -14,6 +15,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // test/integration/web/console-bundle-size.test.ts limits the first view instead.
     chunkSizeWarningLimit: 1_000,
+    // The gallery is a separate build in one folder, which the console's own build does not contain.
+    ...(mode === 'gallery' && {
+      assetsDir: '',
+      rolldownOptions: { input: fileURLToPath(new URL('gallery.html', import.meta.url)) },
+    }),
   },
   server: {
     // The platform needs this address as BASE_URL, see docs/console.md.
@@ -24,4 +30,4 @@ export default defineConfig({
       '/socket.io': { target: PLATFORM, ws: true },
     },
   },
-})
+}))

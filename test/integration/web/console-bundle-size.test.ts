@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../../../tools/bench/console/first-view.ts'
 import { ensureConsole } from '../../support/browser/console.ts'
@@ -9,4 +11,11 @@ test('the scripts of the first view stay below the limit', () => {
   const bytes = sizes.reduce((sum, [, size]) => sum + size, 0)
   expect(bytes).toBeGreaterThan(50_000) // React exceeds this, so a smaller sum means missing files
   expect(bytes, JSON.stringify(sizes)).toBeLessThan(FIRST_VIEW_LIMIT_BYTES)
+})
+
+test('the build contains the console only, not the gallery and its font', async () => {
+  const folder = fileURLToPath(new URL('../../../packages/console/dist', import.meta.url))
+  const files = await readdir(folder, { recursive: true })
+  expect(files.filter((file) => file.endsWith('.html'))).toEqual(['index.html'])
+  expect(files.filter((file) => /gallery|inter-|\.woff/.test(file))).toEqual([])
 })

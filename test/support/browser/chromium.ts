@@ -26,7 +26,12 @@ async function start(): Promise<Browser> {
   return browser
 }
 
-const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.woff2': 'font/woff2',
+}
 
 /** Serves the files of one folder. */
 export async function serveFolder(folder: string) {

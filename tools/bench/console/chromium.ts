@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core'
 
-/** Starts the installed Chromium, headless and without background requests. */
-export function launchChromium(executablePath: string): Promise<Browser> {
+/** Starts the installed Chromium, headless and without background requests. @param flags further flags */
+export function launchChromium(executablePath: string, flags: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
@@ -12,6 +12,7 @@ export function launchChromium(executablePath: string): Promise<Browser> {
       '--disable-sync',
       '--disable-background-networking',
       '--disable-component-update',
+      ...flags,
     ],
   })
 }

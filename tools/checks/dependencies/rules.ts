@@ -13,6 +13,9 @@ const forbid = (
   to: IRegularForbiddenRuleType['to'],
 ): IRegularForbiddenRuleType => ({ name, comment, severity: 'error', from, to })
 
+/** A page for developers and tests, which no production installation builds. */
+const GALLERY = '^packages/console/src/gallery/'
+
 /** Forbids imports from one folder to every file of ours that `allowed` does not match. */
 const only = (name: string, comment: string, folder: string, allowed: readonly string[]) =>
   forbid(
@@ -126,6 +129,12 @@ const packages = [
     SDK,
   ]),
   forbid(
+    'console-without-gallery',
+    'the gallery shows the console; the console does not contain it',
+    { path: '^packages/console/', pathNot: GALLERY },
+    { path: GALLERY },
+  ),
+  forbid(
     'portable-packages',
     'the protocol and the SDK run in browsers: import nothing of Node',
     { path: '^packages/(?:protocol|sdk)/', pathNot: TEST },
@@ -134,7 +143,7 @@ const packages = [
   forbid(
     'declared-packages',
     'declare the package in dependencies of the nearest package.json: a production installation lacks it otherwise',
-    { path: PRODUCT, pathNot: [TEST, '\\.config\\.ts$'] },
+    { path: PRODUCT, pathNot: [TEST, '\\.config\\.ts$', GALLERY] },
     { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'], pathNot: [OURS, '^\\.'] },
   ),
   forbid(
@@ -170,6 +179,10 @@ const tools = [
     '^test/support/',
     PROTOCOL,
     SDK,
+  ]),
+  only('gallery-uses-browser', 'the gallery imports the browser of bench and tests', 'tools/gallery', [
+    '^tools/bench/console/chromium\\.ts$',
+    '^test/support/',
   ]),
   only('demo-plays-with-sdk', 'the demo imports src, protocol and SDK', 'tools/demo', [
     '^src/',

@@ -40,7 +40,7 @@ export function StopBarView(props: {
       <Text size="sm" role="alert" style={{ overflowWrap: 'anywhere' }}>
         {textOf(request, inForce, isConnected)}
       </Text>
-      <Text size="xs" c="dimmed" visibleFrom="sm">
+      <Text size="xs" c="dimmed" visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
         or <Kbd>Esc</Kbd>
       </Text>
     </section>

@@ -1,0 +1,104 @@
+import {
+  Anchor,
+  Divider,
+  Group,
+  SegmentedControl,
+  Stack,
+  Text,
+  Title,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useSyncExternalStore } from 'react'
+import { badgeBlocks } from './badge-states.tsx'
+import { barBlocks } from './bar-states.tsx'
+import { figureBlocks } from './figure-states.tsx'
+import { formBlocks } from './form-states.tsx'
+import { freshnessBlocks } from './freshness-states.tsx'
+import styles from './gallery.module.css'
+import type { GalleryBlock, GalleryState } from './gallery-state.ts'
+import { noticeBlocks } from './notice-states.tsx'
+import { pageBlocks } from './page-states.tsx'
+import { stopBlocks } from './stop-states.tsx'
+import { tileBlocks } from './tile-states.tsx'
+
+const blocks: readonly GalleryBlock[] = [
+  ...freshnessBlocks,
+  ...badgeBlocks,
+  ...stopBlocks,
+  ...figureBlocks,
+  ...barBlocks,
+  ...noticeBlocks,
+  ...tileBlocks,
+  ...pageBlocks,
+  ...formBlocks,
+]
+
+/** Shows all building blocks in their states, or the one state that the hash of the address names. */
+export function Gallery() {
+  const id = useHash()
+  const only = blocks.flatMap(({ states }) => states).find((state) => state.id === id)
+  return only ? <State key={only.id} state={only} /> : <All />
+}
+
+const All = () => (
+  <Stack component="main" p="lg" gap="lg">
+    <Group justify="space-between">
+      <div>
+        <Title order={1}>Gallery</Title>
+        <Text>The building blocks of the console in their states</Text>
+      </div>
+      <SchemeChoice />
+    </Group>
+    {blocks.map(({ title, use, states }) => (
+      <Stack key={title} component="section" aria-label={title} gap="xs">
+        <Divider />
+        <Title order={2}>{title}</Title>
+        <Text>{use}</Text>
+        {states.map((state) => (
+          <div key={state.id}>
+            <Anchor href={`#${state.id}`} size="sm">
+              {state.label}
+            </Anchor>
+            <State state={state} />
+          </div>
+        ))}
+      </Stack>
+    ))}
+  </Stack>
+)
+
+const State = ({ state }: { state: GalleryState }) => (
+  <div
+    className={styles.state}
+    data-gallery-state={state.id}
+    data-schemes={(state.schemes ?? ['light', 'dark']).join(' ')}
+    data-opens-dialog={state.opensDialog}
+    data-ready-text={state.readyText}
+  >
+    {state.render()}
+  </div>
+)
+
+function SchemeChoice() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <SegmentedControl
+      aria-label="Colour scheme"
+      data={[
+        { value: 'auto', label: 'System' },
+        { value: 'light', label: 'Light' },
+        { value: 'dark', label: 'Dark' },
+      ]}
+      value={colorScheme}
+      onChange={(value) => setColorScheme(value as typeof colorScheme)}
+    />
+  )
+}
+
+function subscribeToHash(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener)
+  return () => window.removeEventListener('hashchange', listener)
+}
+
+/** Returns the hash of the address without its sign. */
+const useHash = () => useSyncExternalStore(subscribeToHash, () => location.hash.slice(1))

@@ -1,0 +1,34 @@
+import '@mantine/core/styles.css'
+import '@fontsource/inter/400.css'
+import '@fontsource/inter/500.css'
+import '@fontsource/inter/600.css'
+import '@fontsource/inter/700.css'
+import '@fontsource/inter/800.css'
+import '../app/app.css'
+import { createTheme, MantineProvider, mergeThemeOverrides } from '@mantine/core'
+import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
+import { createRoot } from 'react-dom/client'
+import { cssVariables, theme } from '../app/theme.ts'
+import { Gallery } from './gallery.tsx'
+
+// A page for developers and tests, apart from the console: no data, no sign-in, and a font that is the same everywhere.
+
+const font = 'Inter'
+const galleryTheme = mergeThemeOverrides(
+  theme,
+  createTheme({ fontFamily: font, fontFamilyMonospace: font, headings: { fontFamily: font } }),
+)
+
+// Links need a router. Its addresses are in memory, so that a link leaves the page unchanged.
+const router = createRouter({
+  routeTree: createRootRoute({ component: Gallery, notFoundComponent: () => null }),
+  history: createMemoryHistory(),
+})
+
+const root = document.getElementById('root')
+if (!root) throw new Error('gallery.html has no #root')
+createRoot(root).render(
+  <MantineProvider theme={galleryTheme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+    <RouterProvider router={router} />
+  </MantineProvider>,
+)
