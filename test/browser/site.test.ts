@@ -146,6 +146,7 @@ test('one click on the front page starts the demo, and other sites cannot choose
     await foreign.evaluate((address) => location.assign(address), baseUrl + target)
     await heading(foreign, 'Sign in to Wheelhouse')
     await foreign.getByRole('button', { name: /Pat Pilot/ }).waitFor()
+    await browser.closePages() // before the platform ends, from which they still load
   } finally {
     await database.drop()
     await rm(dataDir, { recursive: true, force: true })

@@ -38,8 +38,8 @@ export function SignInAgain() {
       window.removeEventListener('focus', checkSession)
     }
   }, [expired, session])
-  // Loaded in advance, because the network may be down when the dialog is needed.
-  useEffect(() => void importDialog(), [])
+  // Loaded in advance, because the network may be down when the dialog is needed. If this fails, the dialog tries again.
+  useEffect(() => void importDialog().catch(() => {}), [])
   return <Suspense>{expired && <SignInDialog />}</Suspense>
 }
 
