@@ -15,6 +15,11 @@ const forbid = (
 
 /** A page for developers and tests, which no production installation builds. */
 const GALLERY = '^packages/console/src/gallery/'
+/**
+ * The build puts it into the console's files. As a dependency it would add TypeScript, its optional peer, to production
+ * installations.
+ */
+const BUNDLED = 'node_modules/i18next/'
 
 /** Forbids imports from one folder to every file of ours that `allowed` does not match. */
 const only = (name: string, comment: string, folder: string, allowed: readonly string[]) =>
@@ -144,7 +149,10 @@ const packages = [
     'declared-packages',
     'declare the package in dependencies of the nearest package.json: a production installation lacks it otherwise',
     { path: PRODUCT, pathNot: [TEST, '\\.config\\.ts$', GALLERY] },
-    { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'], pathNot: [OURS, '^\\.'] },
+    {
+      dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'],
+      pathNot: [OURS, '^\\.', BUNDLED],
+    },
   ),
   forbid(
     'uwebsockets-in-gateway',

@@ -81,7 +81,7 @@ export const formBlocks: readonly GalleryBlock[] = [
       inColumn(
         'secret',
         'Command',
-        <CopyableSecret label="Command" value="npx @wheelhouse/cli robots simulate --name Ronja" />,
+        <CopyableSecret label="Command" value="node robot.mjs https://hub.example" />,
       ),
     ],
   },
