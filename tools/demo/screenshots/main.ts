@@ -26,6 +26,15 @@ const sessionLives = async (page: Page) => {
   await telemetryLives(page)
 }
 
+/** Waits for the search and the menu of the user, which are loaded after the first view. */
+const headerLives = async (page: Page) => {
+  await page
+    .getByRole('banner')
+    .getByRole('button', { name: /Search/ })
+    .waitFor()
+  await page.getByRole('banner').locator('[aria-haspopup=menu]').waitFor()
+}
+
 const cockpitLives = async (page: Page) => {
   await page.getByTestId('freshness').getByText('LIVE', { exact: true }).waitFor()
   await pictureLives(page)
@@ -60,8 +69,21 @@ async function captureObservers(
     await shoot(owner, { ...session, name: 'session-dark', size: 'desktop', scheme: 'dark' })
     await shoot(owner, { ...session, name: 'session-phone', size: 'phone', scheme: 'light' })
     await owner.goto(`${baseUrl}/dashboard/robots`)
-    const robots = { ready: (page: Page) => page.getByText('Sorting arm').first().waitFor() }
+    const robots = {
+      ready: async (page: Page) => {
+        await headerLives(page)
+        await page.getByText('Sorting arm').first().waitFor()
+      },
+    }
     await shoot(owner, { ...robots, name: 'robots', size: 'desktop', scheme: 'light' })
+    await owner.goto(`${baseUrl}/dashboard/live`)
+    const wall = {
+      ready: async (page: Page) => {
+        await headerLives(page)
+        await page.getByTestId('live-tile').filter({ hasText: 'LIVE' }).nth(1).waitFor()
+      },
+    }
+    await shoot(owner, { ...wall, name: 'wall', size: 'desktop', scheme: 'light' })
 
     const admin = await open(browser, 'admin@demo.local', '/admin')
     const overview = { ready: (page: Page) => page.getByText(/Stopped by Olive Owner/).waitFor() }
@@ -84,6 +106,7 @@ async function takeCockpit({ baseUrl, ...set }: ScreenshotFixtures, browser: Con
     const cockpit = { ready: (page: Page) => cockpitLives(page).then(() => passes(driver.trip, 0)) }
     await shoot(page, { ...cockpit, name: 'cockpit', size: 'desktop', scheme: 'dark' })
     await shoot(page, { ...cockpit, name: 'cockpit-light', size: 'desktop', scheme: 'light' })
+    await page.getByRole('button', { name: 'Close chat' }).click()
     await shoot(page, { ...cockpit, name: 'cockpit-phone', size: 'phone', scheme: 'dark' })
   } finally {
     await driver.close()
