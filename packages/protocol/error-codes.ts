@@ -28,6 +28,17 @@ export const errorCodeTexts = {
   idempotency_response_lost: 'The request with this Idempotency-Key was processed, but its response is lost.',
   client_message_id_reused: 'The clientMessageId belongs to another message.',
 
+  // Video
+  offer_rejected: 'The WebRTC offer is malformed, or offers nothing that the platform forwards.',
+  camera_offline: 'The camera is not sending.',
+  camera_limit_reached: 'The robot has as many cameras as it may have.',
+  camera_live: 'The camera is sending.',
+  viewer_limit_reached: 'The camera has as many viewers as it may have.',
+  no_media_server: 'No media server is running, or it did not answer in time.',
+  ice_restart_unsupported: 'The platform does not restart ICE; a new offer is needed.',
+  etag_mismatch: 'The If-Match header does not name the resource.',
+  etag_required: 'The If-Match header is missing.',
+
   // Credentials
   unauthenticated: 'The request carries no credential, or the Authorization header is malformed.',
   token_invalid: 'The session token is invalid.',
@@ -125,6 +136,7 @@ export const errorCodeTexts = {
 
   // Background jobs
   job_running: 'The job is running.',
+  push_endpoint_taken: 'The push endpoint belongs to another user.',
   job_gone: 'The job has finished, or was discarded or retried.',
   job_required: 'The job cannot be discarded, because money waits for its result.',
 

@@ -33,6 +33,8 @@ export const notificationTexts: Readonly<Record<NotificationType, string>> = {
   'certification.rejected': 'Your certification was rejected',
   'certification.revoked': 'Your certification was revoked',
   'role.removed': 'An administrator has removed one of your roles',
+  'account.suspended': 'An administrator has suspended your account',
+  'account.restored': 'Your account is no longer suspended',
   'invoice.issued': 'An invoice was issued',
   'invoice.paid': 'An invoice was paid',
   'invoice.payment_failed': 'An invoice could not be charged',

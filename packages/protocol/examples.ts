@@ -25,6 +25,7 @@ export const exampleIds = {
   webhook: '8a42f6d3-c05b-4917-9e6c-71d3b0f85e24',
   sessionExport: 'c2e91f60-7a4d-4b38-95e0-1d6f83b7a204',
   job: '7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352',
+  pushSubscription: '93c5e7a1-4f0d-4b68-a2d9-58e17c3b6f40',
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 

@@ -76,6 +76,8 @@ export const NotificationType = z.enum([
   'certification.rejected',
   'certification.revoked',
   'role.removed',
+  'account.suspended',
+  'account.restored',
   'invoice.issued',
   'invoice.paid',
   'invoice.payment_failed',

@@ -17,7 +17,7 @@ export const NotificationGroup = z.enum([
 export type NotificationGroup = z.infer<typeof NotificationGroup>
 
 /** How a notification reaches its user, in addition to the list of notifications. */
-export const NotificationChannel = z.enum(['in_app', 'mail'])
+export const NotificationChannel = z.enum(['in_app', 'mail', 'push'])
 export type NotificationChannel = z.infer<typeof NotificationChannel>
 
 /** The group of each notification type. */
@@ -45,6 +45,8 @@ export const notificationGroups: Readonly<Record<NotificationType, NotificationG
   'certification.rejected': 'account',
   'certification.revoked': 'account',
   'role.removed': 'account',
+  'account.suspended': 'account',
+  'account.restored': 'account',
   'invoice.issued': 'money',
   'invoice.paid': 'money',
   'invoice.payment_failed': 'money',

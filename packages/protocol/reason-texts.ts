@@ -71,17 +71,19 @@ export function reasonText(reason: unknown): string {
   return plainWords(reason.trim())
 }
 
-const limitReasons: Readonly<Record<string, string>> = {
+/** Why the gateway limits the speed of a robot. Later versions may send other reasons. */
+export const limitReasonTexts = {
   latency: 'commands take long',
   latency_unknown: 'the latency is not known yet',
-}
+} as const
 
 /** Describes limits as `speed limited to 50 %: commands take long`; undefined at full speed. */
 export function speedLimitText({ speed_scale: scale, reason }: SpeedLimits): string | undefined {
   if (scale === 1) return undefined
   const text = `speed limited to ${Math.round(scale * 100)} %`
   if (reason === null) return text
-  return `${text}: ${Object.hasOwn(limitReasons, reason) ? limitReasons[reason] : plainWords(reason)}`
+  const known: Readonly<Record<string, string>> = limitReasonTexts
+  return `${text}: ${Object.hasOwn(known, reason) ? known[reason] : plainWords(reason)}`
 }
 
 /** Returns the text of a close code; undefined for a code that the gateway does not use. */

@@ -72,6 +72,8 @@ export const Welcome = z.looseObject({
   heartbeat_interval_ms: z.number(),
   heartbeat_timeout_ms: z.number(),
   deadman_ms: z.number(),
+  /** Where the robot publishes cameras: append `/` and the name of a camera (WHIP). Absent before version 0.2. */
+  whip_url: z.string().optional(),
   session: RobotSession.nullable(),
   /** The stop in force. The robot must stay halted until `stop_cleared`. */
   stop: z.object({ reason: z.string(), latched: z.boolean() }).nullable(),
