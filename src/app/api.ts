@@ -21,6 +21,7 @@ import { robotsEndpoints } from '../modules/robots/index.ts'
 import { searchEndpoint } from '../modules/search/index.ts'
 import { sessionsEndpoints } from '../modules/sessions/index.ts'
 import { supportEndpoints } from '../modules/support/index.ts'
+import { videoEndpoints } from '../modules/video/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
 import { guidePages, hasPictures } from '../web/docs/guide-pages.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
@@ -45,6 +46,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...robotsEndpoints(robots, gatewayUrl),
     ...datasetEndpoints(platform.datasets),
     ...sessionsEndpoints(sessions, identity.users, core),
+    ...videoEndpoints({ ...platform.video, ...sessions, now: core.now }),
     ...notificationEndpoints(platform.notifications),
     ...streamEndpoints(platform.webhooks),
     ...webhookEndpoints({ ...platform.webhooks, now: core.now }),

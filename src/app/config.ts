@@ -3,69 +3,25 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
 import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
+import {
+  address,
+  base64url,
+  connections,
+  DAY_MS,
+  days,
+  flag,
+  list,
+  mailbox,
+  milliseconds,
+  origin,
+  port,
+  rate,
+  redisNodes,
+  smtpUrl,
+  urlOf,
+} from './config-values.ts'
 
-const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker'])
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== ''),
-)
-const port = z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65_535))
-/** Node timers with a longer delay fire at once: 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
-const DAY_MS = 86_400_000
-const milliseconds = (minimum: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number of milliseconds')
-    .transform(Number)
-    .pipe(z.number().min(minimum).max(LONGEST_TIMER_MS))
-const connections = z
-  .string()
-  .regex(/^\d{1,4}$/, 'must be a whole number of connections')
-  .transform(Number)
-  .pipe(z.number().min(2))
-/** Requests per minute. 0 means no limit. */
-const rate = z
-  .string()
-  .regex(/^\d{1,7}$/, 'must be a whole number of requests per minute')
-  .transform(Number)
-/** The retention of records. */
-const days = z
-  .string()
-  .regex(/^\d{1,3}$/, 'must be a whole number of days')
-  .transform(Number)
-  .pipe(z.number().min(1).max(365))
-const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
-const urlOf = (protocol: RegExp) => z.url({ protocol })
-/** One Redis, or several nodes of a Redis Cluster, which share the scheme, name and password. */
-const redisNodes = list
-  .pipe(z.array(urlOf(/^rediss?$/)).min(1))
-  .refine(
-    (urls) =>
-      new Set(urls.map((url) => new URL(url)).map((url) => url.protocol + url.username + url.password))
-        .size === 1,
-    'must have the same scheme, name and password for every node',
-  )
-  .transform((urls) => urls.join(','))
-const smtpUrl = urlOf(/^smtps?$/).refine((url) => new URL(url).hostname !== '', 'must name a host')
-/** Loose on purpose: `hub@localhost` is a valid address on a local mail server. */
-const address = z.string().regex(/^[^\s<>@,]+@[^\s<>@,]+$/, 'must be one e-mail address')
-/** `address` or `Name <address>`. */
-const mailbox = z
-  .string()
-  .regex(/^[^<>\p{Cc}]+( <[^<>]+>)?$/u, 'must be an address, or a name and <address>')
-  .transform((text) => {
-    const [, name, inBrackets] = /^(.*) <(.*)>$/.exec(text) ?? []
-    return { name: name ?? '', address: inBrackets ?? text }
-  })
-  .pipe(z.object({ name: z.string(), address }))
-/** Normalized to the form that browsers send, because it is compared with the Origin header. */
-const origin = urlOf(/^https?$/)
-  .refine((url) => /^[^/]+\/\/[^/?#@]+\/?$/.test(url), 'must be an origin: only scheme, host and port')
-  .transform((url) => new URL(url).origin)
-
+const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media'])
 const Env = z.object({
   NODE_ENV: z.string().optional(),
   /** Set by npm when it runs a script of package.json. */
@@ -87,6 +43,23 @@ const Env = z.object({
   GATEWAY_UDP_PORT: z.union([z.literal('off'), port]).optional(),
   /** The IP address at which clients reach the UDP port, if this machine does not have it. */
   GATEWAY_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
+  /** UDP port of the cameras. */
+  MEDIA_UDP_PORT: port.default(3004),
+  /** The IP address at which clients reach it, if this machine does not have it. */
+  MEDIA_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
+  /** Highest bitrate of a camera. */
+  MEDIA_MAX_KBPS: z
+    .string()
+    .regex(/^\d{3,6}$/, 'must be a whole number of kilobits per second, at least 100')
+    .transform(Number)
+    .default(4_000),
+  /** TURN servers for networks that block UDP, and the secret that they share with the platform. */
+  TURN_URLS: list
+    .pipe(
+      z.array(z.string().regex(/^turns?:[^\s"<>?]+(\?transport=(udp|tcp))?$/, 'must be like turn:host:3478')),
+    )
+    .default([]),
+  TURN_SECRET: z.string().min(16, 'must be at least 16 characters').optional(),
   HOST: z.string().optional(),
   /** Allows the built-in identity provider and the demo where other machines can connect. */
   ALLOW_INSECURE_DEV: flag.default(false),
@@ -132,6 +105,10 @@ const Env = z.object({
     .optional(),
   /** Whether webhooks may connect to this machine. */
   WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
+  /** The key pair with which push services recognize the platform, in base64url. By default generated. */
+  VAPID_PUBLIC_KEY: base64url(65).optional(),
+  VAPID_PRIVATE_KEY: base64url(32).optional(),
+  VAPID_SUBJECT: urlOf(/^(https|mailto)$/).optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   /** The number of proxies in front of the api. `true` means one. */
   TRUST_PROXY: z
@@ -165,7 +142,8 @@ export const variables: readonly string[] = Object.keys(Env.shape)
 function findCombinationProblems(env: Env): string[] {
   const problems: string[] = []
   const production = env.NODE_ENV === 'production'
-  const split = ProcessRoles.options.some((role) => !env.ROLES.includes(role))
+  // Without media, robots cannot publish video; everything else works in one process.
+  const split = ProcessRoles.options.some((role) => role !== 'media' && !env.ROLES.includes(role))
   if (split) {
     const why = `is required when a process runs only some roles (ROLES=${env.ROLES.join(',')})`
     if (!env.DATABASE_URL) problems.push(`DATABASE_URL ${why}: every process must share one PostgreSQL`)
@@ -194,6 +172,13 @@ function findCombinationProblems(env: Env): string[] {
     problems.push(
       'STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are confirmed by webhooks',
     )
+  }
+  if (!env.VAPID_PUBLIC_KEY !== !env.VAPID_PRIVATE_KEY) {
+    const missing = env.VAPID_PUBLIC_KEY ? 'VAPID_PRIVATE_KEY' : 'VAPID_PUBLIC_KEY'
+    problems.push(`${missing} is required with the other VAPID key: they are one pair`)
+  }
+  if (env.TURN_URLS.length > 0 && !env.TURN_SECRET) {
+    problems.push('TURN_SECRET is required with TURN_URLS: clients get credentials that are derived from it')
   }
   if (env.GATEWAY_REALTIME && !env.GATEWAY_THREAD) {
     problems.push('GATEWAY_REALTIME needs GATEWAY_THREAD: only the thread of the gateway gets the priority')
@@ -258,6 +243,15 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       env.GATEWAY_UDP_PORT === 'off'
         ? null
         : { port: env.GATEWAY_UDP_PORT || undefined, publicAddress: env.GATEWAY_UDP_ADDRESS },
+    media: {
+      port: env.MEDIA_UDP_PORT,
+      publicAddress: env.MEDIA_UDP_ADDRESS,
+      maxBitsPerSecond: env.MEDIA_MAX_KBPS * 1_000,
+    },
+    turn:
+      env.TURN_URLS.length > 0 && env.TURN_SECRET
+        ? { urls: env.TURN_URLS, secret: env.TURN_SECRET }
+        : undefined,
     workerPort: env.WORKER_PORT,
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */
@@ -289,6 +283,13 @@ export function loadConfig(source: Record<string, string | undefined> = environm
         }
       : undefined,
     webhookNetworks: webhookNetworks(env),
+    vapid: {
+      keys:
+        env.VAPID_PUBLIC_KEY && env.VAPID_PRIVATE_KEY
+          ? { publicKey: env.VAPID_PUBLIC_KEY, privateKey: env.VAPID_PRIVATE_KEY }
+          : undefined,
+      subject: env.VAPID_SUBJECT,
+    },
     corsOrigins: env.CORS_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },

@@ -24,6 +24,7 @@ import { createRobotServices } from '../modules/robots/index.ts'
 import { createSearch } from '../modules/search/index.ts'
 import { createSessions } from '../modules/sessions/index.ts'
 import { createSupport } from '../modules/support/index.ts'
+import { createVideo } from '../modules/video/index.ts'
 import { createWebhookServices } from '../modules/webhooks/index.ts'
 import type { Config } from './config.ts'
 import { openInfrastructure } from './infrastructure.ts'
@@ -94,10 +95,15 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       await billing.monthlyClose.run()
       await payments?.enqueueOpenInvoices()
     })
+    const webhooks = createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks })
     const platform = {
       core,
       identity,
-      notifications: createNotificationServices(core, mailer),
+      notifications: createNotificationServices(core, {
+        mailer,
+        pushService: webhooks.outboundClient,
+        vapid: config.vapid,
+      }),
       billing,
       operators,
       clients,
@@ -105,10 +111,11 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       robots,
       datasets: createDatasetServices(core),
       payments,
-      webhooks: createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks }),
+      webhooks,
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
       jobControl: createJobControl(core),
-      search: createSearch(core),
+      video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
+      search: createSearch({ ...core, ...identity, ...robots, ...operators }),
       close: closers.closeAll,
     }
     await core.jobs.open()
@@ -148,7 +155,12 @@ function createCore(
       before: deps.beforeHandler,
       count: (handler) => metrics.handlerFailed(role, handler),
     })
-  const guards = { gateway: guardOf('gateway'), hub: guardOf('hub'), process: guardOf('process') }
+  const guards = {
+    gateway: guardOf('gateway'),
+    hub: guardOf('hub'),
+    media: guardOf('media'),
+    process: guardOf('process'),
+  }
   measureDatabase(metrics, deps)
   measureDisk(metrics, deps.diskWatch, config.databaseUrl ? undefined : config.dataDir)
   const metricsPage = createMetricsPage({

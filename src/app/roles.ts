@@ -95,6 +95,7 @@ export async function startRoles(
     const gatewayUrl = config.roles.includes('gateway')
       ? await startGatewayRole(platform, shutdown)
       : config.gatewayUrl
+    if (config.roles.includes('media')) await runMediaRole(platform, shutdown)
     if (http) {
       platform.webhooks.longPolling.listen()
       http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
@@ -129,7 +130,8 @@ async function openListeners(config: Config, shutdown: ShutdownSteps) {
   }
   const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
   const hubHttp = roles.includes('hub') ? (http ?? (await open(config.hubPort, 'HUB_PORT'))) : undefined
-  const workerPort = roles.includes('worker') ? config.workerPort : undefined
+  const hasOwnProbes = roles.includes('worker') || roles.includes('media')
+  const workerPort = hasOwnProbes ? config.workerPort : undefined
   const workerHttp = workerPort === undefined ? undefined : await open(workerPort, 'WORKER_PORT')
   return { http, hubHttp, workerHttp }
 }
@@ -170,6 +172,17 @@ async function startGatewayRole(platform: Platform, shutdown: ShutdownSteps): Pr
   shutdown.drain.push(drain)
   shutdown.close.push(close)
   return url
+}
+
+async function runMediaRole({ core, video }: Platform, shutdown: ShutdownSteps): Promise<void> {
+  const { runMedia } = await import('../media/role.ts')
+  const media = await runMedia({
+    ...core,
+    store: video.cameraStore,
+    guard: core.guards.media,
+    nodeId: core.processId,
+  })
+  shutdown.close.push(media.close)
 }
 
 async function runHub(platform: Platform, http: Listener, shutdown: ShutdownSteps): Promise<void> {

@@ -21,6 +21,8 @@ import { UserPresence } from '../../modules/identity/users/user-presence.entity.
 import { NotificationDigest } from '../../modules/notifications/digest.entity.ts'
 import { Notification } from '../../modules/notifications/notification.entity.ts'
 import { NotificationMail } from '../../modules/notifications/notification-mail.entity.ts'
+import { PushSubscription } from '../../modules/notifications/push/push-subscription.entity.ts'
+import { VapidKey } from '../../modules/notifications/push/vapid-key.entity.ts'
 import { NotificationSettings } from '../../modules/notifications/settings.entity.ts'
 import { Certification } from '../../modules/operators/certification.entity.ts'
 import { OperatorProfile } from '../../modules/operators/operator-profile.entity.ts'
@@ -45,6 +47,7 @@ import {
 import { TicketCounter } from '../../modules/sessions/tickets/ticket-counter.entity.ts'
 import { ContactMessage } from '../../modules/support/contact.entity.ts'
 import { RobotRequest } from '../../modules/support/robot-request.entity.ts'
+import { Camera, MediaNode } from '../../modules/video/camera.entity.ts'
 import { EventStream, OutboundEvent, UserEvent } from '../../modules/webhooks/event-stream.entity.ts'
 import { Webhook, WebhookDelivery } from '../../modules/webhooks/webhook.entity.ts'
 import { SessionTotals } from '../../web/site/session-totals.entity.ts'
@@ -56,6 +59,8 @@ const entities = [
   Robot,
   RobotPresence,
   GatewayNode,
+  MediaNode,
+  Camera,
   Certification,
   Session,
   SessionEvent,
@@ -84,6 +89,8 @@ const entities = [
   NotificationDigest,
   NotificationMail,
   NotificationSettings,
+  PushSubscription,
+  VapidKey,
   StripeAccount,
   Payout,
   InvoiceCollection,
@@ -105,7 +112,7 @@ const entities = [
 
 /** A database that stops responding must not block requests indefinitely. */
 const QUERY_LIMIT_MS = 10_000
-/** A process that freezes in a transaction must not block an emergency stop of the robot indefinitely. */
+/** A process that freezes in a transaction must not block a remote stop of the robot indefinitely. */
 const FROZEN_LIMIT_MS = 5_000
 
 export type Orm = Awaited<ReturnType<typeof connectOrm>>

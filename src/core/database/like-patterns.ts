@@ -1,8 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** Returns a LIKE pattern that matches the word literally. */
-const likePattern = (word: string) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
+const literal = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
+
+/** Returns a LIKE pattern that matches texts with this word, literally. */
+export const containsPattern = (word: string): string => `%${literal(word)}%`
+
+/** Returns a LIKE pattern that matches texts that begin with this one, literally. */
+export const prefixPattern = (text: string): string => `${literal(text)}%`
 
 /** Returns the condition that all words occur in a text, case-insensitive. */
 export const containsAll = (text: RawBuilder<unknown>, words: readonly string[]): RawBuilder<boolean> =>
-  sql<boolean>`${text} ilike all (${words.map(likePattern)}::text[])`
+  sql<boolean>`${text} ilike all (${words.map(containsPattern)}::text[])`

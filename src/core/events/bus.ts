@@ -1,8 +1,9 @@
 import type { Role } from '@wheelhouse/protocol'
+import type { MediaReplyMessage, MediaRequestMessage } from './media-topics.ts'
 
 /**
- * Messages between processes. Every topic is a hint: the database has the state, and every listener also polls it, so a
- * lost hint costs time and never an event.
+ * Messages between processes. Every topic but those of media is a hint: the database has the state, and every listener also
+ * polls it, so a lost hint costs time and never an event.
  */
 export interface BusTopics {
   /** The outbox contains new events. */
@@ -22,8 +23,14 @@ export interface BusTopics {
   'jobs.cancelled': { jobIds: string[] }
   /** An API key was revoked. Hubs close its sockets. */
   'credential.revoked': { apiKeyId: string }
-  /** An admin suspended a user. Requests of the user that wait for events end. */
-  'user.suspended': { userId: string }
+  /**
+   * A user lost permissions, or an admin suspended the user. Gateways and hubs read the changes and close outdated
+   * connections; requests of a suspended user that wait for events end.
+   */
+  'permissions.lost': { userId: string; suspended: boolean }
+  /** A request to the media role of one process. A lost one is a timeout of the request. */
+  'media.request': MediaRequestMessage
+  'media.reply': MediaReplyMessage
 }
 
 /** A latched stop on its way to a gateway. */

@@ -16,12 +16,14 @@ import {
 } from '../errors/errors.ts'
 import type { Log } from '../log.ts'
 import { compression } from './compression.ts'
-import { type Authenticate, type Endpoint, type Interceptor, mount } from './endpoint.ts'
+import { type Authenticate, type Endpoint, type Interceptor, mount, TEXT_TYPES } from './endpoint.ts'
 import { sendError } from './error-page.ts'
 import { validateResponses } from './response-validation.ts'
 
 /** The size limit of a JSON body after decompression. */
 export const REQUEST_BODY_LIMIT = '256kb'
+/** The size limit of a session description. That of a browser with ten codecs has 10 kB. */
+const TEXT_BODY_LIMIT = '64kb'
 
 export interface AppOptions {
   readonly log: Log
@@ -54,7 +56,15 @@ export function createApp(options: AppOptions): Koa {
   app.use(cors({ ...crossOrigin, origin: allowedOrigin(options.corsOrigins) }))
   app.use(requireReadableRequest)
   for (const middleware of options.before) app.use(middleware)
-  app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
+  app.use(
+    bodyParser({
+      enableTypes: ['json', 'text'],
+      extendTypes: { text: [...TEXT_TYPES] },
+      jsonLimit: REQUEST_BODY_LIMIT,
+      textLimit: TEXT_BODY_LIMIT,
+      encoding: 'utf-8',
+    }),
+  )
   app.use(limitBodyDepth)
   const router = mount(options.endpoints, {
     authenticate: options.authenticate,
@@ -76,6 +86,7 @@ const crossOrigin = {
     'Content-Type',
     'Idempotency-Key',
     'X-Request-Id',
+    'If-Match',
     'Mcp-Protocol-Version',
     'Mcp-Session-Id',
     'Mcp-Method',
@@ -91,6 +102,9 @@ const crossOrigin = {
     'WWW-Authenticate',
     'X-Total-Count',
     'X-Next-Cursor',
+    'Location',
+    'Link',
+    'ETag',
     ERROR_CODE_HEADER,
   ],
   maxAge: 600,

@@ -28,20 +28,32 @@ export type Access = 'public' | { readonly role?: Role; readonly sessionOnly?: b
 
 export type Method = 'get' | 'post' | 'patch' | 'delete'
 
+/** Media types of bodies that are read as text. */
+export const TEXT_TYPES = ['application/sdp', 'application/trickle-ice-sdpfrag'] as const
+export type TextType = (typeof TEXT_TYPES)[number]
+
 export interface Upload {
   readonly field: string
   readonly types: readonly string[]
   readonly maxBytes: number
 }
 
-/** The response headers of a paged list: the total number of entries, and the cursor of the next page if there is one. */
-export type ResponseHeader = 'X-Total-Count' | 'X-Next-Cursor'
+/**
+ * Additional headers of responses. Of a paged list: the total number of entries, and the cursor of the next page if there is one.
+ * Of a created resource: its address, its version and related servers.
+ */
+export type ResponseHeader = 'X-Total-Count' | 'X-Next-Cursor' | 'Location' | 'ETag' | 'Link'
 
 /** The cases of one error status: code → when it occurs. */
 export type ErrorCasesByCode = Readonly<Partial<Record<ErrorCode, string>>>
 
 export type ErrorResponses = Readonly<
-  Partial<Record<400 | 403 | 404 | 408 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503, ErrorCasesByCode>>
+  Partial<
+    Record<
+      400 | 401 | 403 | 404 | 408 | 409 | 410 | 412 | 413 | 415 | 422 | 428 | 429 | 502 | 503,
+      ErrorCasesByCode
+    >
+  >
 >
 
 /** Successful responses other than the declared one: status → when it occurs, and its JSON body if it has one. */
@@ -64,6 +76,8 @@ export interface Endpoint {
   readonly params?: z.ZodType
   readonly query?: z.ZodType
   readonly body?: z.ZodType
+  /** The media type of a body that is text. `run` gets it as `text`. */
+  readonly textBody?: TextType
   /** One file in a multipart body. `run` reads it from `http.req`. */
   readonly upload?: Upload
   /** Success status and body. 204 has no body. */
@@ -89,6 +103,7 @@ interface EndpointInput {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
+  readonly text: string
   readonly http: Context
 }
 
@@ -107,6 +122,7 @@ export function endpoint<
   params?: P
   query?: Q
   body?: B
+  textBody?: TextType
   upload?: Upload
   response: R
   headers?: readonly ResponseHeader[]
@@ -121,6 +137,8 @@ export function endpoint<
     params: Parsed<P>
     query: Parsed<Q>
     body: Parsed<B>
+    /** The body of an endpoint with `textBody`; empty for others. */
+    text: string
     http: Context
   }) => Promise<R[1] extends z.ZodType ? z.input<R[1]> : void>
 }): Endpoint {
@@ -156,6 +174,7 @@ export function mount(
         params: spec.params?.parse(http.params, parseOptions),
         query: spec.query?.parse(http.query, parseOptions),
         body: spec.body ? spec.body.parse(jsonBody(http, isOptional(spec.body)), parseOptions) : undefined,
+        text: spec.textBody ? textBody(http, spec.textBody) : '',
         http,
       }
       await interceptor(http, spec, caller, async () => {
@@ -196,6 +215,15 @@ function jsonBody(http: Context, optional: boolean): unknown {
     throw new AppError(415, 'unsupported_media_type', 'Content-Type must be application/json')
   if (type === null) throw badRequest('A JSON body is required')
   return http.request.body
+}
+
+/** Returns the body of a request whose media type is text. */
+function textBody(http: Context, type: TextType): string {
+  if (!http.request.is(type)) {
+    http.set('Accept-Post', type)
+    throw new AppError(415, 'unsupported_media_type', `Content-Type must be ${type}`)
+  }
+  return String(http.request.body ?? '')
 }
 
 /**

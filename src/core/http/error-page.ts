@@ -1,26 +1,37 @@
 import type { Context } from 'koa'
 import type { AppError } from '../errors/errors.ts'
+import { type ErrorPageLanguage, errorPageTexts } from './error-page-texts.ts'
 import { sendPage, template } from './html-page.ts'
-
-const titles: Readonly<Record<number, string>> = {
-  401: 'Sign in first',
-  403: 'Not allowed',
-  404: 'Page not found',
-  405: 'Method not allowed',
-  429: 'Too many requests',
-  503: 'Temporarily unavailable',
-}
 
 /** Errors that the same request may not have a moment later. */
 const TEMPORARY = new Set([408, 429, 500, 502, 503, 504])
 
-const errorTemplate = template<{ text: string; path: string; temporary: boolean; requestId: string }>(
-  `<p class="lead"><%= it.text %></p>
-<p class="actions"><% if (it.temporary) { %><a class="button primary" href="<%= it.path %>">Try again</a><% } else { %>
-<a class="button primary" href="/dashboard">Open console</a><% } %>
-<a class="button" href="/">Front page</a> <a class="button" href="/docs">Guides</a></p>
-<p><small>Request <code><%= it.requestId %></code></small></p>`,
+interface ErrorView {
+  readonly text: string
+  /** The language of `text`, if the page has another one. */
+  readonly textLanguage: ErrorPageLanguage | undefined
+  readonly texts: (typeof errorPageTexts)[ErrorPageLanguage]
+  readonly path: string
+  readonly temporary: boolean
+  readonly requestId: string
+}
+
+const errorTemplate = template<ErrorView>(
+  `<p class="lead"<% if (it.textLanguage) { %> lang="<%= it.textLanguage %>"<% } %>><%= it.text %></p>
+<p class="actions"><% if (it.temporary) { %><a class="button primary" href="<%= it.path %>"><%= it.texts.tryAgain %></a><% } else { %>
+<a class="button primary" href="/dashboard"><%= it.texts.openConsole %></a><% } %>
+<a class="button" href="/"><%= it.texts.frontPage %></a> <a class="button" href="/docs"><%= it.texts.guides %></a></p>
+<p><small><%= it.texts.request %> <code><%= it.requestId %></code></small></p>`,
 )
+
+/** Returns the first language of `Accept-Language` that has texts, otherwise English. */
+function pageLanguage(http: Context): ErrorPageLanguage {
+  http.vary('Accept-Language')
+  return http.acceptsLanguages('en', 'de') === 'de' ? 'de' : 'en'
+}
+
+/** Returns the address of a request as a link. Browsers would take a second slash or backslash for the start of another host. */
+export const onThisSite = (url: string): string => url.replace(/^[/\\]+/, '/')
 
 /** Sends an error to a browser as a page, and to a program as JSON. */
 export function sendError(http: Context, error: AppError): void {
@@ -32,12 +43,18 @@ export function sendError(http: Context, error: AppError): void {
     return
   }
   const { status } = error
+  const language = pageLanguage(http)
+  const texts = errorPageTexts[language]
+  const missing = error.code === 'route_not_found'
   sendPage(http, {
     status,
-    title: titles[status] ?? (status >= 500 ? 'Something went wrong' : 'The request failed'),
+    language,
+    title: texts.titles[status] ?? (status >= 500 ? texts.wentWrong : texts.failed),
     body: errorTemplate({
-      text: error.code === 'route_not_found' ? `There is no page at ${http.path}.` : error.message,
-      path: http.url,
+      text: missing ? texts.noPage(http.path) : error.message,
+      textLanguage: missing || language === 'en' ? undefined : 'en',
+      texts,
+      path: onThisSite(http.url),
       temporary: TEMPORARY.has(status),
       requestId: String(http.state.requestId),
     }),

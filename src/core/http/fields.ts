@@ -54,6 +54,20 @@ export const queryInteger = (minimum: number, maximum: number) =>
       },
     })
 
+/** Returns the schema of a share in a query string: a decimal number above 0, at most 1. */
+export const queryShare = () =>
+  z
+    .string()
+    .regex(/^(0?\.\d{1,4}|1(\.0{1,4})?)$/, 'must be a number above 0, at most 1')
+    .transform(Number)
+    .refine((value) => value > 0, 'must be a number above 0, at most 1')
+    .meta({
+      override({ jsonSchema }) {
+        delete jsonSchema.pattern
+        Object.assign(jsonSchema, { type: 'number', exclusiveMinimum: 0, maximum: 1 })
+      },
+    })
+
 export const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
 const count = z.number().int()

@@ -46,6 +46,8 @@ export function template<Data extends object = Record<never, never>>(source: str
 
 interface Page {
   readonly title: string
+  /** The language of the page, English by default. */
+  readonly language?: 'en' | 'de'
   readonly body: Html
   /** Whether the page uses the width of the window and shows the navigation. Otherwise it is a narrow column. */
   readonly wide?: boolean
@@ -60,7 +62,7 @@ export const renderHeader = template<{ wide: boolean }>(`<header class="top"><a 
 <a href="/dashboard">Console</a><% } %></header>`)
 
 const pageTemplate = template<Page & { header: Html }>(`<!doctype html>
-<html lang="en">
+<html lang="<%= it.language ?? 'en' %>">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title><%= it.title %></title>
 <link rel="icon" type="image/svg+xml" href="${ICON}">

@@ -41,6 +41,10 @@ import { Migration0040AccountSuspension } from './0040-account-suspension.ts'
 import { Migration0041AdminLists } from './0041-admin-lists.ts'
 import { Migration0042NotificationSettings } from './0042-notification-settings.ts'
 import { Migration0044PreFlightAndPairing } from './0044-pre-flight-and-pairing.ts'
+import { Migration0045PushSubscriptions } from './0045-push-subscriptions.ts'
+import { Migration0046RobotFilters } from './0046-robot-filters.ts'
+import { Migration0048MailLanguage } from './0048-mail-language.ts'
+import { Migration0049Cameras } from './0049-cameras.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -87,4 +91,8 @@ export const migrations = [
   { name: '0041_admin_lists', class: Migration0041AdminLists },
   { name: '0042_notification_settings', class: Migration0042NotificationSettings },
   { name: '0044_pre_flight_and_pairing', class: Migration0044PreFlightAndPairing },
+  { name: '0045_push_subscriptions', class: Migration0045PushSubscriptions },
+  { name: '0046_robot_filters', class: Migration0046RobotFilters },
+  { name: '0048_mail_language', class: Migration0048MailLanguage },
+  { name: '0049_cameras', class: Migration0049Cameras },
 ]

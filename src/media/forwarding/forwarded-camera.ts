@@ -1,0 +1,105 @@
+import type { CameraFigures, CameraKey } from './media-messages.ts'
+import type { MediaPacket, Publisher } from './publisher.ts'
+import type { Viewer } from './viewer.ts'
+
+/** A viewer's estimate is a limit only near the bitrate in use: without more data, an estimate cannot be higher. */
+const LIMITING_RATIO = 1.2
+
+/** One camera: who publishes it, and who views it. */
+export class ForwardedCamera {
+  readonly key: CameraKey
+  readonly viewers = new Set<Viewer>()
+  readonly #nowMs: () => number
+  readonly #onPublisher: () => void
+  #publisher: Publisher | undefined
+  /** A publisher that has not sent yet. The one before continues until then. */
+  #next: Publisher | undefined
+
+  /** `onPublisher` is called when another peer publishes than before. */
+  constructor(key: CameraKey, nowMs: () => number, onPublisher: () => void) {
+    this.key = key
+    this.#nowMs = nowMs
+    this.#onPublisher = onPublisher
+  }
+
+  get publisher(): Publisher | undefined {
+    return this.#publisher
+  }
+
+  get isUnused(): boolean {
+    return !this.#publisher && !this.#next && this.viewers.size === 0
+  }
+
+  /** Adds a publisher. It replaces the one before with its first packet. */
+  add(publisher: Publisher): void {
+    this.#next?.close('replaced')
+    this.#next = publisher
+  }
+
+  /** Forwards a packet to all viewers. */
+  forward(publisher: Publisher, packet: MediaPacket): void {
+    if (publisher === this.#next) this.#replace(publisher)
+    if (publisher !== this.#publisher) return
+    const nowMs = this.#nowMs()
+    for (const viewer of this.viewers) viewer.forward(packet, nowMs)
+  }
+
+  #replace(publisher: Publisher): void {
+    const before = this.#publisher
+    this.#publisher = publisher
+    this.#next = undefined
+    before?.close('replaced')
+    for (const viewer of [...this.viewers])
+      if (!viewer.plays(publisher.video)) viewer.close('the codec changed')
+    if (this.viewers.size > 0) publisher.requestKeyframe()
+    this.#onPublisher()
+  }
+
+  /** Forgets a publisher that has closed. Its viewers wait for the next one. */
+  remove(publisher: Publisher): void {
+    if (this.#publisher === publisher) this.#publisher = undefined
+    if (this.#next === publisher) this.#next = undefined
+  }
+
+  requestMissing(): void {
+    this.#publisher?.requestMissing()
+  }
+
+  /** Sends all regular reports, and ends peers that are gone. */
+  report(): void {
+    for (const viewer of [...this.viewers]) viewer.report()
+    const publisher = this.#publisher
+    publisher?.report(this.#viewerLimit(publisher))
+    publisher?.checkSilence()
+    this.#next?.checkSilence()
+  }
+
+  /** Returns the bitrate that the paths of the operators allow, or of all viewers while no operator watches. */
+  #viewerLimit(publisher: Publisher): number | undefined {
+    const viewers = [...this.viewers]
+    const operators = viewers.filter(({ isOperator }) => isOperator)
+    const limits = (operators.length > 0 ? operators : viewers).flatMap(
+      ({ bitsPerSecondLimit }) => bitsPerSecondLimit ?? [],
+    )
+    const limit = Math.min(...limits)
+    const current = publisher.videoStream?.rate.perSecond(this.#nowMs()) ?? 0
+    return limit < LIMITING_RATIO * current ? limit : undefined
+  }
+
+  figures(): CameraFigures | undefined {
+    const publisher = this.#publisher
+    const stream = publisher?.videoStream
+    if (!publisher || !stream) return undefined
+    const nowMs = this.#nowMs()
+    const captureMs = stream.clock.captureMs(stream.timestamp)
+    return {
+      camera: this.key,
+      id: publisher.id,
+      hasAudio: publisher.hasAudio,
+      codec: publisher.video.codec,
+      bitsPerSecond: Math.round(stream.rate.perSecond(nowMs)),
+      framesPerSecond: stream.frameRate.perSecond(nowMs),
+      latencyMs: captureMs === undefined ? null : Math.max(0, Math.round(stream.arrivedMs - captureMs)),
+    }
+  }
+}

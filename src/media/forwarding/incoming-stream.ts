@@ -1,0 +1,119 @@
+import { rtp } from '@wheelhouse/protocol'
+import { BitrateControl } from './bitrate-control.ts'
+import { CaptureClock } from './capture-clock.ts'
+import { LostPackets } from './lost-packets.ts'
+import { PacketHistory } from './packet-history.ts'
+import { RateMeter } from './rate-meter.ts'
+import { ReceptionStatistics } from './reception-statistics.ts'
+
+const CNAME = 'wheelhouse'
+
+/** One stream (SSRC) that a peer sends: its newest packets, its statistics and the reports to its sender. */
+export class IncomingStream {
+  readonly ssrc: number
+  /** The source identifier of this receiver in its reports. */
+  readonly reporterSsrc: number
+  readonly clock: CaptureClock
+  readonly history = new PacketHistory()
+  readonly rate = new RateMeter()
+  /** Frames per second of video: packets with the marker. */
+  readonly frameRate = new RateMeter()
+  /** Unix time at which the newest packet arrived. */
+  arrivedMs = 0
+  /** RTP timestamp of the newest packet. */
+  timestamp = 0
+  readonly #clockRateHz: number
+  readonly #lost = new LostPackets()
+  readonly #statistics = new ReceptionStatistics()
+  readonly #bitrate: BitrateControl | undefined
+  #wraps = 0
+  #lastTimestamp: number | undefined
+
+  /** `maxBitsPerSecond` limits video; audio has no limit. */
+  constructor(options: {
+    ssrc: number
+    reporterSsrc: number
+    clockRateHz: number
+    maxBitsPerSecond?: number | undefined
+  }) {
+    this.ssrc = options.ssrc
+    this.reporterSsrc = options.reporterSsrc
+    this.#clockRateHz = options.clockRateHz
+    this.clock = new CaptureClock(options.clockRateHz)
+    this.#bitrate =
+      options.maxBitsPerSecond === undefined ? undefined : new BitrateControl(options.maxBitsPerSecond)
+  }
+
+  /**
+   * Notes the arrival of a packet and returns its plain copy.
+   * `recoverable` is false if so many packets before it are missing that only a keyframe helps.
+   */
+  receive(
+    packet: Uint8Array,
+    header: rtp.RtpHeader,
+    nowMs: number,
+  ): { plain: Uint8Array; recoverable: boolean } {
+    const plain = rtp.plainPacket(packet, header)
+    this.history.add(header, plain)
+    this.#statistics.received(
+      header.sequenceNumber,
+      Math.round((nowMs * this.#clockRateHz) / 1_000) | 0,
+      header.timestamp,
+    )
+    this.rate.add(nowMs, packet.length * 8)
+    if (header.marker) this.frameRate.add(nowMs, 1)
+    if (header.timestamp !== this.timestamp) this.#bitrate?.frame(nowMs, this.#mediaMs(header.timestamp))
+    this.timestamp = header.timestamp
+    this.arrivedMs = nowMs
+    return { plain, recoverable: this.#lost.received(header.sequenceNumber, nowMs) }
+  }
+
+  /** Returns a timestamp in milliseconds that does not wrap. */
+  #mediaMs(timestamp: number): number {
+    const last = this.#lastTimestamp
+    if (last !== undefined && timestamp < last && last - timestamp > 2 ** 31) this.#wraps++
+    if (last !== undefined && timestamp > last && timestamp - last > 2 ** 31) this.#wraps--
+    this.#lastTimestamp = timestamp
+    return ((this.#wraps * 2 ** 32 + timestamp) * 1_000) / this.#clockRateHz
+  }
+
+  /** Handles a message of the sender. */
+  handle(message: rtp.RtcpMessage, nowMs: number): void {
+    if (message.type === 'sender_report' && message.ssrc === this.ssrc) this.clock.reported(message, nowMs)
+    else if (message.type === 'reference_time_echo') this.clock.echoed(message, nowMs)
+  }
+
+  /** Returns the request for the packets that are missing now, if any. */
+  requestLost(nowMs: number): Uint8Array | undefined {
+    const due = this.#lost.due(nowMs, this.clock.roundTripMs)
+    return due.length > 0 ? rtp.nack(this.reporterSsrc, this.ssrc, due) : undefined
+  }
+
+  requestKeyframe(): Uint8Array {
+    return rtp.keyframeRequest(this.reporterSsrc, this.ssrc)
+  }
+
+  /**
+   * Returns the regular report: what arrived, this machine's clock and, for video, the bitrate that the sender may use.
+   * @param viewerLimit bits per second that the operator's path allows; undefined if it is not the limit.
+   */
+  report(nowMs: number, viewerLimit: number | undefined): Uint8Array {
+    const loss = this.#statistics.takeLoss()
+    const block: rtp.ReportBlock = {
+      ssrc: this.ssrc,
+      ...loss,
+      highestSequenceNumber: this.#statistics.highestSequenceNumber,
+      jitter: this.#statistics.jitter,
+      ...this.clock.lastReport(nowMs),
+    }
+    const parts = [
+      rtp.receiverReport(this.reporterSsrc, block),
+      rtp.sourceDescription(this.reporterSsrc, CNAME),
+      rtp.referenceTime(this.reporterSsrc, rtp.ntpOf(nowMs)),
+    ]
+    const received = this.rate.perSecond(nowMs)
+    const limit = this.#bitrate?.update(nowMs, received, loss.fractionLost, viewerLimit)
+    if (limit !== undefined) parts.push(rtp.bitrateLimit(this.reporterSsrc, this.ssrc, limit))
+    return rtp.concatPackets(parts)
+  }
+}

@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { beginsKeyframe } from './keyframes.ts'
+
+const payload = (...bytes: number[]) => Buffer.from(bytes)
+
+describe('VP8', () => {
+  test.each([
+    ['a keyframe', payload(0x10, 0x10), true],
+    ['another frame', payload(0x10, 0x11), false],
+    ['a continuation', payload(0x00, 0x10), false],
+    ['a second partition', payload(0x11, 0x10), false],
+    ['a keyframe with a picture id of one byte', payload(0x90, 0x80, 0x05, 0x10), true],
+    ['a keyframe with a picture id of two bytes', payload(0x90, 0x80, 0x85, 0x01, 0x10), true],
+    ['a keyframe with all extensions', payload(0x90, 0xf0, 0x05, 0x01, 0x20, 0x10), true],
+    ['a descriptor without a frame', payload(0x90, 0x80, 0x05), false],
+    ['nothing', payload(), false],
+  ])('%s', (_what, packet, expected) => expect(beginsKeyframe('VP8', packet)).toBe(expected))
+})
+
+describe('H.264', () => {
+  test.each([
+    ['an IDR slice', payload(0x65, 1), true],
+    ['sequence parameters', payload(0x67, 1), true],
+    ['another slice', payload(0x41, 1), false],
+    ['the first fragment of an IDR slice', payload(0x7c, 0x85, 1), true],
+    ['a later fragment of it', payload(0x7c, 0x05, 1), false],
+    ['an aggregate with sequence parameters', payload(0x78, 0, 1, 0x67, 0, 1, 0x68), true],
+    ['an aggregate without', payload(0x78, 0, 1, 0x41, 0, 1, 0x06), false],
+    ['an aggregate with a wrong length', payload(0x78, 0xff, 0xff, 0x41), false],
+    ['nothing', payload(), false],
+  ])('%s', (_what, packet, expected) => expect(beginsKeyframe('H264', packet)).toBe(expected))
+})
+
+test('any bytes are read without an exception', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.constantFrom('VP8' as const, 'H264' as const),
+      (bytes, codec) => {
+        beginsKeyframe(codec, Buffer.from(bytes))
+      },
+    ),
+  )
+})

@@ -1,0 +1,45 @@
+/** The video codecs that are forwarded. */
+export type VideoCodec = 'VP8' | 'H264'
+
+/** Returns whether a packet begins a keyframe: a frame that a viewer can decode without the ones before. */
+export function beginsKeyframe(codec: VideoCodec, payload: Uint8Array): boolean {
+  return codec === 'VP8' ? beginsVp8Keyframe(payload) : beginsH264Keyframe(payload)
+}
+
+/** Reads the payload descriptor (RFC 7741, section 4.2) and the first bit of the frame (RFC 6386, section 9.1). */
+function beginsVp8Keyframe(payload: Uint8Array): boolean {
+  const first = payload[0] ?? 0
+  const startOfPartition = (first & 0x10) !== 0 && (first & 0x07) === 0
+  if (!startOfPartition) return false
+  let at = 1
+  if (first & 0x80) {
+    const extension = payload[at++] ?? 0
+    if (extension & 0x80) at += (payload[at] ?? 0) & 0x80 ? 2 : 1
+    if (extension & 0x40) at++
+    if (extension & 0x30) at++
+  }
+  const frame = payload[at]
+  return frame !== undefined && (frame & 0x01) === 0
+}
+
+const IDR_SLICE = 5
+const SEQUENCE_PARAMETERS = 7
+const SINGLE_TIME_AGGREGATION = 24
+const FRAGMENT = 28
+
+/** Looks for sequence parameters or the beginning of an IDR slice (RFC 6184, sections 5.6 to 5.8). */
+function beginsH264Keyframe(payload: Uint8Array): boolean {
+  const type = (payload[0] ?? 0) & 0x1f
+  if (type === IDR_SLICE || type === SEQUENCE_PARAMETERS) return true
+  if (type === FRAGMENT) {
+    const header = payload[1] ?? 0
+    return (header & 0x80) !== 0 && (header & 0x1f) === IDR_SLICE
+  }
+  if (type !== SINGLE_TIME_AGGREGATION) return false
+  for (let at = 1; at + 2 < payload.length; ) {
+    const unitType = (payload[at + 2] as number) & 0x1f
+    if (unitType === IDR_SLICE || unitType === SEQUENCE_PARAMETERS) return true
+    at += 2 + (((payload[at] as number) << 8) | (payload[at + 1] as number))
+  }
+  return false
+}

@@ -1,0 +1,60 @@
+// The messages between the media role and its forwarding process. `id` is the number of a peer.
+
+/** Settings of the forwarding process, given as its argument. */
+export interface MediaSettings {
+  /** The address to listen on; undefined for all. */
+  readonly bindAddress: string | undefined
+  /** The UDP port of all peers; 0 for a free one. */
+  readonly port: number
+  /** The IP address that clients use, if it is not an address of this machine. */
+  readonly publicAddress: string | undefined
+  /** Highest bitrate of a publisher's video in bits per second. */
+  readonly maxBitsPerSecond: number
+}
+
+/** Messages on their way to the other process. Beyond it, figures are dropped. */
+export const MAX_WAITING_MESSAGES = 2_000
+
+/** The name of a camera among all robots. */
+export type CameraKey = `${string}/${string}`
+
+/** Why an offer was refused. */
+export type RefusalCode =
+  /** The offer is malformed, or has no codec that the platform forwards. */
+  | 'offer_rejected'
+  /** The camera is not sending. */
+  | 'camera_offline'
+
+export type ToMediaProcess =
+  | { readonly type: 'publish'; readonly id: number; readonly camera: CameraKey; readonly sdp: string }
+  | {
+      readonly type: 'view'
+      readonly id: number
+      readonly camera: CameraKey
+      readonly sdp: string
+      /** Whether the viewer is the operator: its path limits the bitrate, and its microphone is heard at the robot. */
+      readonly isOperator: boolean
+    }
+  | { readonly type: 'close'; readonly id: number }
+
+/** How a camera is doing. */
+export interface CameraFigures {
+  readonly camera: CameraKey
+  /** The peer that publishes. */
+  readonly id: number
+  readonly hasAudio: boolean
+  readonly codec: string | null
+  readonly bitsPerSecond: number
+  readonly framesPerSecond: number
+  /** Time from capture to arrival of the newest frame in milliseconds; null if the robot does not send its clock. */
+  readonly latencyMs: number | null
+}
+
+export type FromMediaProcess =
+  /** The UDP port could not be opened. The process has exited. */
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'answer'; readonly id: number; readonly sdp: string }
+  | { readonly type: 'refused'; readonly id: number; readonly code: RefusalCode; readonly message: string }
+  /** The peer left, was abandoned or replaced. */
+  | { readonly type: 'closed'; readonly id: number; readonly reason: string }
+  | { readonly type: 'figures'; readonly cameras: readonly CameraFigures[] }

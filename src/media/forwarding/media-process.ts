@@ -1,0 +1,51 @@
+import { createLog } from '../../core/log.ts'
+import { createGuard } from '../../core/process/guard.ts'
+import { Cameras } from './cameras.ts'
+import {
+  type FromMediaProcess,
+  MAX_WAITING_MESSAGES,
+  type MediaSettings,
+  type ToMediaProcess,
+} from './media-messages.ts'
+import { openUdpPort } from './udp-port.ts'
+
+// The forwarding process: it has the WebRTC connections of one media role. A separate process, because the library ends its process
+// with an abort when it is used wrongly, and because forwarding must not delay anything else. `createMediaHost` starts it.
+
+/** How often lost packets are requested. */
+const MISSING_MS = 20
+/** How often receivers get reports. The bitrate changes with them. */
+const REPORT_MS = 500
+const FIGURES_MS = 500
+
+const settings: MediaSettings = JSON.parse(process.argv[2] ?? '{}')
+const log = createLog({ level: 'warn', pretty: process.stdout.isTTY === true })
+const guard = createGuard({ role: 'media-forwarding', log, count: () => {} })
+let waiting = 0
+const posted = guard.handler('media:posted', () => {
+  waiting--
+})
+
+guard.on(process, 'disconnect', 'media:disconnect', () => process.exit()) // the media role is gone
+const port = await openUdpPort(settings).catch(async (cause: unknown) => {
+  process.send?.({ type: 'failed', message: String(cause) } satisfies FromMediaProcess, () => process.exit(1))
+  return await new Promise<never>(() => {}) // the callback ends the process
+})
+const nowMs = () => performance.timeOrigin + performance.now()
+const cameras = new Cameras({ settings: { ...settings, port }, guard, nowMs }, post)
+guard.on(process, 'message', 'media:request', (message: ToMediaProcess) => {
+  if (message.type === 'publish') cameras.publish(message)
+  else if (message.type === 'view') cameras.view(message)
+  else cameras.close(message.id)
+})
+guard.every('media:missing', MISSING_MS, () => cameras.requestMissing())
+guard.every('media:report', REPORT_MS, () => cameras.report())
+guard.every('media:figures', FIGURES_MS, () => cameras.postFigures())
+
+/** Sends a message to the media role. While it does not keep up, figures are dropped. */
+function post(message: FromMediaProcess): void {
+  if (!process.connected) return // the process is about to end
+  if (message.type === 'figures' && waiting >= MAX_WAITING_MESSAGES) return
+  waiting++
+  process.send?.(message, posted)
+}

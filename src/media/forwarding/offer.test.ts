@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { findCodec, OfferError, readOffer, restrictOffer, withRoundTripFeedback } from './offer.ts'
+
+const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0 1']
+const transport = [
+  'a=ice-ufrag:abcd',
+  'a=ice-pwd:abcdefghijklmnopqrstuvwx',
+  'a=fingerprint:sha-256 AA:BB',
+  'a=setup:actpass',
+]
+const video = [
+  'm=video 9 UDP/TLS/RTP/SAVPF 97 102 45 96 98',
+  'c=IN IP4 0.0.0.0',
+  'a=mid:0',
+  ...transport,
+  'a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid',
+  'a=sendonly',
+  'a=candidate:1 1 UDP 2122317823 10.0.0.7 9 typ host',
+  'a=rtpmap:97 rtx/90000',
+  'a=fmtp:97 apt=96',
+  'a=rtpmap:102 H264/90000',
+  'a=fmtp:102 level-asymmetry-allowed=1;packetization-mode=0;profile-level-id=42001f',
+  'a=rtpmap:45 AV1/90000',
+  'a=rtpmap:96 VP8/90000',
+  'a=rtcp-fb:96 goog-remb',
+  'a=rtcp-fb:96 transport-cc',
+  'a=rtcp-fb:96 ccm fir',
+  'a=rtcp-fb:96 nack',
+  'a=rtcp-fb:96 nack pli',
+  'a=rtpmap:98 H264/90000',
+  'a=fmtp:98 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f',
+  'a=ssrc-group:FID 11 12',
+  'a=ssrc:11 cname:x',
+  'a=ssrc:12 cname:x',
+]
+const audio = [
+  'm=audio 9 UDP/TLS/RTP/SAVPF 111 0',
+  'c=IN IP4 0.0.0.0',
+  'a=mid:1',
+  ...transport,
+  'a=rtpmap:111 opus/48000/2',
+  'a=rtpmap:0 PCMU/8000',
+]
+const sdp = (...lines: string[][]) => [...head, ...lines.flat(), ''].join('\r\n')
+
+describe('an offer', () => {
+  test('is read with the codecs that are forwarded, in its order', () => {
+    const offer = readOffer(sdp(video, audio))
+    expect(offer.video).toMatchObject({ mid: '0', sends: true, receives: false })
+    expect(offer.video?.codecs.map(({ codec, payloadType }) => [codec, payloadType])).toEqual([
+      ['VP8', 96],
+      ['H264', 98],
+    ])
+    expect(offer.audio).toMatchObject({ sends: true, receives: true })
+    expect(offer.audio?.codecs.map(({ payloadType }) => payloadType)).toEqual([111])
+  })
+
+  test.each([
+    ['two videos', sdp(video, video), 'Offer one'],
+    [
+      'a data channel',
+      sdp(video, ['m=application 9 UDP/DTLS/SCTP webrtc-datachannel', 'a=mid:2', ...transport]),
+      'SAVPF',
+    ],
+    ['no media', sdp(), 'not a session description'],
+    ['rejected media only', sdp(audio.map((line) => line.replace('audio 9', 'audio 0'))), 'neither'],
+    ['no fingerprint', sdp(video.filter((line) => !line.includes('fingerprint'))), 'fingerprint'],
+    ['no mid', sdp(video.filter((line) => !line.includes('mid:'))), 'mid'],
+    ['another text', 'hello', 'not a session description'],
+  ])('with %s is rejected with a reason', (_what, text, reason) => {
+    expect(() => readOffer(text)).toThrow(OfferError)
+    expect(() => readOffer(text)).toThrow(reason)
+  })
+})
+
+test('a restricted offer keeps its lines, one codec each, and the feedback that is used', () => {
+  const offer = readOffer(sdp(video, audio))
+  const restricted = restrictOffer(sdp(video, audio), { video: offer.video?.codecs[0], audio: undefined })
+  expect(restricted).toContain('m=video 9 UDP/TLS/RTP/SAVPF 96\r\n')
+  expect(restricted).toContain('m=audio 0 ')
+  expect(restricted.match(/a=rtcp-fb:.*/g)).toEqual([
+    'a=rtcp-fb:96 goog-remb',
+    'a=rtcp-fb:96 nack',
+    'a=rtcp-fb:96 nack pli',
+  ])
+  for (const gone of ['extmap', 'candidate', 'rtx', 'ssrc-group', 'ssrc:12', 'H264', 'AV1'])
+    expect(restricted).not.toContain(gone)
+})
+
+test('a viewer gets the profile of the camera if it offers it, else another of the codec', () => {
+  const offer = readOffer(sdp(video))
+  const source = (parameters: string) => ({ codec: 'H264' as const, payloadType: 1, parameters })
+  const media = offer.video as NonNullable<typeof offer.video>
+  expect(findCodec(media, source('profile-level-id=42e034'))?.payloadType).toBe(98)
+  expect(findCodec(media, source('profile-level-id=640c1f'))?.payloadType).toBe(98)
+  expect(findCodec({ ...media, codecs: [] }, source(''))).toBeUndefined()
+})
+
+test('the feedback for the round trip is answered only to viewers that offer it', () => {
+  const answer = sdp(video)
+  expect(withRoundTripFeedback(answer, sdp(video))).toBe(answer)
+  const offer = sdp([...video, 'a=rtcp-fb:96 rrtr'])
+  expect(withRoundTripFeedback(answer, offer)).toContain(' rrtr')
+})

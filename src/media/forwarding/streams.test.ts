@@ -1,0 +1,168 @@
+import { rtp } from '@wheelhouse/protocol'
+import { describe, expect, test } from 'vitest'
+import { BitrateControl } from './bitrate-control.ts'
+import { CaptureClock } from './capture-clock.ts'
+import { IncomingStream } from './incoming-stream.ts'
+import { LostPackets } from './lost-packets.ts'
+import { OutgoingStream } from './outgoing-stream.ts'
+import { RateMeter } from './rate-meter.ts'
+import { ReceptionStatistics } from './reception-statistics.ts'
+
+const header = (sequenceNumber: number, timestamp = 0): rtp.RtpHeader => ({
+  payloadType: 96,
+  marker: false,
+  sequenceNumber: sequenceNumber & 0xffff,
+  timestamp: timestamp >>> 0,
+  ssrc: 5,
+  payloadStart: 12,
+  payloadEnd: 13,
+})
+
+describe('lost packets', () => {
+  test('are requested, again after the round trip, and not for ever', () => {
+    const lost = new LostPackets()
+    for (const number of [65_534, 65_535, 2]) lost.received(number, 0)
+    expect(lost.due(0, 100)).toEqual([0, 1])
+    expect(lost.due(50, 100)).toEqual([])
+    lost.received(0, 60)
+    for (let attempt = 2; attempt <= 6; attempt++) expect(lost.due(attempt * 100, 100)).toEqual([1])
+    expect(lost.due(1_000, 100)).toEqual([])
+  })
+
+  test('are given up after a large gap', () => {
+    const lost = new LostPackets()
+    lost.received(0, 0)
+    expect(lost.received(1_000, 0)).toBe(false)
+    expect(lost.due(0)).toEqual([])
+  })
+})
+
+describe('reception statistics', () => {
+  test('count the loss since the last report, across the wrap', () => {
+    const statistics = new ReceptionStatistics()
+    for (const number of [65_533, 65_534, 1, 2]) statistics.received(number, 0, 0)
+    expect(statistics.takeLoss()).toEqual({ fractionLost: 1 / 3, packetsLost: 2 })
+    expect(statistics.highestSequenceNumber).toBe(65_538)
+    for (const number of [3, 4]) statistics.received(number, 0, 0)
+    expect(statistics.takeLoss()).toEqual({ fractionLost: 0, packetsLost: 2 })
+  })
+})
+
+describe('the capture clock', () => {
+  test('uses the fastest report and half of the round trip', () => {
+    const clock = new CaptureClock(90_000)
+    expect(clock.captureMs(0)).toBeUndefined()
+    // The sender's clock is 1,000,000 ms behind; the way takes 30 ms and then 80 ms.
+    const report = (senderMs: number): rtp.SenderReport => ({
+      type: 'sender_report',
+      ssrc: 1,
+      ntp: rtp.ntpOf(senderMs),
+      rtpTimestamp: (senderMs * 90) >>> 0,
+    })
+    clock.reported(report(1_000), 1_001_030)
+    clock.reported(report(2_000), 1_002_080)
+    clock.echoed(
+      { type: 'reference_time_echo', compactNtp: rtp.compactNtp(rtp.ntpOf(1_002_000)), delay: 0 },
+      1_002_060,
+    )
+    expect(clock.roundTripMs).toBeCloseTo(60, 0)
+    expect(clock.captureMs((2_500 * 90) >>> 0)).toBeCloseTo(1_002_500, 0)
+  })
+})
+
+describe('the bitrate', () => {
+  test('grows without a queue, falls with one, and has bounds', () => {
+    const control = new BitrateControl(2_000_000)
+    let nowMs = 0
+    const run = (seconds: number, lateMs: (second: number) => number, received: number, loss = 0) => {
+      let limit = 0
+      for (let second = 0; second < seconds; second++) {
+        for (let frame = 0; frame < 30; frame++) {
+          nowMs += 1_000 / 30
+          control.frame(nowMs + lateMs(second), nowMs)
+        }
+        limit = control.update(nowMs, received, loss, undefined)
+      }
+      return limit
+    }
+    expect(run(60, () => 0, 1_000_000)).toBe(2_000_000)
+    expect(run(3, (second) => 200 * (second + 1), 500_000)).toBeLessThanOrEqual(400_000)
+    expect(run(30, () => 0, 500_000)).toBeGreaterThan(600_000)
+    expect(run(100, () => 0, 500_000, 0.5)).toBe(100_000)
+  })
+
+  test('is at most what the operator receives', () => {
+    const control = new BitrateControl(4_000_000)
+    expect(control.update(0, 1_000_000, 0, 700_000)).toBe(700_000)
+  })
+})
+
+test('a rate is that of the last second', () => {
+  const meter = new RateMeter()
+  for (let ms = 0; ms < 3_000; ms += 10) meter.add(ms, 5)
+  expect(meter.perSecond(2_999)).toBe(500)
+  expect(meter.perSecond(3_500)).toBeLessThan(300)
+  expect(meter.perSecond(10_000)).toBe(0)
+})
+
+describe('an outgoing stream', () => {
+  const incoming = (ssrc: number) => new IncomingStream({ ssrc, reporterSsrc: 1, clockRateHz: 90_000 })
+  const packetOf = (number: number, timestamp: number) => {
+    const packet = Buffer.alloc(13)
+    packet[0] = 0x80
+    rtp.writeHeader(packet, header(number, timestamp))
+    return packet
+  }
+  /** Passes a packet through, and returns the header that the receiver sees. */
+  function pass(
+    stream: OutgoingStream,
+    source: IncomingStream,
+    number: number,
+    timestamp: number,
+    nowMs: number,
+  ) {
+    const packet = packetOf(number, timestamp)
+    const read = rtp.readRtp(packet) as rtp.RtpHeader
+    const { plain } = source.receive(packet, read, nowMs)
+    return stream.rewrite(plain, read, source, nowMs) ? rtp.readRtp(plain) : undefined
+  }
+
+  test('continues its numbers and its time when the source changes', () => {
+    const stream = new OutgoingStream({
+      ssrc: 77,
+      payloadType: 100,
+      clockRateHz: 90_000,
+      firstSequenceNumber: 65_534,
+    })
+    const [first, second] = [incoming(1), incoming(2)]
+    const seen = [
+      pass(stream, first, 10, 1_000, 0),
+      pass(stream, first, 11, 4_000, 33),
+      pass(stream, second, 40_000, 9_000_000, 1_033),
+      pass(stream, second, 40_001, 9_003_000, 1_066),
+    ]
+    expect(seen.map((packet) => packet?.sequenceNumber)).toEqual([65_535, 0, 1, 2])
+    const times = seen.map((packet) => packet?.timestamp as number)
+    expect(times.map((time) => rtp.timestampDistance(times[0] as number, time))).toEqual([
+      0, 3_000, 93_000, 96_000,
+    ])
+    expect(seen.every((packet) => packet?.ssrc === 77 && packet.payloadType === 100)).toBe(true)
+  })
+
+  test('sends lost packets again with the same header, and none from before its beginning', () => {
+    const stream = new OutgoingStream({
+      ssrc: 77,
+      payloadType: 100,
+      clockRateHz: 90_000,
+      firstSequenceNumber: 0,
+    })
+    const source = incoming(1)
+    expect(pass(stream, source, 10, 1_000, 0)?.sequenceNumber).toBe(1)
+    expect(pass(stream, source, 9, 500, 0)).toBeUndefined()
+    expect(pass(stream, source, 11, 4_000, 0)?.sequenceNumber).toBe(2)
+    const again = stream.lost(1) as Buffer
+    expect(rtp.readRtp(again)).toMatchObject({ sequenceNumber: 1, ssrc: 77, payloadType: 100 })
+    expect(stream.lost(0)).toBeUndefined()
+    expect(stream.lost(3)).toBeUndefined()
+  })
+})

@@ -1,0 +1,55 @@
+import { rtp } from '@wheelhouse/protocol'
+import type { Track } from 'node-datachannel'
+import { OutgoingStream } from './outgoing-stream.ts'
+import type { MediaPacket } from './publisher.ts'
+import { sendPacket } from './send-packet.ts'
+
+/** Lost packets that are sent again in answer to one request. */
+const MAX_RESENT = 128
+
+/** The video or the audio that one viewer receives. */
+export class ViewerTrack {
+  readonly #track: Track
+  readonly #stream: OutgoingStream
+  readonly #isVideo: boolean
+
+  constructor(
+    track: Track,
+    options: { ssrc: number; payloadType: number; clockRateHz: number; isVideo: boolean },
+  ) {
+    this.#track = track
+    this.#isVideo = options.isVideo
+    this.#stream = new OutgoingStream({ ...options, firstSequenceNumber: options.ssrc })
+  }
+
+  /** Sends a packet to the viewer. Video begins with a keyframe. Returns whether the viewer waits for one. */
+  forward({ stream, header, plain, isStart }: MediaPacket, nowMs: number): boolean {
+    if (!this.#track.isOpen()) return false
+    if (this.#isVideo && !isStart && !this.#stream.hasBegun(stream)) return true
+    if (this.#stream.rewrite(plain, header, stream, nowMs)) sendPacket(this.#track, plain)
+    return false
+  }
+
+  /** Sends the regular report. */
+  report(): void {
+    const report = this.#track.isOpen() ? this.#stream.report() : undefined
+    if (report) sendPacket(this.#track, report)
+  }
+
+  /** Answers a request for lost packets, or the viewer's clock. */
+  handle(message: rtp.RtcpMessage): void {
+    if (!this.#track.isOpen()) return
+    if (message.type === 'nack' && message.ssrc === this.#stream.ssrc) {
+      for (const sequenceNumber of message.sequenceNumbers.slice(0, MAX_RESENT)) {
+        const packet = this.#stream.lost(sequenceNumber)
+        if (packet) sendPacket(this.#track, packet)
+      }
+    } else if (message.type === 'reference_time') {
+      const { senderSsrc: receiverSsrc, compactNtp } = message
+      sendPacket(
+        this.#track,
+        rtp.referenceTimeEcho(this.#stream.ssrc, { receiverSsrc, compactNtp, delay: 0 }),
+      )
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Log } from '../core/log.ts'
+import type { Guard } from '../core/process/guard.ts'
+import type {
+  CameraFigures,
+  CameraKey,
+  FromMediaProcess,
+  MediaSettings,
+  RefusalCode,
+  ToMediaProcess,
+} from './forwarding/media-messages.ts'
+
+/** After the forwarding process could not open its port, the next offer may start it again after this time. */
+const RETRY_MS = 5_000
+/** Peers of one node. Each one needs about 0.5 MB. */
+const MAX_PEERS = 2_000
+const ANSWER_LIMIT_MS = 5_000
+
+/** The answer to an offer, or why there is none. */
+export type MediaAnswer =
+  | { readonly id: number; readonly sdp: string }
+  | { readonly code: RefusalCode | 'no_media_server'; readonly message: string }
+
+/** An offer to publish or to view a camera. */
+export type PeerRequest =
+  | { readonly type: 'publish'; readonly camera: CameraKey; readonly sdp: string }
+  | { readonly type: 'view'; readonly camera: CameraKey; readonly sdp: string; readonly isOperator: boolean }
+
+interface HostedPeer {
+  readonly onClosed: (reason: string) => void
+  /** Resolves the request; undefined once it has an answer. */
+  answer: ((answer: MediaAnswer) => void) | undefined
+}
+
+const unavailable = (message: string): MediaAnswer => ({ message, code: 'no_media_server' })
+
+/**
+ * Creates the forwarding of one node. The WebRTC library runs in a process, which the first offer starts: a crash of it ends the
+ * peers, which connect again to the next process.
+ */
+export function createMediaHost(deps: {
+  settings: MediaSettings
+  guard: Guard
+  log: Log
+  onFigures: (figures: readonly CameraFigures[]) => void
+}) {
+  const { settings, guard, log, onFigures } = deps
+  const peers = new Map<number, HostedPeer>()
+  let child: ChildProcess | undefined
+  let retryAtMs = 0
+  let lastId = 0
+  let stopped = false
+  const expire = guard.timer('media:answer-limit', (id: number) => {
+    close(id)
+    refuse(id, unavailable('The media server did not answer in time. Try again.'))
+  })
+
+  function start(): ChildProcess | undefined {
+    if (stopped || performance.now() < retryAtMs) return undefined
+    const program = fileURLToPath(new URL('./forwarding/media-process.ts', import.meta.url))
+    const started = fork(program, [JSON.stringify(settings)], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: {}, // no secrets of the platform
+    })
+    // After an exception in between, the handler runs again: without it, no later offer would be answered.
+    const onError = (cause: Error) => ended(started, cause.message)
+    const onExit = (code: number | null, signal: string | null) =>
+      ended(started, `exit code ${code}, signal ${signal}`)
+    guard.on(started, 'message', 'media:message', onMessage)
+    guard.on(started, 'error', 'media:exit', onError, onError)
+    guard.on(started, 'exit', 'media:exit', onExit, onExit)
+    return started
+  }
+
+  function ended(process: ChildProcess, reason: string): void {
+    if (child !== process) return
+    child = undefined
+    if (stopped) return
+    log.warn({ reason }, 'the process that forwards video has ended; the next offer starts it again')
+    for (const id of [...peers.keys()]) closed(id, 'the media process ended')
+    onFigures([])
+  }
+
+  function closed(id: number, reason: string): void {
+    const peer = peers.get(id)
+    peers.delete(id)
+    if (!peer) return
+    if (peer.answer) peer.answer(unavailable('The media server is starting. Try again.'))
+    else peer.onClosed(reason)
+  }
+
+  /** Ends a request without a peer. */
+  function refuse(id: number, refusal: MediaAnswer): void {
+    const peer = peers.get(id)
+    peers.delete(id)
+    peer?.answer?.(refusal)
+  }
+
+  function answered(id: number, sdp: string): void {
+    const peer = peers.get(id)
+    peer?.answer?.({ id, sdp })
+    if (peer) peer.answer = undefined
+  }
+
+  function onMessage(message: FromMediaProcess): void {
+    if (stopped) return
+    if (message.type === 'figures') onFigures(message.cameras)
+    else if (message.type === 'answer') answered(message.id, message.sdp)
+    else if (message.type === 'refused') refuse(message.id, { code: message.code, message: message.message })
+    else if (message.type === 'closed') closed(message.id, message.reason)
+    else {
+      retryAtMs = performance.now() + RETRY_MS
+      log.warn({ port: settings.port, reason: message.message }, 'cannot open the UDP port of the video')
+    }
+  }
+
+  function post(message: ToMediaProcess): void {
+    if (child?.connected) child.send(message, () => {}) // the end of the process closes all peers
+  }
+
+  function close(id: number): void {
+    post({ type: 'close', id })
+  }
+
+  return {
+    /** Connects a peer. `onClosed` is called once, when a peer that got an answer is gone. */
+    async connect(request: PeerRequest, onClosed: (reason: string) => void): Promise<MediaAnswer> {
+      if (peers.size >= MAX_PEERS) return unavailable('The media server has too many peers. Try again later.')
+      child ??= start()
+      if (!child) return unavailable('The media server cannot open its UDP port. Try again later.')
+      const id = ++lastId
+      const { promise, resolve } = Promise.withResolvers<MediaAnswer>()
+      peers.set(id, { onClosed, answer: resolve })
+      const timer = expire(ANSWER_LIMIT_MS, id)
+      post({ ...request, id })
+      const answer = await promise
+      clearTimeout(timer)
+      return answer
+    },
+
+    /** Closes a peer. Its `onClosed` is called once the process has done it. */
+    close,
+
+    /** Ends the process. */
+    stop(): void {
+      stopped = true
+      child?.kill('SIGKILL') // it has nothing to save
+    },
+  }
+}

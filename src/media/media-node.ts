@@ -1,0 +1,176 @@
+import { coalesce, singleFlight } from '../core/concurrency/concurrency.ts'
+import type { Bus } from '../core/events/bus.ts'
+import type { MediaReply, MediaRequest, MediaRequestMessage } from '../core/events/media-topics.ts'
+import type { Log } from '../core/log.ts'
+import type { Guard } from '../core/process/guard.ts'
+import type { CameraStore } from '../modules/video/index.ts'
+import type { CameraFigures, MediaSettings } from './forwarding/media-messages.ts'
+import { createMediaHost, type MediaAnswer } from './media-host.ts'
+import { cameraKey, PeerRegistry, type RegisteredPeer } from './peer-registry.ts'
+
+const RENEW_MS = 2_000
+/** How often permissions are checked without a hint. */
+const CHECK_MS = 500
+/** How often figures are stored. */
+const SAVE_MS = 2_000
+
+export interface MediaNodeDeps {
+  readonly nodeId: string
+  readonly settings: MediaSettings
+  readonly store: CameraStore
+  readonly bus: Bus
+  readonly guard: Guard
+  readonly log: Log
+}
+
+type Request<T extends MediaRequest['type']> = Extract<MediaRequest, { type: T }>
+
+/**
+ * Starts the media role of one process: it answers requests of the api, ends peers whose permission has ended, and stores which
+ * cameras it forwards.
+ */
+export async function startMediaNode(deps: MediaNodeDeps) {
+  const { nodeId, store, bus, guard, log } = deps
+  const peers = new PeerRegistry(nodeId)
+  let figures: readonly CameraFigures[] = []
+  const host = createMediaHost({
+    ...deps,
+    onFigures: (newest) => {
+      const isKnown = publishersOf(newest) === publishersOf(figures)
+      figures = newest
+      if (!isKnown) saveSoon()
+    },
+  })
+
+  async function publish({ robotId, camera, sdp, tokenVersion }: Request<'publish'>): Promise<MediaReply> {
+    const peer = { resourceId: peers.createResourceId(), robotId, camera, ownerId: robotId, tokenVersion }
+    const answer = await host.connect({ type: 'publish', camera: cameraKey(robotId, camera), sdp }, () =>
+      leave(peer.resourceId, robotId),
+    )
+    return accept(answer, peer)
+  }
+
+  async function view({
+    robotId,
+    camera,
+    sdp,
+    isOperator,
+    permissions,
+  }: Request<'view'>): Promise<MediaReply> {
+    if (peers.isFull(robotId, camera)) {
+      const message = 'The camera has as many viewers as it may have. Try again later.'
+      return { refused: { status: 409, code: 'viewer_limit_reached', message } }
+    }
+    const surplus = peers.surplusOf(permissions.userId, robotId, camera)
+    if (surplus) host.close(surplus.id)
+    const ownerId = permissions.sessionId ?? robotId
+    const peer = { resourceId: peers.createResourceId(), robotId, camera, ownerId, permissions }
+    const key = cameraKey(robotId, camera)
+    const answer = await host.connect({ type: 'view', camera: key, sdp, isOperator }, () =>
+      leave(peer.resourceId, ownerId),
+    )
+    return accept(answer, peer)
+  }
+
+  /** Registers a peer that has an answer. */
+  function accept(answer: MediaAnswer, peer: Omit<RegisteredPeer, 'id'>): MediaReply {
+    if (!('sdp' in answer)) return refused(answer)
+    peers.add({ ...peer, id: answer.id })
+    checkSoon() // it may have ended since the api checked it
+    return { resourceId: peer.resourceId, sdp: answer.sdp }
+  }
+
+  /** Forgets a peer that has closed. */
+  function leave(resourceId: string, ownerId: string): void {
+    const peer = peers.find(resourceId, ownerId)
+    if (peer) peers.remove(peer)
+  }
+
+  async function reply(request: MediaRequest): Promise<MediaReply> {
+    if (request.type === 'publish') return await publish(request)
+    if (request.type === 'view') return await view(request)
+    const peer = peers.find(request.resourceId, request.ownerId)
+    if (peer && request.type === 'close') host.close(peer.id)
+    return { found: peer !== undefined }
+  }
+
+  async function onRequest(message: MediaRequestMessage): Promise<void> {
+    if (message.nodeId !== nodeId) return
+    const { replyTo, requestId } = message
+    bus.publish('media.reply', { replyTo, requestId, reply: await reply(message.request) })
+  }
+
+  /** Ends the peers whose permission has ended. */
+  const checkPermissions = coalesce(async () => {
+    if (peers.size === 0) return
+    const { viewers, publishers } = peers
+    const [endedViewers, endedPublishers] = await Promise.all([
+      viewers.length === 0
+        ? []
+        : store.endedViewers(viewers.map(({ permissions, robotId }) => ({ ...permissions, robotId }))),
+      publishers.length === 0 ? [] : store.endedPublishers(publishers),
+    ])
+    const ended = [
+      ...endedViewers.flatMap((index) => viewers[index] ?? []),
+      ...endedPublishers.flatMap((index) => publishers[index] ?? []),
+    ]
+    for (const { id } of ended) host.close(id)
+  })
+
+  /** Whether the database may have cameras of this node. */
+  let isListed = false
+  const saveFigures = coalesce(async () => {
+    const streams = figures.map(streamOf)
+    if (streams.length === 0 && !isListed) return
+    isListed = true
+    await store.saveStreams(nodeId, streams)
+    isListed = streams.length > 0
+  })
+
+  const checkSoon = guard.handler('media:permissions', checkPermissions)
+  const saveSoon = guard.handler('media:figures', saveFigures)
+
+  const renew = singleFlight(async () => {
+    await store.renewNode(nodeId).catch((cause) => {
+      log.warn({ err: cause }, 'failed to renew the row of the media role; retrying')
+    })
+  })
+
+  await renew()
+  const unsubscribe = [
+    guard.subscribe(bus, 'media.request', onRequest),
+    guard.subscribe(bus, 'credential.revoked', checkPermissions),
+    guard.subscribe(bus, 'permissions.lost', checkPermissions),
+  ]
+  const timers = [
+    guard.every('timer:media-renew', RENEW_MS, renew),
+    guard.every('timer:media-permissions', CHECK_MS, checkPermissions),
+    guard.every('timer:media-figures', SAVE_MS, saveFigures),
+  ]
+  return {
+    async close(): Promise<void> {
+      for (const end of unsubscribe) end()
+      for (const timer of timers) clearInterval(timer)
+      host.stop()
+      figures = []
+      // Each of them waits for a running one. Without the database, the row of the node expires.
+      await Promise.allSettled([saveFigures(), checkPermissions(), renew()])
+      await store.removeNode(nodeId).catch(() => {})
+    },
+  }
+}
+export type RunningMediaNode = Awaited<ReturnType<typeof startMediaNode>>
+
+function refused({ code, message }: Exclude<MediaAnswer, { sdp: string }>): MediaReply {
+  const status = code === 'offer_rejected' ? 400 : code === 'camera_offline' ? 409 : 503
+  return { refused: { status, code, message } }
+}
+
+/** Returns which peers publish, to notice a change. */
+const publishersOf = (figures: readonly CameraFigures[]): string =>
+  figures.map(({ camera, id }) => `${camera} ${id}`).join()
+
+function streamOf({ camera: key, ...figures }: CameraFigures) {
+  const [robotId = '', camera = ''] = key.split('/')
+  return { ...figures, robotId, camera }
+}

@@ -1,0 +1,3 @@
+export { type CameraStore, firstLiveCamera } from './camera.store.ts'
+export { createVideo } from './facade.ts'
+export { videoEndpoints } from './video.routes.ts'
