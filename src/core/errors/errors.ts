@@ -35,6 +35,12 @@ export const badRequest = (why: string, code: ErrorCode = 'invalid_request') => 
 export const unauthorized = (code: ErrorCode, why: string) =>
   new AppError(401, code, why, { headers: { 'WWW-Authenticate': 'Bearer' } })
 export const forbidden = (code: ErrorCode, why: string) => new AppError(403, code, why)
+/** Creates the error for every request of a suspended user. */
+export const accountSuspended = (reason?: string | null) =>
+  forbidden(
+    'account_suspended',
+    `An administrator has suspended your account. Ask an administrator to restore it.${reason ? ` Reason: ${reason}` : ''}`,
+  )
 /** Reads the same for an unknown resource and for another user's, so that callers cannot probe ids. */
 export const notFound = (what: string, code: ErrorCode = 'not_found') =>
   new AppError(404, code, `${what} not found`)

@@ -11,6 +11,8 @@ interface MailEntry {
 
 /** The content of the HTML part of a mail. All texts are escaped. */
 export interface MailContent {
+  /** The language of the texts, as an ISO 639 code. */
+  readonly language: string
   readonly title: string
   readonly entries: readonly MailEntry[]
   /** A line after the entries. */
@@ -26,7 +28,7 @@ export interface MailContent {
  * style sheet, or invert colours themselves. Nothing is loaded from another place.
  */
 const layout = template<MailContent>(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="<%= it.language %>"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
 <title><%= it.title %></title>
 <style>:root{color-scheme:light dark;supported-color-schemes:light dark}

@@ -6,7 +6,7 @@ import type { Attempt, Queue } from '../../core/jobs/queue.ts'
 import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
 import { countedSince, type DigestInput, decide, GIVE_UP_MS } from './digest-policy.ts'
 import { NOTIFICATION_MAILS, URGENT_PRIORITY } from './mail.service.ts'
-import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
+import { hasAddress, isSuspended, MAILED_WHILE_SUSPENDED, wantsMail, wantsPush } from './preferences.ts'
 import { heldUntil } from './quiet-hours.ts'
 
 /** Maximum number of notifications in a mail. The mail only counts older ones. */
@@ -104,7 +104,7 @@ async function loadDigestInput(tx: Tx, { user_id, from_seq }: Digest, at: Date):
     .selectFrom('users')
     .leftJoin('user_presence as presence', 'presence.user_id', 'users.id')
     .leftJoin('notification_settings as settings', 'settings.user_id', 'users.id')
-    .select('settings.quiet_hours')
+    .select(['settings.quiet_hours', isSuspended.as('is_suspended')])
     .select([
       sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail'),
       sql<boolean>`${wantsPush}
@@ -121,6 +121,7 @@ async function loadDigestInput(tx: Tx, { user_id, from_seq }: Digest, at: Date):
     .where('seq', '>=', from_seq)
     .where('read_at', 'is', null)
     .where('by_mail', '=', true)
+    .$if(recipient.is_suspended, (query) => query.where('type', 'in', MAILED_WHILE_SUSPENDED))
     .where('created_at', '>', new Date(at.getTime() - GIVE_UP_MS))
     .orderBy('seq', 'desc')
     .limit(MAX_LISTED + MAX_COUNTED)

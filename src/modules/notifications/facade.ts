@@ -4,6 +4,7 @@ import type { Mailer } from '../../core/mail/mailer.ts'
 import { createDigests, NOTIFICATION_DIGESTS } from './digest.service.ts'
 import { createNotificationMails, NOTIFICATION_MAILS } from './mail.service.ts'
 import { createNotifications } from './notification.service.ts'
+import { createPush, type PushOptions } from './push/push-facade.ts'
 import { createNotificationSettings } from './settings.service.ts'
 import { createUnsubscribing } from './unsubscribe.ts'
 
@@ -14,7 +15,10 @@ const MAIL_CLEAN_UP = cronQueue(
 )
 
 /** Creates the notification services. Without a mailer, no notification is mailed. */
-export function createNotificationServices(core: CoreServices, mailer: Mailer | undefined) {
+export function createNotificationServices(
+  core: CoreServices,
+  { mailer, ...push }: PushOptions & { mailer: Mailer | undefined },
+) {
   const unsubscribing = createUnsubscribing(core)
   const digests = mailer && createDigests(core)
   const sendMail = mailer && createNotificationMails({ ...core, mailer, unsubscribing })
@@ -25,5 +29,6 @@ export function createNotificationServices(core: CoreServices, mailer: Mailer | 
     notifications: createNotifications(core),
     settings: createNotificationSettings(core),
     unsubscribing,
+    ...createPush(core, push),
   }
 }

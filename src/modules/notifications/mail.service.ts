@@ -6,7 +6,7 @@ import { createMailDelivery, type MailJob, mailQueue } from '../../core/mail/mai
 import type { Mail, Mailer } from '../../core/mail/mailer.ts'
 import { GIVE_UP_MS } from './digest-policy.ts'
 import { notificationMail } from './notification-mail.ts'
-import { hasAddress, wantsMail } from './preferences.ts'
+import { hasAddress, isSuspended, MAILED_WHILE_SUSPENDED, wantsMail } from './preferences.ts'
 import type { Unsubscribing } from './unsubscribe.ts'
 
 /** The queue of mails about notifications. Urgent mails have a priority. */
@@ -29,7 +29,10 @@ export function createNotificationMails(
 ) {
   const { db, mailer, unsubscribing, baseUrl, now, log } = deps
 
-  /** Returns undefined if the mail is obsolete: all read, mail turned off, no verified address, or too old. */
+  /**
+   * Returns undefined if the mail is obsolete: all read, mail turned off, no verified address, or too old. For a suspended user
+   * it contains only what such users receive.
+   */
   async function compose(mail: Selectable<Tables['notification_mails']>): Promise<Mail | undefined> {
     const { id, user_id, seqs, more, attempts, last_error } = mail
     if (now().getTime() - mail.created_at.getTime() > GIVE_UP_MS) {
@@ -38,8 +41,14 @@ export function createNotificationMails(
     }
     const recipient = await db
       .selectFrom('users')
-      .select(['email', sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail')])
-      .where('id', '=', user_id)
+      .leftJoin('notification_settings', 'notification_settings.user_id', 'users.id')
+      .select([
+        'email',
+        'notification_settings.language',
+        sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail'),
+      ])
+      .select(isSuspended.as('is_suspended'))
+      .where('users.id', '=', user_id)
       .executeTakeFirst()
     if (!recipient?.can_mail || !ADDRESS.test(recipient.email ?? '')) return undefined
     const notifications = await db
@@ -47,10 +56,13 @@ export function createNotificationMails(
       .select(['seq', 'type', 'data', 'created_at', 'read_at'])
       .where('user_id', '=', user_id)
       .where('seq', 'in', seqs)
+      .$if(recipient.is_suspended, (query) => query.where('type', 'in', MAILED_WHILE_SUSPENDED))
       .orderBy('seq')
       .execute()
     if (notifications.every((notification) => notification.read_at !== null)) return undefined
-    const mailContent = { id, to: recipient.email as string, notifications, more }
+    const older = recipient.is_suspended ? 0 : more
+    const { email, language } = recipient
+    const mailContent = { id, to: email as string, language, notifications, more: older }
     const unsubscribeUrl = unsubscribing.urlFor(user_id)
     return notificationMail(mailContent, { baseUrl, domain: mailer.domain, unsubscribeUrl })
   }

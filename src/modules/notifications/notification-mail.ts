@@ -1,7 +1,9 @@
 import { mailHtml } from '../../core/mail/mail-html.ts'
 import type { Mail } from '../../core/mail/mailer.ts'
 import { isUrgent } from './digest-policy.ts'
-import { type NotificationText, renderNotification } from './mail-texts.ts'
+import type { MailLanguage } from './settings.schema.ts'
+import { mailTexts, renderNotification } from './texts/mail-texts.ts'
+import type { MailTexts, NotificationText } from './texts/text-parts.ts'
 
 export interface MailedNotification {
   readonly seq: number
@@ -10,7 +12,6 @@ export interface MailedNotification {
   readonly created_at: Date
 }
 
-const WHY = 'You receive this mail because you have not read these notifications at Wheelhouse yet.'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -19,32 +20,40 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * @param more the number of older notifications, which the mail only counts
  */
 export function notificationMail(
-  mail: { id: string; to: string; notifications: readonly MailedNotification[]; more: number },
+  mail: {
+    id: string
+    to: string
+    language: MailLanguage | null
+    notifications: readonly MailedNotification[]
+    more: number
+  },
   platform: { baseUrl: string; domain: string; unsubscribeUrl: string },
 ): Mail {
-  const { id, to, notifications, more } = mail
+  const { id, to, language, notifications, more } = mail
+  const texts = mailTexts(language)
   const { baseUrl, domain, unsubscribeUrl } = platform
   const rendered = notifications.map((notification) => ({
     ...notification,
-    ...renderNotification(notification.type, notification.data),
+    ...renderNotification(language, notification.type, notification.data),
   }))
   return {
     to,
-    subject: subjectOf(rendered, more),
+    subject: subjectOf(rendered, more, texts),
     text: [
       ...rendered.map((notification) => paragraph(notification, baseUrl)),
-      ...(more > 0 ? [`And ${more} older notifications: ${baseUrl}/dashboard\n`] : []),
+      ...(more > 0 ? [`${texts.older(more)}: ${baseUrl}/dashboard\n`] : []),
       '-- ',
-      WHY,
-      `Unsubscribe from mails about notifications: ${unsubscribeUrl}`,
+      texts.why,
+      `${texts.unsubscribe}: ${unsubscribeUrl}`,
       '',
     ].join('\n'),
     html: mailHtml({
+      language: language ?? 'en',
       title: headlineOf(rendered).subject,
       entries: rendered.map(({ text, created_at }) => ({ caption: formatTime(created_at), text })),
-      ...(more > 0 && { remark: `And ${more} older notifications.` }),
-      button: buttonOf(rendered, more, baseUrl),
-      footer: { text: WHY, label: 'Unsubscribe from mails about notifications', url: unsubscribeUrl },
+      ...(more > 0 && { remark: `${texts.older(more)}.` }),
+      button: buttonOf(rendered, more, baseUrl, texts),
+      footer: { text: texts.why, label: texts.unsubscribe, url: unsubscribeUrl },
     }),
     messageId: `<notifications-${id}@${domain}>`,
     headers: {
@@ -64,9 +73,9 @@ function headlineOf(rendered: readonly RenderedNotification[]): RenderedNotifica
   return headline
 }
 
-function subjectOf(rendered: readonly RenderedNotification[], more: number): string {
+function subjectOf(rendered: readonly RenderedNotification[], more: number, texts: MailTexts): string {
   const otherCount = rendered.length - 1 + more
-  return `${headlineOf(rendered).subject}${otherCount > 0 ? ` (and ${otherCount} more)` : ''}`
+  return `${headlineOf(rendered).subject}${otherCount > 0 ? ` (${texts.others(otherCount)})` : ''}`
 }
 
 function paragraph({ text, data, created_at }: RenderedNotification, baseUrl: string): string {
@@ -76,12 +85,17 @@ function paragraph({ text, data, created_at }: RenderedNotification, baseUrl: st
 const formatTime = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** Returns the button: the page of the notifications if they have the same one, otherwise the home page. */
-function buttonOf(rendered: readonly RenderedNotification[], more: number, baseUrl: string) {
+function buttonOf(
+  rendered: readonly RenderedNotification[],
+  more: number,
+  baseUrl: string,
+  { openConsole, openSession, openExport }: MailTexts,
+) {
   const pages = new Set(rendered.map(({ data }) => linkOf(data, baseUrl)))
   const [url = ''] = pages
-  if (pages.size > 1 || more > 0) return { label: 'Open console', url: `${baseUrl}/dashboard` }
-  if (url.includes('?session=')) return { label: 'Open session', url }
-  return { label: url.includes('?export=') ? 'Open export' : 'Open console', url }
+  if (pages.size > 1 || more > 0) return { label: openConsole, url: `${baseUrl}/dashboard` }
+  if (url.includes('?session=')) return { label: openSession, url }
+  return { label: url.includes('?export=') ? openExport : openConsole, url }
 }
 
 /** Returns the page of the console about a notification: its session, its export, or the home page. */

@@ -22,6 +22,8 @@ export const Notification = defineEntity({
     readAt: p.datetime(3).nullable(),
     /** Whether a mail includes it, unless the user reads it before. */
     byMail: p.boolean().default(false),
+    /** Whether it is pushed to the browsers of the user, unless the user reads it before. */
+    byPush: p.boolean().default(false),
   },
 })
 export type Notification = InferEntity<typeof Notification>

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 import { type Notifications, PAGE_LIMIT } from './notification.service.ts'
+import { pushEndpoints } from './push/push.routes.ts'
 import { settingsEndpoints } from './settings.routes.ts'
 import type { NotificationSettingsService } from './settings.service.ts'
 
@@ -26,13 +27,16 @@ const ReadUpTo = z
   .meta({ id: 'ReadNotifications', description: 'The newest notification that you have read.' })
 
 /** Creates the endpoints under /api/notifications. */
-export function notificationEndpoints(deps: {
-  notifications: Notifications
-  settings: NotificationSettingsService
-}): Endpoint[] {
+export function notificationEndpoints(
+  deps: {
+    notifications: Notifications
+    settings: NotificationSettingsService
+  } & Parameters<typeof pushEndpoints>[0],
+): Endpoint[] {
   const { notifications } = deps
   return [
     ...settingsEndpoints(deps),
+    ...pushEndpoints(deps),
     endpoint({
       method: 'get',
       path: '/api/notifications',

@@ -4,14 +4,17 @@ import type { NewNotification } from '../../core/events/new-notification.ts'
 import type { WriteNotifications } from '../../core/events/transactor.ts'
 import { NOTIFICATION_DIGESTS } from './digest.service.ts'
 import { mailDueAt } from './digest-policy.ts'
-import { cellOf, hasAddress, isOn, wantsMail, wantsPush } from './preferences.ts'
+import { cellOf, hasAddress, hasBrowser, isOn, wantsMail, wantsPush } from './preferences.ts'
+import { NOTIFICATION_PUSHES } from './push/push-queues.ts'
 
 interface Values extends Omit<NewNotification, 'causedByUser'> {
   readonly at: Date
-  readonly mail: boolean
+  /** Whether it may reach the user by mail and browser push. */
+  readonly away: boolean
   readonly mailDueAt: Date
   readonly mailCell: string
   readonly inAppCell: string
+  readonly pushCell: string
 }
 
 /**
@@ -31,9 +34,11 @@ const insertNext = compiled<Values>()((db, param) =>
         .where('id', '=', param('userId'))
         .returning(['id', 'notification_seq'])
         .returning([
-          sql<boolean>`${param('mail')}::boolean and ${hasAddress} and ${wantsMail}
+          sql<boolean>`${param('away')}::boolean and ${hasAddress} and ${wantsMail}
             and ${isOn(sql`${param('mailCell')}`)}`.as('by_mail'),
           sql<boolean>`${wantsPush} and ${isOn(sql`${param('inAppCell')}`)}`.as('push'),
+          sql<boolean>`${param('away')}::boolean and ${wantsPush} and ${hasBrowser}
+            and ${isOn(sql`${param('pushCell')}`)}`.as('by_push'),
         ]),
     )
     .with('queued', (cte) =>
@@ -56,7 +61,7 @@ const insertNext = compiled<Values>()((db, param) =>
         .returning('due_at'),
     )
     .insertInto('notifications')
-    .columns(['user_id', 'seq', 'type', 'data', 'created_at', 'by_mail'])
+    .columns(['user_id', 'seq', 'type', 'data', 'created_at', 'by_mail', 'by_push'])
     .expression((eb) =>
       eb
         .selectFrom('counted')
@@ -66,10 +71,11 @@ const insertNext = compiled<Values>()((db, param) =>
           sql<Record<string, unknown>>`${param('data')}::jsonb`.as('data'),
           sql<Date>`${param('at')}::timestamptz`.as('at'),
         ])
-        .select('by_mail'),
+        .select(['by_mail', 'by_push']),
     )
     .returning((eb) => [
       'seq',
+      'by_push',
       eb.selectFrom('counted').select('push').as('push'),
       eb.selectFrom('queued').select('due_at').as('digest_due_at'),
     ]),
@@ -87,10 +93,11 @@ export const writeNotifications: WriteNotifications = async (tx, at, notificatio
       type,
       data,
       at,
-      mail: !causedByUser,
+      away: !causedByUser,
       mailDueAt: mailDueAt(type, at),
       mailCell: cellOf(type, 'mail'),
       inAppCell: cellOf(type, 'in_app'),
+      pushCell: cellOf(type, 'push'),
     }
     const [written] = await insertNext(tx.db, values)
     if (!written) throw new Error('The user to notify does not exist')
@@ -98,6 +105,7 @@ export const writeNotifications: WriteNotifications = async (tx, at, notificatio
     const dueAt = written.digest_due_at
     if (dueAt && dueAt.getTime() === values.mailDueAt.getTime())
       tx.enqueue({ queue: NOTIFICATION_DIGESTS, data: { userId }, startAt: dueAt })
+    if (written.by_push) tx.enqueue({ queue: NOTIFICATION_PUSHES, data: { userId, seq: written.seq } })
     // A user who turned push off can still have webhooks and event streams.
     tx.record(written.push ? 'notification' : 'notification.quiet', {
       user_id: userId,

@@ -16,3 +16,15 @@ export const cellOf = (type: string, channel: NotificationChannel): string =>
 export const isOn = (cell: RawBuilder<unknown>) => sql<boolean>`not exists (
   select from notification_settings as settings
   where settings.user_id = users.id and ${cell}::text = any(settings.muted))`
+
+/** SQL condition on `users`: whether an admin has suspended a user. */
+export const isSuspended = sql<boolean>`(users.suspended_at is not null)`
+
+/** The types that suspended users still receive by mail: about the suspension, and about money. */
+export const MAILED_WHILE_SUSPENDED: readonly string[] = [
+  'account.suspended',
+  ...Object.keys(notificationGroups).filter((type) => cellOf(type, 'mail') === 'money.mail'),
+]
+
+/** SQL condition on `users`: whether a browser of the user receives notifications. */
+export const hasBrowser = sql<boolean>`exists (select from push_subscriptions where user_id = users.id)`

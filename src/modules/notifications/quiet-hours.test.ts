@@ -32,7 +32,7 @@ test('a day is the day on which quiet hours begin', () => {
   expect(until(lunch, '2026-11-24T11:30:00Z')).toBeUndefined()
 })
 
-test('emergency stops and lost robots pass unless the user holds them back', () => {
+test('remote stops and lost robots pass unless the user holds them back', () => {
   const at = new Date('2026-11-23T23:00:00Z')
   expect(heldUntil(nights, 'session.started', at)).toBeDefined()
   expect(heldUntil(nights, 'session.stopped', at)).toBeUndefined()

@@ -5,6 +5,9 @@ import { timeZone } from '../../core/http/locale-fields.ts'
 const channels = {
   in_app: z.boolean().meta({ description: 'Pop-ups in the console, pushed by the hub.' }),
   mail: z.boolean().meta({ description: 'Mail about notifications that you do not read.' }),
+  push: z
+    .boolean()
+    .meta({ description: 'Messages to the browsers that you subscribed, also while they are closed.' }),
 } satisfies Record<NotificationChannel, z.ZodBoolean>
 
 const Channels = z
@@ -50,7 +53,7 @@ const quietHours = {
 }
 const safetyPasses = z
   .boolean()
-  .meta({ description: 'Whether emergency stops and lost robots pass during quiet hours.' })
+  .meta({ description: 'Whether remote stops and lost robots pass during quiet hours.' })
 
 const QuietHours = z
   .object({
@@ -60,7 +63,7 @@ const QuietHours = z
   })
   .meta({
     id: 'QuietHours',
-    description: 'The hours during which mail is held back. It is sent afterwards.',
+    description: 'The hours during which mail and browser push are held back. They are sent afterwards.',
   })
 export type QuietHours = z.infer<typeof QuietHours>
 
@@ -68,11 +71,21 @@ const ChangeQuietHours = z
   .strictObject({ ...quietHours, time_zone: timeZone, safety_passes: safetyPasses.default(true) })
   .refine(({ start, end }) => start !== end, { path: ['end'], message: 'must differ from start' })
 
+/** A language of mails and pushed notifications, as an ISO 639 code. */
+export const MailLanguage = z.enum(['en', 'de'])
+export type MailLanguage = z.infer<typeof MailLanguage>
+
+const language = MailLanguage.nullable().meta({
+  description: 'The language of mails and browser push. Null: not chosen yet, so English.',
+  examples: ['de'],
+})
+
 /** The settings of a user for each group and channel, and the quiet hours. */
 export const SettingsView = z
   .object({
     matrix: z.object(groupsOf(Channels)),
     quiet_hours: QuietHours.nullable().meta({ examples: [null] }),
+    language,
   })
   .meta({ id: 'NotificationSettings', description: 'Which notifications reach you, how and when.' })
 export type SettingsView = z.infer<typeof SettingsView>
@@ -83,6 +96,7 @@ export const SettingsChange = z
   .strictObject({
     matrix: z.strictObject(groupsOf(ChannelsChange)).partial().optional(),
     quiet_hours: ChangeQuietHours.nullable().optional().meta({ description: 'Null turns quiet hours off.' }),
+    language: language.optional(),
   })
   .meta({ id: 'ChangeNotificationSettings', description: 'The settings to change.' })
 export type SettingsChange = z.infer<typeof SettingsChange>

@@ -8,17 +8,22 @@ export function createNotificationSettings({ db }: { db: Db }) {
   async function read(userId: string): Promise<SettingsView> {
     const row = await db
       .selectFrom('notification_settings')
-      .select(['muted', 'quiet_hours'])
+      .select(['muted', 'quiet_hours', 'language'])
       .where('user_id', '=', userId)
       .executeTakeFirst()
-    return { matrix: matrixOf(row?.muted ?? []), quiet_hours: row?.quiet_hours ?? null }
+    return {
+      matrix: matrixOf(row?.muted ?? []),
+      quiet_hours: row?.quiet_hours ?? null,
+      language: row?.language ?? null,
+    }
   }
 
   return {
     read,
 
-    /** Changes the given cells of the matrix and the quiet hours, if given. Concurrent changes merge. */
-    async change(userId: string, { matrix = {}, quiet_hours }: SettingsChange): Promise<SettingsView> {
+    /** Changes the given cells of the matrix, and the quiet hours and the language if given. Concurrent changes merge. */
+    async change(userId: string, change: SettingsChange): Promise<SettingsView> {
+      const { matrix = {}, quiet_hours, language } = change
       const cells = Object.entries(matrix).flatMap(([group, channels]) =>
         Object.entries(channels ?? {}).map(([channel, on]) => ({ cell: `${group}.${channel}`, on })),
       )
@@ -27,12 +32,18 @@ export function createNotificationSettings({ db }: { db: Db }) {
       const quietHours = quiet_hours ? JSON.stringify(quiet_hours) : null
       await db
         .insertInto('notification_settings')
-        .values({ user_id: userId, muted: off, quiet_hours: sql`${quietHours}::jsonb` })
+        .values({
+          user_id: userId,
+          muted: off,
+          quiet_hours: sql`${quietHours}::jsonb`,
+          language: language ?? null,
+        })
         .onConflict((conflict) =>
           conflict.column('user_id').doUpdateSet({
             muted: sql<string[]>`array(
               select unnest(notification_settings.muted || excluded.muted) except select unnest(${on}::text[]))`,
             ...(quiet_hours !== undefined && { quiet_hours: sql`excluded.quiet_hours` }),
+            ...(language !== undefined && { language }),
           }),
         )
         .execute()

@@ -49,7 +49,7 @@ export function createRequester({ targets, limitMs = LIMIT_MS, ca, now }: Reques
   return {
     async post(
       url: string,
-      message: { headers: Record<string, string>; body: string },
+      message: { headers: Record<string, string>; body: string | Uint8Array },
       stop: AbortSignal,
     ): Promise<DeliveryOutcome> {
       const startedAt = performance.now()
@@ -78,7 +78,7 @@ export type Requester = ReturnType<typeof createRequester>
 
 function send(
   { url, addresses }: Target,
-  { headers, body }: { headers: Record<string, string>; body: string },
+  { headers, body }: { headers: Record<string, string>; body: string | Uint8Array },
   { remainingMs, stop, ca }: { remainingMs: number; stop: AbortSignal; ca: string | undefined },
 ): Promise<ReceiverResponse> {
   return new Promise((resolve, reject) => {

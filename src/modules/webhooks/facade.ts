@@ -10,6 +10,7 @@ import { createEventStreams } from './event-stream.service.ts'
 import { createFanOut } from './fan-out.ts'
 import { registerFanOutMetrics } from './fan-out-metrics.ts'
 import { createLongPolling } from './long-polling.ts'
+import { createOutboundClient } from './outbound-client.ts'
 import { createOutboundRetention } from './retention.ts'
 import { createTargets, type Resolve } from './target.ts'
 import { createAddressPolicy } from './target-address.ts'
@@ -34,6 +35,7 @@ export function createWebhookServices(deps: WebhookServicesOptions) {
     policy: createAddressPolicy(deps.allowedNetworks),
     ...(deps.resolve && { resolve: deps.resolve }),
   })
+  const requester = createRequester({ ...deps, targets })
   const longPolling = createLongPolling(deps)
   registerFanOutMetrics(deps.metrics, { ...deps, longPolling })
   deps.jobs.register(
@@ -42,7 +44,7 @@ export function createWebhookServices(deps: WebhookServicesOptions) {
       ...deps,
       attempts: createDeliveryAttempts(deps),
       endTurn: createTurnEnd(deps),
-      requester: createRequester({ ...deps, targets }),
+      requester,
       record: createAttemptRecorder(deps),
       observe: deps.metrics.webhookAttempt,
     }),
@@ -56,5 +58,6 @@ export function createWebhookServices(deps: WebhookServicesOptions) {
     webhooks: createWebhooks({ ...deps, targets }),
     deliveries: createDeliveries(deps),
     fanOut: createFanOut(deps),
+    outboundClient: createOutboundClient({ targets, requester }),
   }
 }

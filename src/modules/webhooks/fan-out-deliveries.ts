@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../core/events/transactor.ts'
+import { hasActiveOwner } from './active-owner.ts'
 import { markDue } from './delivery-queue.ts'
 import { filterMatchesSql } from './event-filter-sql.ts'
 
@@ -20,6 +21,7 @@ export async function addDeliveries(tx: Tx, stored: readonly StoredRange[], at: 
     .select('id')
     .where('user_id', '=', sql<string>`any(${users}::uuid[])`)
     .where('enabled', '=', true)
+    .where(hasActiveOwner)
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { singleFlight } from '../../core/concurrency/concurrency.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { AppError, forbidden, unauthorized } from '../../core/errors/errors.ts'
+import { AppError, accountSuspended, unauthorized } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 
@@ -82,9 +82,9 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
             wake(waiter)
           }
         }),
-        bus.subscribe('user.suspended', ({ userId }) => {
+        bus.subscribe('permissions.lost', ({ userId, suspended }) => {
           for (const waiter of waitingRequests) {
-            if (waiter.userId !== userId) continue
+            if (!suspended || waiter.userId !== userId) continue
             waiter.suspended = true
             wake(waiter)
           }
@@ -132,11 +132,7 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
           waiter.seen = Number.MAX_SAFE_INTEGER
           if (waiter.revoked)
             throw unauthorized('api_key_revoked', 'The API key has been revoked. Use another one.')
-          if (waiter.suspended)
-            throw forbidden(
-              'account_suspended',
-              'An administrator has suspended your account. Ask an administrator to restore it.',
-            )
+          if (waiter.suspended) throw accountSuspended()
         },
         get ended() {
           return waiter.ended

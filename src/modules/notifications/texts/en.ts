@@ -1,52 +1,31 @@
-import { type NotificationType, type PlatformReason, reasonTexts } from '@wheelhouse/protocol'
+import { type PlatformReason, reasonTexts } from '@wheelhouse/protocol'
+import {
+  type Data,
+  eurosOf,
+  type MailTexts,
+  minutesOf,
+  monthOf,
+  percentOf,
+  plainName,
+  rowsOf,
+  utcTime,
+} from './text-parts.ts'
 
-/** The text of a notification in a mail: a subject, and one or two sentences. */
-export interface NotificationText {
-  readonly subject: string
-  readonly text: string
-}
-
-type Data = Readonly<Record<string, unknown>>
-
-const MAX_NAME_LENGTH = 60
-
-/**
- * Quotes a name that another user chose: on one line, shortened, without control characters, invisible characters or
- * characters that change the text direction.
- */
-function quoteName(value: unknown): string {
-  const text = typeof value === 'string' ? value : ''
-  const line = text
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .toWellFormed()
-    .trim()
-  const short = [...line].slice(0, MAX_NAME_LENGTH).join('')
-  return `"${short === line ? line : `${short}...`}"`
-}
+const quote = (name: unknown) => `"${plainName(name)}"`
+const robot = ({ robot_name }: Data) => `robot ${quote(robot_name)}`
+const amount = (data: Data) => `${eurosOf(data).toFixed(2)} EUR`
+const time = (value: unknown) => utcTime(value) ?? 'that time'
+const month = (data: Data) => (monthOf(data) ? ` for ${monthOf(data)}` : '')
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Formats the platform's reason as the end of a sentence. A mail never contains reasons that participants wrote. */
 function formatReason({ reason }: Data): string {
-  const code = typeof reason === 'string' && Object.hasOwn(reasonTexts, reason)
-  const why = code ? reasonTexts[reason as PlatformReason] : ''
+  const isCode = typeof reason === 'string' && Object.hasOwn(reasonTexts, reason)
+  const why = isCode ? reasonTexts[reason as PlatformReason] : ''
   return why && `: ${why}`
 }
 
-const robot = (data: Data) => `robot ${quoteName(data.robot_name)}`
-const minutes = (data: Data) => `${Number(data.additional_minutes) || 0} minutes`
-const amount = (data: Data) => `${((Number(data.amount_cents) || 0) / 100).toFixed(2)} EUR`
-const percent = (data: Data) => `${Math.round((Number(data.battery) || 0) * 100)} %`
-/** Formats a time in UTC, because the recipient's time zone is not known. */
-const time = (value: unknown) => {
-  const at = new Date(String(value))
-  return Number.isNaN(at.getTime()) ? 'that time' : `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-}
-const month = (data: Data) => (/^\d{4}-\d{2}$/.test(String(data.month)) ? ` for ${data.month}` : '')
-
-/**
- * The mail text of each notification type. The texts contain names but no reasons or comments of other users, so that a
- * user cannot make the platform send arbitrary text.
- */
-const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>> = {
+const kinds: MailTexts['kinds'] = {
   'session.scheduled': (data) => ({
     subject: `Session scheduled with ${robot(data)}`,
     text: `A session with ${robot(data)} was scheduled.`,
@@ -72,12 +51,12 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
     text: `The scheduled session with ${robot(data)} was cancelled${formatReason(data)}.`,
   }),
   'session.stopped': (data) => ({
-    subject: `EMERGENCY STOP of ${robot(data)}`,
-    text: `The remote emergency stop of ${robot(data)} was requested. The robot is halted, and the session is paused until the stop is cleared.`,
+    subject: `REMOTE STOP of ${robot(data)}`,
+    text: `The remote stop of ${robot(data)} was requested. The robot is halted, and the session is paused until the stop is cleared.`,
   }),
   'session.stop_cleared': (data) => ({
-    subject: `Emergency stop of ${robot(data)} cleared`,
-    text: `The remote emergency stop of ${robot(data)} was cleared. The session is paused and can be resumed.`,
+    subject: `Remote stop of ${robot(data)} cleared`,
+    text: `The remote stop of ${robot(data)} was cleared. The session is paused and can be resumed.`,
   }),
   'session.stop_clear_requested': (data) => ({
     subject: `Please clear the stop of ${robot(data)}`,
@@ -97,15 +76,15 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
   }),
   'extension.requested': (data) => ({
     subject: `Extension requested for the session with ${robot(data)}`,
-    text: `The client requests another ${minutes(data)} with ${robot(data)}. Approve or decline the request.`,
+    text: `The client requests another ${minutesOf(data)} minutes with ${robot(data)}. Approve or decline the request.`,
   }),
   'extension.approved': (data) => ({
     subject: `Extension approved for the session with ${robot(data)}`,
-    text: `The operator has approved another ${minutes(data)} with ${robot(data)}.`,
+    text: `The operator has approved another ${minutesOf(data)} minutes with ${robot(data)}.`,
   }),
   'extension.declined': (data) => ({
     subject: `Extension declined for the session with ${robot(data)}`,
-    text: `The operator has declined another ${minutes(data)} with ${robot(data)}.`,
+    text: `The operator has declined another ${minutesOf(data)} minutes with ${robot(data)}.`,
   }),
   'robot.lost': (data) => ({
     subject: `Connection lost to ${robot(data)}`,
@@ -120,20 +99,28 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
     text: `The operator is connected again to the session with ${robot(data)}. The session is still paused.`,
   }),
   'certification.approved': (data) => ({
-    subject: `You are certified for ${quoteName(data.robot_type)}`,
-    text: `Your certification for robots of the type ${quoteName(data.robot_type)} was approved. You can operate them now.`,
+    subject: `You are certified for ${quote(data.robot_type)}`,
+    text: `Your certification for robots of the type ${quote(data.robot_type)} was approved. You can operate them now.`,
   }),
   'certification.rejected': (data) => ({
-    subject: `Certification for ${quoteName(data.robot_type)} not approved`,
-    text: `Your certification for robots of the type ${quoteName(data.robot_type)} was not approved.`,
+    subject: `Certification for ${quote(data.robot_type)} not approved`,
+    text: `Your certification for robots of the type ${quote(data.robot_type)} was not approved.`,
   }),
   'certification.revoked': (data) => ({
-    subject: `Certification for ${quoteName(data.robot_type)} revoked`,
-    text: `Your certification for robots of the type ${quoteName(data.robot_type)} was revoked. Open sessions continue. You cannot start new sessions on robots that require this certification.`,
+    subject: `Certification for ${quote(data.robot_type)} revoked`,
+    text: `Your certification for robots of the type ${quote(data.robot_type)} was revoked. Open sessions continue. You cannot start new sessions on robots that require this certification.`,
   }),
   'role.removed': (data) => ({
     subject: `Your role ${data.role === 'operator' ? '"operator"' : '"client"'} was removed`,
     text: `An administrator has removed your role ${data.role === 'operator' ? '"operator"' : '"client"'}.`,
+  }),
+  'account.suspended': () => ({
+    subject: 'Your account is suspended',
+    text: 'An administrator has suspended your account. The console shows the reason. Until the suspension ends you cannot use the platform, your robots are not available, and you receive only mails about your account and about money.',
+  }),
+  'account.restored': () => ({
+    subject: 'Your account is no longer suspended',
+    text: 'An administrator has ended the suspension of your account. You can use the platform again.',
   }),
   'invoice.issued': (data) => ({
     subject: `Your invoice${month(data)}`,
@@ -165,7 +152,7 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
   }),
   'export.ready': (data) => ({
     subject: 'Your export of sessions is ready',
-    text: `Your export of ${Number(data.rows) || 0} sessions is ready. Download it within 24 hours.`,
+    text: `Your export of ${rowsOf(data)} sessions is ready. Download it within 24 hours.`,
   }),
   'export.failed': () => ({
     subject: 'Your export of sessions failed',
@@ -173,11 +160,11 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
   }),
   'robot.battery_low': (data) => ({
     subject: `Battery low: ${robot(data)}`,
-    text: `The battery of ${robot(data)} is at ${percent(data)}.`,
+    text: `The battery of ${robot(data)} is at ${percentOf(data)} %.`,
   }),
   'webhook.disabled': (data) => ({
-    subject: `Your webhook to ${quoteName(data.host)} was disabled`,
-    text: `Your webhook to ${quoteName(data.host)} was disabled, ${
+    subject: `Your webhook to ${quote(data.host)} was disabled`,
+    text: `Your webhook to ${quote(data.host)} was disabled, ${
       data.reason === 'gone'
         ? 'because it answered 410 Gone'
         : 'because all deliveries failed for several days'
@@ -185,12 +172,15 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>
   }),
 }
 
-/** Renders a notification for a mail. A type that only a newer process knows gets a generic text. */
-export function renderNotification(type: string, data: Data): NotificationText {
-  const kind = Object.hasOwn(kinds, type) ? kinds[type as NotificationType] : undefined
-  return kind?.(data) ?? { subject: 'You have a new notification', text: 'Open Wheelhouse to read it.' }
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+/** The texts of mails in English. */
+export const en: MailTexts = {
+  kinds,
+  unknown: { subject: 'You have a new notification', text: 'Open Wheelhouse to read it.' },
+  why: 'You receive this mail because you have not read these notifications at Wheelhouse yet.',
+  unsubscribe: 'Unsubscribe from mails about notifications',
+  others: (count) => `and ${count} more`,
+  older: (count) => `And ${count} older notifications`,
+  openConsole: 'Open console',
+  openSession: 'Open session',
+  openExport: 'Open export',
 }
