@@ -8,6 +8,7 @@ import { addKeys } from './keys/command.ts'
 import { createLazyAction } from './lazy-action.ts'
 import { addLogin } from './login/command.ts'
 import { addMcp } from './mcp/command.ts'
+import { addNotificationSettings } from './notification-settings/command.ts'
 import { addPlatform } from './platform/command.ts'
 import { addRobots } from './robots/command.ts'
 import { addSessions } from './sessions/command.ts'
@@ -53,6 +54,7 @@ export function createProgram(terminal: Terminal): Command {
   addWebhooks(program, lazyAction)
   addKeys(program, lazyAction)
   addPlatform(program, lazyAction)
+  addNotificationSettings(program, lazyAction)
   addMcp(program, lazyAction)
   addAdmin(program, lazyAction)
   return program

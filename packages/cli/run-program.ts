@@ -77,7 +77,7 @@ function createShutdownController(process: NodeJS.Process): AbortController {
     const why = isReaderClosed ? 'The reader closed.' : `Standard output cannot be written (${code}).`
     shutdown.abort(new CommandAborted(isReaderClosed ? 'done' : 'refused', why))
   })
-  // A command continues when standard error is closed: an emergency stop must not depend on it.
+  // A command continues when standard error is closed: a remote stop must not depend on it.
   process.stderr.on('error', () => {})
   return shutdown
 }

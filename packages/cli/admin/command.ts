@@ -8,6 +8,7 @@ const REASON = 'the reason, which the operator can read'
 const JOB = 'the id of the job'
 const JOB_STATES = ['failed', 'retrying', 'running', 'waiting']
 const MODEL = 'the id of the model, such as so-101'
+const USER = 'the id of the user'
 const ROLES = ['client', 'operator']
 
 /** `wheelhouse admin …`: for admins of the platform. */
@@ -20,6 +21,7 @@ export function addAdmin(program: Command, lazyAction: LazyAction): void {
     .command('overview')
     .description('show robots by status, open sessions and gateways')
     .action(lazyAction(() => import('./overview.ts')))
+  addUsers(admin, lazyAction, limit)
   addCertifications(admin, lazyAction)
   addJobs(admin, lazyAction, limit)
   addRobotModels(admin, lazyAction)
@@ -52,15 +54,38 @@ export function addAdmin(program: Command, lazyAction: LazyAction): void {
   admin
     .command('remove-role')
     .description('remove a role from a user, who cannot choose it again; open sessions continue')
-    .argument('<user>', 'the id of the user')
+    .argument('<user>', USER)
     .addArgument(new Argument('<role>').choices(ROLES))
     .action(lazyAction(() => import('./remove-role.ts')))
   admin
     .command('restore-role')
     .description('restore a role that an admin has removed')
-    .argument('<user>', 'the id of the user')
+    .argument('<user>', USER)
     .addArgument(new Argument('<role>').choices(ROLES))
     .action(lazyAction(() => import('./restore-role.ts')))
+}
+
+function addUsers(admin: Command, lazyAction: LazyAction, limit: Option): void {
+  const users = admin.command('users').description('accounts of the platform')
+  users
+    .command('list')
+    .description('list users, newest first')
+    .option('--search <words>', 'only users with these words in the name or the e-mail, or with this id')
+    .addOption(new Option('--role <role>', 'only users with this role').choices([...ROLES, 'admin']))
+    .option('--suspended', 'only suspended users')
+    .addOption(limit)
+    .action(lazyAction(() => import('./users-list.ts')))
+  users
+    .command('suspend')
+    .description('suspend a user, whose credentials and connections are refused at once')
+    .argument('<user>', USER)
+    .requiredOption('--reason <text>', 'the reason, which the user can read')
+    .action(lazyAction(() => import('./users-suspend.ts')))
+  users
+    .command('restore')
+    .description('end the suspension of a user')
+    .argument('<user>', USER)
+    .action(lazyAction(() => import('./users-restore.ts')))
 }
 
 function addRobotModels(admin: Command, lazyAction: LazyAction): void {

@@ -9,6 +9,11 @@ export function addPlatform(program: Command, lazyAction: LazyAction): void {
     .description('show whether the platform works; needs no sign-in')
     .action(lazyAction(() => import('./status.ts')))
   program
+    .command('search')
+    .description('find robots and sessions that you may open, as an admin also users')
+    .argument('<words...>', 'words that must all occur')
+    .action(lazyAction(() => import('./search.ts')))
+  program
     .command('stats')
     .description('show your statistics, as a client or as an operator')
     .action(lazyAction(() => import('./stats.ts')))

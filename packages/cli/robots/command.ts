@@ -18,6 +18,12 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
       ]),
     )
     .option('--type <type>', 'only robots of this type')
+    .option('--tag <tag>', 'only robots with this tag')
+    .option(
+      '--battery-below <percent>',
+      'only robots whose last reported charge is below this',
+      integer(1, 100),
+    )
     .option('--search <words>', 'only robots with all these words in name, type, hardware id or tags')
     .addOption(
       new Option('--limit <number>', 'largest number of robots').argParser(integer(1, 10_000)).default(50),

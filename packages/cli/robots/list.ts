@@ -6,6 +6,9 @@ import { robotColumns } from './view.ts'
 interface Options {
   readonly status?: Schemas['RobotStatus']
   readonly type?: string
+  readonly tag?: string
+  /** A charge in percent. */
+  readonly batteryBelow?: number
   readonly search?: string
   readonly limit: number
   readonly offset?: number
@@ -13,10 +16,12 @@ interface Options {
 
 /** Prints the caller's robots, newest first. */
 export async function run(cli: Context, options: Options): Promise<void> {
-  const { limit, offset = 0, status, type, search } = options
+  const { limit, offset = 0, status, type, tag, batteryBelow, search } = options
   const filters = {
     ...(status && { status }),
     ...(type !== undefined && { robot_type: type }),
+    ...(tag !== undefined && { tag }),
+    ...(batteryBelow !== undefined && { battery_below: batteryBelow / 100 }),
     ...(search !== undefined && { search }),
   }
   const robots = await ownRobots(cli, filters, { limit, offset })

@@ -4,6 +4,8 @@ import type { Context } from '../context.ts'
 interface Filters {
   readonly status?: Schemas['RobotStatus']
   readonly robot_type?: string
+  readonly tag?: string
+  readonly battery_below?: number
   readonly search?: string
 }
 

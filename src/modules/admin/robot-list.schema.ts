@@ -1,7 +1,7 @@
 import { idOf, RobotStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { queryCursor } from '../../core/http/cursor.ts'
-import { queryInteger, timestamp } from '../../core/http/fields.ts'
+import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
 import { searchWords } from '../../core/http/search-words.ts'
 
 /** Query of GET /api/admin/robots. */
@@ -11,6 +11,15 @@ export const ListAllRobots = z.strictObject({
     'warehouse',
   ).optional(),
   status: RobotStatus.optional(),
+  tag: line(50)
+    .meta({ description: 'Only robots with this tag.', examples: ['berlin'] })
+    .optional(),
+  battery_low: z
+    .enum(['true', 'false'])
+    .meta({
+      description: 'Returns only robots with a low battery, as their owners set the limit, or only others.',
+    })
+    .optional(),
   limit: queryInteger(1, 100).default(50),
   cursor: queryCursor.optional(),
 })
@@ -27,6 +36,11 @@ export const RobotEntry = z
     on_hold: z.boolean().meta({ description: 'Whether no session can start until its owner releases it.' }),
     owner_id: idOf('client'),
     owner_name: z.string().meta({ examples: ['Ada'] }),
+    tags: z.array(z.string()).meta({ examples: [['arm', 'berlin']] }),
+    battery: z
+      .number()
+      .nullable()
+      .meta({ description: 'Last reported charge, 0 to 1.', examples: [0.62] }),
     last_heartbeat: timestamp.nullable(),
     session_id: idOf('session')
       .nullable()

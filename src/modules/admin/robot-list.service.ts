@@ -15,7 +15,7 @@ export async function listRobots(db: Db, query: ListAllRobots): Promise<KeysetPa
   const { rows } = await sql<Row>`
     select robots.id, robots.name, robots.robot_type, robots.hardware_id, robots.status, robots.on_hold,
       robots.owner_id, owners.display_name as owner_name, robots.created_at,
-      robot_presence.last_heartbeat, open.id as session_id
+      robots.tags, robot_presence.battery, robot_presence.last_heartbeat, open.id as session_id
     from (${await pageOfIds(db, query)}) as page
     join robots on robots.id = page.id
     join users as owners on owners.id = robots.owner_id
@@ -32,12 +32,20 @@ const viewOf = (row: Row): RobotEntry => ({
   last_heartbeat: iso(row.last_heartbeat),
 })
 
+function* conditionsOf({ status, tag, battery_low }: Pick<ListAllRobots, 'status' | 'tag' | 'battery_low'>) {
+  if (status !== undefined) yield sql<boolean>`robots.status = ${status}`
+  // In the form that the index of tags covers.
+  if (tag !== undefined) yield sql<boolean>`(robots.tags @> array[${tag}]::text[] and robots.tags <> '{}')`
+  const withLowBattery = sql`select robot_id from robot_presence where battery_low`
+  if (battery_low === 'true') yield sql<boolean>`robots.id in (${withLowBattery})`
+  if (battery_low === 'false') yield sql<boolean>`not exists (${withLowBattery} and robot_id = robots.id)`
+}
+
 /** Returns the query of the ids of a page. A search finds robots by themselves or by their owners. */
-async function pageOfIds(db: Db, { search = '', status, limit, cursor }: ListAllRobots) {
+async function pageOfIds(db: Db, { search = '', limit, cursor, ...conditions }: ListAllRobots) {
   const isSearch = search.trim() !== ''
   const { follows, end } = keyset('robots', { cursor, limit }, isSearch ? undefined : platformTime)
-  const filters = [sql<boolean>`robots.deleted_at is null`, follows]
-  if (status !== undefined) filters.push(sql<boolean>`robots.status = ${status}`)
+  const filters = [sql<boolean>`robots.deleted_at is null`, follows, ...conditionsOf(conditions)]
   const filter = sql.join(filters, sql` and `)
   if (!isSearch) return sql`select robots.id from robots where ${filter} ${end}`
   const ownerIds = await matchingUserIds(db, search)

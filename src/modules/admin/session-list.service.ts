@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { idIn } from '../../core/http/search-words.ts'
 import { type KeysetPage, keyset, platformTime, toPage } from './keyset.ts'
-import { idIn, matchingRobotIds, matchingUserIds } from './search.ts'
+import { matchingRobotIds, matchingUserIds } from './search.ts'
 import type { ListAllSessions, SessionEntry } from './session-list.schema.ts'
 
 type Times = 'created_at' | 'scheduled_for' | 'started_at' | 'ended_at'

@@ -10,7 +10,7 @@ export const ListUsers = z.strictObject({
   role: Role.optional(),
   suspended: z
     .enum(['true', 'false'])
-    .meta({ description: 'Returns only suspended users, or only others.' })
+    .meta({ description: 'Only suspended users, or only others.' })
     .optional(),
   limit: queryInteger(1, 100).default(50),
   cursor: queryCursor.optional(),

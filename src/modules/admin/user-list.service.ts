@@ -2,9 +2,8 @@ import type { Role } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import type { Users } from '../identity/index.ts'
+import { type Users, userMatches } from '../identity/index.ts'
 import { type KeysetPage, keyset, toPage } from './keyset.ts'
-import { userMatches } from './search.ts'
 import type { ListUsers, UserEntry } from './user-list.schema.ts'
 
 /** The functions and settings that decide the roles of users. */

@@ -45,6 +45,13 @@ export const LiveRobot = z
     stream_url: z
       .string()
       .meta({ description: 'Empty when the robot has no video.', examples: ['https://cam.example.com/1'] }),
+    camera: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Name of the first camera that the robot publishes now; null without one.',
+        examples: ['front'],
+      }),
     battery: z
       .number()
       .nullable()

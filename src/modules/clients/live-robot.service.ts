@@ -2,6 +2,7 @@ import type { RobotState } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { firstLiveCamera } from '../video/index.ts'
 import type { ListLiveRobots, LiveRobot, LiveRobotList } from './live-robot.schema.ts'
 
 const OPEN = ['ACTIVE', 'PAUSED'] as const
@@ -40,7 +41,7 @@ const listQuery = (db: Db, ownerId: string, { robotId, limit }: ListLiveRobots) 
     .select(['sessions.pause_reason', 'sessions.paused_at', 'sessions.ends_at'])
     .select(['sessions.stop_reason', 'sessions.stop_at'])
     .select(['operators.display_name as operator_name', 'stoppers.display_name as stop_by_name'])
-    .select(liveState.as('state'))
+    .select([liveState.as('state'), firstLiveCamera.as('camera')])
     .orderBy(attentionOrder)
     .orderBy('robots.name')
     .orderBy('robots.id')
@@ -74,6 +75,7 @@ const robotOf = (row: LiveRow): LiveRobot => ({
   state: row.state,
   on_hold: row.on_hold,
   stream_url: row.stream_url,
+  camera: row.camera,
   battery: row.battery,
   battery_at: iso(row.battery_at),
   last_heartbeat: iso(row.last_heartbeat),

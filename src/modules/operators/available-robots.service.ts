@@ -10,6 +10,7 @@ import {
   applyOperatorFilters,
   countsByType,
   type ListAvailableRobots,
+  newestFirst,
   ownedByClient,
   sortedPage,
 } from '../robots/index.ts'
@@ -61,6 +62,13 @@ export function createAvailableRobots({ db }: { db: Db }) {
         next: last && encodeCursor(sort, last.sort_key, last.id),
       }
     },
+
+    /** Returns the newest robots that an operator can start a session on now and that contain all words of a search. */
+    find: (operatorId: string, search: string, limit: number) =>
+      newestFirst(applyOperatorFilters(available(operatorId), { search }))
+        .select(['robots.id', 'robots.name', 'robots.robot_type'])
+        .limit(limit)
+        .execute(),
 
     /** Counts the available robots of each type, up to `AVAILABLE_COUNT_MAX` robots. */
     async counts(operatorId: string, search: string | undefined): Promise<AvailableRobotCounts> {

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
+import type { Bus } from '../../core/events/bus.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { Certification } from './certification.entity.ts'
 import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
@@ -27,8 +28,9 @@ export function createCertifications(deps: {
   forkEntityManager: () => EntityManager
   transact: Transact
   now: () => Date
+  bus: Bus
 }) {
-  const { db, forkEntityManager, transact, now } = deps
+  const { db, forkEntityManager, transact, now, bus } = deps
 
   /** Changes a certification that is in status `from`, audits it and notifies the operator. */
   async function applyDecision(
@@ -130,8 +132,13 @@ export function createCertifications(deps: {
      * require it. An open session continues.
      * @throws 404 unknown, 409 not approved.
      */
-    revoke: (adminId: string, id: string, reason: string) =>
-      transact((tx) => applyDecision(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason })),
+    async revoke(adminId: string, id: string, reason: string) {
+      const revoked = await transact((tx) =>
+        applyDecision(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason }),
+      )
+      bus.publish('permissions.lost', { userId: revoked.operator_id, suspended: false })
+      return revoked
+    },
 
     /** Returns the robot types of the operator's approved certifications. */
     async certifiedTypes(operatorId: string): Promise<string[]> {

@@ -35,6 +35,11 @@ export const RobotPresence = defineEntity({
       expression:
         'create index "presence_battery_low" on "robot_presence" ("robot_id") where "battery_low" and not "battery_low_notified"',
     },
+    {
+      name: 'presence_with_low_battery',
+      expression:
+        'create index "presence_with_low_battery" on "robot_presence" ("robot_id") where "battery_low"',
+    },
   ],
   properties: {
     robot: () => referenceTo('Robot').primary().deleteRule('cascade'),

@@ -23,16 +23,25 @@ const wordsIn = (text: RawBuilder<unknown>, search: string | undefined) => {
   return words.length === 0 ? [] : [containsAll(text, words)]
 }
 
+/** Returns the condition that a robot has a tag, in the form that the index of tags covers. */
+const hasTag = (tag: string): RawBuilder<boolean> =>
+  sql<boolean>`(robots.tags @> array[${tag}]::text[] and robots.tags <> '{}')`
+
+/** Reads the charge of each robot by its key, so that the cost depends on the robots of the owner, not on all of them. */
+export const chargeOf = sql<number>`(select robot_presence.battery from robot_presence where robot_presence.robot_id = robots.id)`
+
 /** Restricts a query to robots of an owner that pass the filters. */
 export const applyFilters = <T extends keyof Tables, O>(
   robots: RobotQuery<T, O>,
   ownerId: string,
-  { search, status, robot_type }: CountRobots,
+  { search, status, robot_type, tag, battery_below }: CountRobots,
 ): RobotQuery<T, O> =>
   allOf(robots, [
     sql<boolean>`robots.owner_id = ${ownerId}`,
     ...(status === undefined ? [] : [sql<boolean>`robots.status = ${status}`]),
     ...(robot_type === undefined ? [] : [sql<boolean>`robots.robot_type = ${robot_type}`]),
+    ...(tag === undefined ? [] : [hasTag(tag)]),
+    ...(battery_below === undefined ? [] : [sql<boolean>`${chargeOf} < ${battery_below}`]),
     ...wordsIn(searchText, search),
   ])
 

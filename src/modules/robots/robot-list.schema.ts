@@ -1,11 +1,16 @@
 import { RobotStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { queryCursor } from '../../core/http/cursor.ts'
-import { countsBy, line, queryInteger } from '../../core/http/fields.ts'
+import { countsBy, line, queryInteger, queryShare } from '../../core/http/fields.ts'
 import { searchWords } from '../../core/http/search-words.ts'
 
 /** Most robot types in the counts of a list. */
 export const TYPES_MAX = 20
+
+/** Most tags in the counts of a list. */
+export const TAGS_MAX = 20
+/** The charges that the counts of a list use as thresholds. */
+export const BATTERY_STEPS = [0.2, 0.5] as const
 
 const robotType = { examples: ['so-101'] }
 
@@ -21,8 +26,7 @@ const RobotSort = z
     '-last_heartbeat',
   ])
   .meta({
-    description:
-      'The order, with a leading minus descending. Robots without a heartbeat sort as if it were very old.',
+    description: 'The order, with a leading minus descending. Robots without a heartbeat count as oldest.',
     examples: ['name'],
   })
 export type RobotSort = z.infer<typeof RobotSort>
@@ -31,6 +35,15 @@ const filters = {
   search: searchWords('name, type, hardware id or tags', 'warehouse').optional(),
   status: RobotStatus.optional(),
   robot_type: line(100).meta(robotType).optional(),
+  tag: line(50)
+    .meta({ description: 'Only robots with this tag.', examples: ['berlin'] })
+    .optional(),
+  battery_below: queryShare()
+    .meta({
+      description: 'Only robots with a charge below this.',
+      examples: [0.2],
+    })
+    .optional(),
 }
 
 /** Query of GET /api/client/robots. Rejects a limit over 100: clamping would make paging loops skip rows silently. */
@@ -52,16 +65,13 @@ export type ListRobots = z.output<typeof ListRobots>
 export const CountRobots = z.strictObject(filters)
 export type CountRobots = z.output<typeof CountRobots>
 
+const rowCount = z
+  .number()
+  .int()
+  .meta({ examples: [12] })
+
 const typeCounts = z
-  .array(
-    z.object({
-      robot_type: z.string().meta(robotType),
-      count: z
-        .number()
-        .int()
-        .meta({ examples: [12] }),
-    }),
-  )
+  .array(z.object({ robot_type: z.string().meta(robotType), count: rowCount }))
   .max(TYPES_MAX)
 
 /** Response of GET /api/client/robot-counts. */
@@ -74,6 +84,14 @@ export const RobotCounts = z
     by_type: typeCounts.meta({
       description: `Robots of the ${TYPES_MAX} most frequent types that match the other filters.`,
     }),
+    by_tag: z
+      .array(z.object({ tag: z.string().meta({ examples: ['berlin'] }), count: rowCount }))
+      .max(TAGS_MAX)
+      .meta({ description: `Robots with the ${TAGS_MAX} most frequent tags that match the other filters.` }),
+    by_battery: z
+      .array(z.object({ battery_below: z.number().meta({ examples: [0.2] }), count: rowCount }))
+      .max(BATTERY_STEPS.length)
+      .meta({ description: 'Robots with a charge below each threshold that match the other filters.' }),
   })
   .meta({ id: 'RobotCounts', description: "The number of an owner's robots for each value of a filter." })
 export type RobotCounts = z.infer<typeof RobotCounts>

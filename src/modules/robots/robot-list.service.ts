@@ -1,16 +1,12 @@
-import { RobotStatus } from '@wheelhouse/protocol'
-import { sql } from 'kysely'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import { Robot } from './robot.entity.ts'
 import { type DetailColumn, isDetailColumn, type RobotRow } from './robot.view.ts'
+import { countRobots } from './robot-counts.service.ts'
 import { applyFilters, newestFirst, sortedPage } from './robot-filters.ts'
-import { type CountRobots, type ListRobots, type RobotCounts, TYPES_MAX } from './robot-list.schema.ts'
-
-/** Most groups of status and type that one count reads. */
-const GROUPS_MAX = 3_000
+import type { CountRobots, ListRobots } from './robot-list.schema.ts'
 
 type ListedColumn = Exclude<ReturnType<typeof columnsOf<typeof Robot>>[number], DetailColumn>
 
@@ -78,45 +74,14 @@ export function createRobotLists({ db }: { db: Db }) {
       }
     },
 
-    /** Counts the robots for each value of a filter, under the other filters. */
-    async counts(ownerId: string, { search, status, robot_type }: CountRobots): Promise<RobotCounts> {
-      const groups = await applyFilters(db.selectFrom('robots').where('deleted_at', 'is', null), ownerId, {
-        search,
-      })
-        .select(['robots.status', 'robots.robot_type', sql<number>`count(*)::int`.as('count')])
-        .groupBy(['robots.status', 'robots.robot_type'])
-        .orderBy('count', 'desc')
-        .limit(GROUPS_MAX)
-        .execute()
-      const ofType = groups.filter((group) => robot_type === undefined || group.robot_type === robot_type)
-      const ofStatus = groups.filter((group) => status === undefined || group.status === status)
-      return {
-        by_status: Object.fromEntries(
-          RobotStatus.options.map((option) => [
-            option,
-            sumOf(ofType.filter((group) => group.status === option)),
-          ]),
-        ) as Record<RobotStatus, number>,
-        by_type: countsByType(ofStatus),
-      }
-    },
+    /** Returns the newest robots of an owner that contain all words of a search. */
+    find: (ownerId: string, search: string, limit: number) =>
+      newestFirst(applyFilters(db.selectFrom('robots').where('deleted_at', 'is', null), ownerId, { search }))
+        .select(['robots.id', 'robots.name', 'robots.robot_type'])
+        .limit(limit)
+        .execute(),
+
+    counts: (ownerId: string, filters: CountRobots) => countRobots(db, ownerId, filters),
   }
 }
 export type RobotLists = ReturnType<typeof createRobotLists>
-
-interface Counted {
-  readonly robot_type: string
-  readonly count: number
-}
-
-const sumOf = (groups: readonly Counted[]) => groups.reduce((sum, { count }) => sum + count, 0)
-
-/** Returns the most frequent types with their counts, those of equal count by name. */
-export function countsByType(groups: readonly Counted[]): Counted[] {
-  const counts = new Map<string, number>()
-  for (const { robot_type, count } of groups) counts.set(robot_type, (counts.get(robot_type) ?? 0) + count)
-  return [...counts]
-    .map(([robot_type, count]) => ({ robot_type, count }))
-    .sort((a, b) => b.count - a.count || a.robot_type.localeCompare(b.robot_type))
-    .slice(0, TYPES_MAX)
-}

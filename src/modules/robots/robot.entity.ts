@@ -55,6 +55,16 @@ export const Robot = defineEntity({
       expression:
         'create index "robots_by_name" on "robots" (lower("name") text_pattern_ops) where "deleted_at" is null',
     },
+    // Robots without tags are not in it, so that their connections do not write to it.
+    {
+      name: 'robots_by_tag',
+      expression: `create index "robots_by_tag" on "robots" using gin ("tags") where "deleted_at" is null and "tags" <> '{}'`,
+    },
+    // Counts the tags of an owner.
+    {
+      name: 'robots_with_tags',
+      expression: `create index "robots_with_tags" on "robots" ("owner_id") where "deleted_at" is null and "tags" <> '{}'`,
+    },
     { name: 'robots_link_changed', properties: ['linkChangedAt'] },
   ],
   properties: {

@@ -93,6 +93,15 @@ export function createRobots(deps: {
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
         if (changed.numUpdatedRows === 0n) throw notFound('Robot')
+        // Without the limit, a robot can be driven by an old picture.
+        if (change.video_limit_ms !== undefined)
+          await audit(tx, {
+            at: now(),
+            actorId: ownerId,
+            action: 'robot.video_limit_changed',
+            subject: ['robot', id],
+            data: { video_limit_ms: change.video_limit_ms },
+          })
         tx.robotsChanged(id)
       })
       return await get(ownerId, id)

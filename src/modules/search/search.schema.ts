@@ -1,14 +1,12 @@
 import { exampleIds } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../core/http/fields.ts'
+import { wordsOf } from '../../core/http/search-words.ts'
 
 /** Most results of each kind. */
 export const RESULTS_PER_KIND = 5
 /** Most words of a search. */
 const MAX_WORDS = 5
-
-/** Returns the words of a search. */
-export const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '')
 
 /** Query of GET /api/search. */
 export const SearchQuery = z.strictObject({

@@ -61,10 +61,10 @@ const specs: readonly PromptSpec[] = [
   {
     name: 'incident_report',
     title: 'Report an incident',
-    description: 'A report for your records after an emergency stop.',
+    description: 'A report for your records after a remote stop.',
     argument: 'sessionId',
     text: (id) =>
-      `Write an incident report about the emergency stop in session ${id}. Read get_session, the whole of ` +
+      `Write an incident report about the remote stop in session ${id}. Read get_session, the whole of ` +
       'list_session_events, and list_messages. Give the time, requester and reason of each stop; the ten minutes before ' +
       'and the actions after; how late commands arrived; what is not known. Separate evidence from assumptions. Do not ' +
       'resume anything: only a person beside the robot may reset the stop.',

@@ -79,6 +79,7 @@ export function createRouteInvoker(deps: {
       params: spec.params?.parse(given.params, parseOptions),
       query: spec.query?.parse(given.query ?? {}, parseOptions),
       body: spec.body?.parse(given.body, parseOptions),
+      text: '',
       http: captureResponseHeaders(http, (name, value) => {
         if (name === 'X-Total-Count') total = Number(value)
       }),

@@ -112,6 +112,8 @@ function selectFields(
 ): Record<string, unknown> {
   const fields = (value: unknown) =>
     Object.fromEntries(Object.entries(Object(value)).filter(([name]) => isVisibleField(tool, name)))
+  // The route has an empty response.
+  if (body === undefined || body === null) return { done: true }
   if (!tool.listField || !page) return fields(body)
   const list: unknown[] = Array.isArray(body) ? body : Reflect.get(Object(body), tool.listField)
   if (total !== undefined) return { [tool.listField]: list.map(fields), total }

@@ -113,13 +113,13 @@ function pageArguments({ listField }: ToolSpec, spec: Endpoint): Argument[] {
 
 function keyArgument(spec: Endpoint): Argument[] {
   if (!supportsIdempotencyKey(spec)) return []
-  const description =
-    'A text of your choice, new for each intent. A repeated text returns the stored response.'
+  const description = 'New for each intent. A repeat returns the first response.'
   const schema = { type: 'string', minLength: 1, maxLength: 255, description }
   return [{ name: 'idempotencyKey', location: 'key', field: 'idempotencyKey', schema, required: false }]
 }
 
 function outputOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Schema & { type: 'object' } {
+  if (hasNoContent(spec)) return { type: 'object', properties: { done: {} } }
   const responses = document.paths?.[spec.path]?.[spec.method]?.responses ?? {}
   const found: unknown = responses[String(spec.response[0])]
   const response =
@@ -132,6 +132,9 @@ function outputOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Sc
     ...(tool.listField ? pageOf(tool, tool.listField, responseSchema) : visibleFields(tool, responseSchema)),
   }
 }
+
+/** Returns whether a route has an empty response. Its tool returns `done`, so that a model sees that the call succeeded. */
+const hasNoContent = ({ response }: Endpoint): boolean => response[0] === 204
 
 /** Returns the schema of the visible fields of a response. */
 const visibleFields = (tool: ToolSpec, schema: Schema): Schema =>

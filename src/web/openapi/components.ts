@@ -43,6 +43,14 @@ const headers = {
     description: 'Identifies the content. Send it in If-None-Match to get 304 while the content is the same.',
     schema: { type: 'string', examples: ['W/"Zk1x0aN4yYq3bq8f0cD2sT6uV9wXeR5tL7mP1oKjHgA"'] },
   },
+  Location: {
+    description: 'The address of the created resource. DELETE it to end the connection.',
+    schema: { type: 'string', format: 'uri-reference' },
+  },
+  Link: {
+    description: 'TURN servers with credentials, each with rel="ice-server" (RFC 9725, section 4.6).',
+    schema: { type: 'string' },
+  },
   'Retry-After': {
     description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 0, examples: [1] },

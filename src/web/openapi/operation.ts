@@ -31,8 +31,9 @@ function securityOf({ access }: Endpoint): Record<string, string[]>[] {
   return access.sessionOnly ? session : [...session, { apiKey: [] }]
 }
 
-function requestBodyOf({ body, upload }: Endpoint): ZodOpenApiRequestBodyObject | undefined {
+function requestBodyOf({ body, textBody, upload }: Endpoint): ZodOpenApiRequestBodyObject | undefined {
   if (body) return { required: !isOptional(body), content: { 'application/json': { schema: body } } }
+  if (textBody) return { required: true, content: { [textBody]: { schema: { type: 'string' } } } }
   if (!upload) return undefined
   const { field, types, maxBytes } = upload
   const description = `A file of at most ${Math.round((maxBytes / BYTES_PER_MB) * 10) / 10} MB: ${types.join(', ')}`

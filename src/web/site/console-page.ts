@@ -9,6 +9,7 @@ import { hasSessionCookie } from '../../modules/identity/index.ts'
 
 const HOME = '/dashboard'
 const ASSETS = `${HOME}/assets/`
+const PUSH_WORKER = 'push-worker.js'
 const DIST_FOLDER = fileURLToPath(new URL('../../../packages/console/dist', import.meta.url))
 
 /**
@@ -53,7 +54,8 @@ export function consolePage({
   return async (http, next) => {
     if (http.path !== HOME && !http.path.startsWith(`${HOME}/`)) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
-    if (http.path.startsWith(ASSETS)) await sendAsset(http, folder, http.path.slice(ASSETS.length))
+    if (http.path === `${HOME}/${PUSH_WORKER}`) await sendPushWorker(http, folder)
+    else if (http.path.startsWith(ASSETS)) await sendAsset(http, folder, http.path.slice(ASSETS.length))
     else await sendIndex(http, { folder, signedIn: hasSessionCookie(http, baseUrl) })
   }
 }
@@ -81,6 +83,20 @@ async function sendIndex(
   http.set('Content-Security-Policy', POLICY)
   http.type = 'html'
   http.body = page
+}
+
+/**
+ * Sends the service worker of the console. Its address stays the same, so browsers ask for a newer one each time, and it may serve
+ * `/dashboard` itself, too.
+ */
+async function sendPushWorker(http: Context, folder: string): Promise<void> {
+  const script = await readFile(join(folder, PUSH_WORKER), 'utf8').catch(ignoreMissing)
+  if (script === undefined) throw notFound('File')
+  http.set('Content-Security-Policy', POLICY)
+  http.set('Service-Worker-Allowed', HOME)
+  http.set('Cache-Control', 'no-cache')
+  http.type = '.js'
+  http.body = script
 }
 
 /** Sends an asset. Its name contains a hash of its content, so caches may store it permanently. */

@@ -1,4 +1,4 @@
-import { singleFlight } from '../../../core/concurrency/concurrency.ts'
+import { coalesce } from '../../../core/concurrency/concurrency.ts'
 import type { Bus } from '../../../core/events/bus.ts'
 import type { Log } from '../../../core/log.ts'
 import type { Guard } from '../../../core/process/guard.ts'
@@ -27,8 +27,8 @@ export interface RevocationSources {
 }
 
 /**
- * Reports revoked API keys and users whose permissions changed, possibly several times each. A bus message reports a
- * key immediately; polling finds all changes.
+ * Reports revoked API keys and users whose permissions changed, possibly several times each. Messages of the bus
+ * report them immediately; polling finds those without a message.
  */
 export function watchRevocations(
   deps: RevocationSources & { monotonicMs?: () => number },
@@ -38,10 +38,10 @@ export function watchRevocations(
   },
 ): { close(): void } {
   const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = deps
-  const unsubscribe = guard.subscribe(bus, 'credential.revoked', ({ apiKeyId }) => on.keyRevoked(apiKeyId))
   let lastMs = monotonicMs()
   let failing = false
-  const poll = singleFlight(async () => {
+  // A poll that a message asks for must begin after the message.
+  const poll = coalesce(async () => {
     const startedMs = monotonicMs()
     const sinceMs = startedMs - lastMs + OVERLAP_MS
     try {
@@ -58,11 +58,15 @@ export function watchRevocations(
       failing = true
     }
   })
+  const unsubscribes = [
+    guard.subscribe(bus, 'credential.revoked', ({ apiKeyId }) => on.keyRevoked(apiKeyId)),
+    guard.subscribe(bus, 'permissions.lost', poll),
+  ]
   const timer = guard.every('timer:revocations', POLL_MS, poll)
   return {
     close() {
       clearInterval(timer)
-      unsubscribe()
+      for (const unsubscribe of unsubscribes) unsubscribe()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { audit } from '../../../core/audit/audit.ts'
 import { conflict, forbidden, notFound } from '../../../core/errors/errors.ts'
+import type { Bus } from '../../../core/events/bus.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
 
 /** The roles that users can add and drop. The configuration names the admins. */
@@ -79,8 +80,8 @@ export async function addRole(tx: Tx, at: Date, userId: string, role: OwnRole): 
 }
 
 /** Creates the role service. Dropping or removing a role does not change earnings, invoices or past sessions. */
-export function createRoles(deps: { transact: Transact; now: () => Date }) {
-  const { transact, now } = deps
+export function createRoles(deps: { transact: Transact; now: () => Date; bus: Bus }) {
+  const { transact, now, bus } = deps
   return {
     /**
      * Drops a role of the calling user.
@@ -111,8 +112,8 @@ export function createRoles(deps: { transact: Transact; now: () => Date }) {
      * sessions continue; new ones cannot start.
      * @throws 404 if the user does not exist or does not have the role.
      */
-    remove: (adminId: string, userId: string, role: OwnRole): Promise<void> =>
-      transact(async (tx) => {
+    async remove(adminId: string, userId: string, role: OwnRole): Promise<void> {
+      await transact(async (tx) => {
         const user = await lockUser(tx, userId)
         if (!user[`is_${role}`]) throw notFound('Role')
         await setRole(tx, userId, role, false)
@@ -130,7 +131,9 @@ export function createRoles(deps: { transact: Transact; now: () => Date }) {
           data: { role },
         })
         await tx.notify(at, [{ userId, type: 'role.removed', data: { role } }])
-      }),
+      })
+      bus.publish('permissions.lost', { userId, suspended: false })
+    },
 
     /**
      * Restores a role that an admin removed.

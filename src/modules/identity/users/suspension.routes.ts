@@ -9,7 +9,7 @@ const params = idParams('operator')
 const SuspendUser = z
   .strictObject({
     reason: nonEmptyProse(2_000).meta({
-      description: 'Why the user is suspended. The user sees it.',
+      description: 'The user sees it.',
       examples: ['Two complaints about unsafe driving'],
     }),
   })

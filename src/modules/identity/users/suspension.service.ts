@@ -1,5 +1,5 @@
 import { audit } from '../../../core/audit/audit.ts'
-import { conflict, forbidden, notFound } from '../../../core/errors/errors.ts'
+import { accountSuspended, conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
 
@@ -12,10 +12,7 @@ interface SuspensionState {
 /** Rejects the credential of a suspended user. @throws 403 with the reason. */
 export function requireNotSuspended({ suspended_at, suspension_reason }: SuspensionState): void {
   if (suspended_at === null) return
-  throw forbidden(
-    'account_suspended',
-    `An administrator has suspended your account. Ask an administrator to restore it. Reason: ${suspension_reason}`,
-  )
+  throw accountSuspended(suspension_reason)
 }
 
 /**
@@ -66,8 +63,9 @@ export function createSuspensions({ transact, now, bus }: { transact: Transact; 
           subject: ['user', userId],
           data: { reason },
         })
+        await tx.notify(at, [{ userId, type: 'account.suspended', data: { reason } }])
       })
-      bus.publish('user.suspended', { userId })
+      bus.publish('permissions.lost', { userId, suspended: true })
     },
 
     /**
@@ -88,12 +86,9 @@ export function createSuspensions({ transact, now, bus }: { transact: Transact; 
           if (known.length === 0) throw notFound('User')
           throw conflict('user_not_suspended', 'The user is not suspended, so there is nothing to restore.')
         }
-        await audit(tx, {
-          at: now(),
-          actorId: adminId,
-          action: 'user.restored',
-          subject: ['user', userId],
-        })
+        const at = now()
+        await audit(tx, { at, actorId: adminId, action: 'user.restored', subject: ['user', userId] })
+        await tx.notify(at, [{ userId, type: 'account.restored', data: {} }])
       }),
   }
 }

@@ -12,6 +12,7 @@ import type { OnboardingFields } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
 import { addRole } from './role.service.ts'
 import { User } from './user.entity.ts'
+import { newestMatchingUsers } from './user-search.ts'
 
 export type UserRow = Selectable<Tables['users']>
 
@@ -188,6 +189,9 @@ export function createUsers(deps: {
         .select(['id', 'permissions_version', sql<boolean>`suspended_at is not null`.as('suspended')])
         .where('permissions_changed_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
         .execute(),
+
+    /** Returns the newest users whose name and e-mail contain all words of a search, or who have this id. */
+    find: (search: string, limit: number) => newestMatchingUsers(db, search, limit),
 
     /** Returns whether the user has the operator role and is not suspended. */
     async isOperator(userId: string): Promise<boolean> {

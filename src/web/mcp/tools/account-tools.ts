@@ -22,7 +22,27 @@ export const reportTools: readonly ToolSpec[] = [
   { name: 'get_client_statistics', title: 'Statistics for owners', route: 'GET /api/client/stats' },
   { name: 'get_operator_statistics', title: 'Statistics for operators', route: 'GET /api/operator/stats' },
   { name: 'get_platform_statistics', title: 'Statistics of the platform', route: 'GET /api/stats' },
-  { name: 'get_overview', title: 'Overview of the platform, for admins', route: 'GET /api/admin/overview' },
+  { name: 'get_overview', title: 'Overview, for admins', route: 'GET /api/admin/overview' },
+  { name: 'list_users', title: 'Find users, for admins', route: 'GET /api/admin/users', limit: 10 },
+]
+
+/** Tools with which admins suspend and restore users. Clients ask their user for confirmation before both. */
+export const suspensionTools: readonly ToolSpec[] = [
+  {
+    name: 'suspend_user',
+    title: 'Suspend a user',
+    route: 'POST /api/admin/users/{id}/suspend',
+    id: 'userId',
+    description: 'Ends all access of a user at once. The robot that the user drives halts.',
+    hints: { destructive: true, openWorld: true },
+  },
+  {
+    name: 'restore_user',
+    title: 'End the suspension of a user',
+    route: 'POST /api/admin/users/{id}/restore',
+    id: 'userId',
+    hints: { destructive: true, openWorld: true },
+  },
 ]
 
 /** Tools for the schedule and the certifications of an operator. */
@@ -33,7 +53,7 @@ export const operatorTools: readonly ToolSpec[] = [
     title: 'Replace your schedule',
     route: 'POST /api/operator/schedule',
     description:
-      'Replaces your weekly schedule as a whole: slots that you leave out are removed. Read it with get_schedule first.',
+      'Replaces your whole weekly schedule: omitted slots are removed. Read it with get_schedule first.',
     hints: { destructive: true, idempotent: true },
   },
   {
@@ -58,6 +78,7 @@ export const operatorTools: readonly ToolSpec[] = [
 /** Tools for the profile and the notifications of the caller. */
 export const profileTools: readonly ToolSpec[] = [
   { name: 'get_profile', title: 'Read your profile', route: 'GET /api/auth/profile' },
+  { name: 'search', title: 'Search robots, sessions and users', route: 'GET /api/search' },
   { name: 'list_notifications', title: 'List notifications', route: 'GET /api/notifications', limit: 10 },
   {
     name: 'mark_notifications_read',

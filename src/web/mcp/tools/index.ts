@@ -1,4 +1,4 @@
-import { operatorTools, profileTools, reportTools } from './account-tools.ts'
+import { operatorTools, profileTools, reportTools, suspensionTools } from './account-tools.ts'
 import { robotTools } from './robots-tools.ts'
 import { sessionTools } from './session-tools.ts'
 import type { ToolSpec } from './tool.ts'
@@ -8,6 +8,7 @@ export const tools: readonly ToolSpec[] = [
   ...robotTools,
   ...sessionTools,
   ...reportTools,
+  ...suspensionTools,
   ...operatorTools,
   ...profileTools,
 ]

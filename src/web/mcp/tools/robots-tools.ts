@@ -17,8 +17,8 @@ export const robotTools: readonly ToolSpec[] = [
     title: 'Register a robot',
     route: 'POST /api/client/robots',
     description:
-      'Registers a robot of yours. Its token is not shown here, because transcripts are not confidential: ' +
-      'ask your user to create one in the console.',
+      'Registers a robot of yours. Its token is not shown, because transcripts are not confidential: ' +
+      'your user creates one in the console.',
     hidden: ['robot_token'],
   },
   {

@@ -46,8 +46,8 @@ export const sessionTools: readonly ToolSpec[] = [
     route: 'POST /api/sessions',
     roles: ['operator', 'admin'],
     description:
-      'Schedules a session on a robot for a future time, at most 90 days ahead; it then starts automatically. Two sessions ' +
-      'of one robot or one operator cannot be planned for the same time.',
+      'Schedules a session on a robot, at most 90 days ahead; it then starts automatically. Sessions of a robot or an ' +
+      'operator must not overlap.',
     required: ['scheduledFor'],
     hints: { openWorld: true },
   },
@@ -80,7 +80,7 @@ export const sessionTools: readonly ToolSpec[] = [
   {
     ...onSession,
     name: 'stop_robot',
-    title: 'Emergency stop',
+    title: 'Remote stop',
     description:
       'Stops the robot of an open session at once and keeps it stopped. Name its session or the robot. Only a human ' +
       'resets the stop, in the console. It does not replace the emergency stop device of the machine.',
