@@ -32,9 +32,10 @@ export class Backoff {
   /**
    * Returns the delay before the next attempt, in milliseconds. The jitter is added to the `atLeastMs` that the peer
    * asks for, because the peer asks other clients for the same delay.
+   * @param maxMs an upper bound of this delay, in addition to that of the options
    */
-  nextDelayMs(atLeastMs = 0): number {
-    const ceilingMs = Math.min(this.#maxMs, this.#baseMs * 2 ** this.#attempts)
+  nextDelayMs(atLeastMs = 0, maxMs = this.#maxMs): number {
+    const ceilingMs = Math.min(this.#maxMs, maxMs, this.#baseMs * 2 ** this.#attempts)
     this.#attempts += 1
     return atLeastMs + this.#random() * ceilingMs
   }

@@ -195,7 +195,7 @@ export class CommandReceiver {
     this.#runCallback(() => this.#options.onStopCleared?.())
   }
 
-  #runCallback(run: () => void): void {
+  #runCallback(run: () => unknown): void {
     safeCallback(this.#options.onError, run)
   }
 }

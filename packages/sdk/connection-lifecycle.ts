@@ -125,7 +125,7 @@ export class ConnectionLifecycle<First, Frame> {
   }
 
   /** Runs a callback of the caller. */
-  runCallback(run: () => void): void {
+  runCallback(run: () => unknown): void {
     safeCallback(this.#options.callbacks.onError, run)
   }
 

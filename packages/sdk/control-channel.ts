@@ -11,6 +11,8 @@ import type { DataChannelLike, PeerConnectionConstructor, PeerConnectionLike } f
 
 /** A channel that is not open after this time is given up: the network blocks UDP. */
 const OPEN_LIMIT_MS = 10_000
+/** A network that is gone does not confirm that the channel closed. */
+const CLOSE_LIMIT_MS = 1_000
 /** A channel that has not delivered for this time, while frames were sent, is replaced: the network has changed. */
 const DEAD_MS = 5_000
 /** Above this many unsent bytes, frames are not sent: newer ones replace them. */
@@ -217,8 +219,20 @@ export class ControlChannel {
     const attempt = this.#attempt
     this.#attempt = undefined
     this.#roundTripMs = null
-    // Both, in this order: otherwise node-datachannel keeps the program running.
-    attempt?.channel.close()
-    attempt?.peer.close()
+    if (attempt) closeInOrder(attempt)
   }
+}
+
+/**
+ * Closes the channel, and its connection when the channel has closed. If both close at the same time, node-datachannel can
+ * miss that the channel closed, and keeps the program running. A connection that closes without its channel does so too.
+ */
+function closeInOrder({ peer, channel }: Attempt): void {
+  if (channel.readyState === 'closed') return peer.close()
+  const timer = setTimeout(() => peer.close(), CLOSE_LIMIT_MS)
+  channel.addEventListener('close', () => {
+    clearTimeout(timer)
+    peer.close()
+  })
+  channel.close()
 }

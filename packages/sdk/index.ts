@@ -25,6 +25,9 @@ export type {
   Welcome,
 } from '@wheelhouse/protocol'
 export * from './backoff.ts'
+export type { CameraOptions, CameraState } from './camera/camera-options.ts'
+export type { CameraCodec } from './camera/packetizer.ts'
+export { PublishedCamera } from './camera/published-camera.ts'
 export { type Congestion, type CongestionCause, NO_CONGESTION } from './congestion.ts'
 export type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 export * from './differential-drive.ts'

@@ -812,6 +812,50 @@ export interface paths {
         patch: operations["patchClientRobot"];
         trace?: never;
     };
+    "/api/client/robots/{id}/cameras": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the cameras of one of your robots
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotCameras"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/robots/{id}/cameras/{camera}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a camera that is not sending
+         * @description This needs the client role, and a session token or an API key.
+         */
+        delete: operations["deleteClientRobotCamera"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes the label or the place of a camera
+         * @description This needs the client role, and a session token or an API key.
+         */
+        patch: operations["patchClientRobotCamera"];
+        trace?: never;
+    };
     "/api/client/robots/{id}/health": {
         parameters: {
             query?: never;
@@ -890,6 +934,50 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/client/robots/{id}/whep/{camera}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Watches a camera of one of your robots over WebRTC (WHEP)
+         * @description This needs the client role, and a session token or an API key.
+         */
+        post: operations["postClientRobotWhep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/robots/{id}/whep/{camera}/{resource}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Stops watching a camera
+         * @description This needs the client role, and a session token or an API key.
+         */
+        delete: operations["deleteClientRobotWhep"];
+        options?: never;
+        head?: never;
+        /**
+         * Adds ICE candidates of a viewer
+         * @description This needs the client role, and a session token or an API key.
+         */
+        patch: operations["patchClientRobotWhep"];
         trace?: never;
     };
     "/api/client/stats": {
@@ -987,6 +1075,70 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/push/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns the key with which a browser subscribes to push notifications
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getNotificationsPushKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/push/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the browsers that receive your notifications, newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getNotificationsPushSubscriptions"];
+        put?: never;
+        /**
+         * Subscribes a browser to your notifications. An eleventh browser replaces the oldest
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postNotificationsPushSubscriptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/push/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a browser, which then receives no more notifications
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteNotificationsPushSubscription"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1496,6 +1648,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/robots/{id}/whip/{camera}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publishes a camera of a robot over WebRTC (WHIP), with the robot token as the Bearer credential
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        post: operations["postRobotWhip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/robots/{id}/whip/{camera}/{resource}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Stops publishing a camera
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        delete: operations["deleteRobotWhip"];
+        options?: never;
+        head?: never;
+        /**
+         * Adds ICE candidates of a publisher
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        patch: operations["patchRobotWhip"];
+        trace?: never;
+    };
     "/api/search": {
         parameters: {
             query?: never;
@@ -1712,6 +1908,26 @@ export interface paths {
         patch: operations["patchSession"];
         trace?: never;
     };
+    "/api/sessions/{id}/cameras": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the cameras of a session's robot
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getSessionCameras"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/events": {
         parameters: {
             query?: never;
@@ -1814,6 +2030,50 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/whep/{camera}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Watches a camera in a session over WebRTC (WHEP), with a ticket as the Bearer credential
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        post: operations["postSessionWhep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/whep/{camera}/{resource}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Stops watching a camera
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        delete: operations["deleteSessionWhep"];
+        options?: never;
+        head?: never;
+        /**
+         * Adds ICE candidates of a viewer
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        patch: operations["patchSessionWhep"];
         trace?: never;
     };
     "/api/stats": {
@@ -2149,6 +2409,70 @@ export interface components {
                 count: number;
             }[];
         };
+        /** @description A camera of a robot. */
+        Camera: {
+            /**
+             * @description Name of the camera, unique per robot.
+             * @example front
+             */
+            name: string;
+            /**
+             * @description The owner's text for the camera; null to show its name.
+             * @example Gripper
+             */
+            label: string | null;
+            /**
+             * @description Place in the order of the cameras, from 0. The first one is the large picture.
+             * @example 0
+             */
+            position: number;
+            /**
+             * @description webrtc for a camera that the robot publishes; stream_url for the address that the owner has set.
+             * @enum {string}
+             */
+            source: "webrtc" | "stream_url";
+            /** @description Whether the robot publishes the camera now. Always true for stream_url. */
+            live: boolean;
+            /**
+             * @description Where to watch over WebRTC (WHEP); null for stream_url.
+             * @example /api/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/whep/front
+             */
+            whep_url: string | null;
+            /**
+             * @description Address of the video; null for webrtc.
+             * @example null
+             */
+            stream_url: string | null;
+            /** @description Whether the camera has sound. */
+            audio: boolean;
+            /**
+             * @description VP8 or H264; null before the first frame.
+             * @example VP8
+             */
+            codec: string | null;
+            /** @example 1200000 */
+            bits_per_second: number;
+            /** @example 30 */
+            frames_per_second: number;
+            /**
+             * @description Time from capture to the platform in milliseconds; null if the robot does not send its clock.
+             * @example 35
+             */
+            latency_ms: number | null;
+        };
+        /** @description The cameras of a robot in their order, and how to reach them. */
+        CameraList: {
+            cameras: components["schemas"]["Camera"][];
+            /** @description TURN servers with credentials for some hours, for networks that block UDP. */
+            ice_servers: {
+                /** @example turn:turn.example.com:3478?transport=udp */
+                urls: string;
+                /** @example 1795167060:d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                username: string;
+                /** @example q1w2e3r4 */
+                credential: string;
+            }[];
+        };
         /** @description A request to be certified for a robot type, and its outcome. */
         Certification: {
             /**
@@ -2230,60 +2554,80 @@ export interface components {
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 robot_lost?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 pauses?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 sessions?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 extensions?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 battery?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 account?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 money?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 exports?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
                 webhooks?: {
                     /** @description Pop-ups in the console, pushed by the hub. */
                     in_app?: boolean;
                     /** @description Mail about notifications that you do not read. */
                     mail?: boolean;
+                    /** @description Messages to the browsers that you subscribed, also while they are closed. */
+                    push?: boolean;
                 };
             };
             /** @description Null turns quiet hours off. */
@@ -2312,11 +2656,16 @@ export interface components {
                 /** @example Europe/Berlin */
                 time_zone: string;
                 /**
-                 * @description Whether emergency stops and lost robots pass during quiet hours.
+                 * @description Whether remote stops and lost robots pass during quiet hours.
                  * @default true
                  */
                 safety_passes: boolean;
             } | null;
+            /**
+             * @description The language of mails and browser push. Null: not chosen yet, so English.
+             * @example de
+             */
+            language?: ("en" | "de") | null;
         };
         /** @description A message in the chat of a session. */
         ChatMessage: {
@@ -2961,7 +3310,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
              * @example session.started
              */
             type: string;
@@ -3055,7 +3404,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
              * @example session.started
              */
             type: string;
@@ -3405,6 +3754,11 @@ export interface components {
              */
             stream_url: string;
             /**
+             * @description Name of the first camera that the robot publishes now; null without one.
+             * @example front
+             */
+            camera: string | null;
+            /**
              * @description Charge, 0 to 1; null when not reported.
              * @example 0.62
              */
@@ -3518,7 +3872,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low, export.ready, export.failed
+             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, certification.approved, certification.rejected, certification.revoked, role.removed, account.suspended, account.restored, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low, export.ready, export.failed
              * @example session.started
              */
             type: string;
@@ -3550,6 +3904,8 @@ export interface components {
             in_app: boolean;
             /** @description Mail about notifications that you do not read. */
             mail: boolean;
+            /** @description Messages to the browsers that you subscribed, also while they are closed. */
+            push: boolean;
         };
         /** @description Which notifications reach you, how and when. */
         NotificationSettings: {
@@ -3567,6 +3923,11 @@ export interface components {
             };
             /** @example null */
             quiet_hours: components["schemas"]["QuietHours"] | null;
+            /**
+             * @description The language of mails and browser push. Null: not chosen yet, so English.
+             * @example de
+             */
+            language: ("en" | "de") | null;
         };
         /**
          * @description Whether an account is complete, and which steps are missing.
@@ -4433,7 +4794,40 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description The hours during which mail is held back. It is sent afterwards. */
+        /** @description The key that browsers subscribe with. */
+        PushKey: {
+            /**
+             * @description The VAPID key (RFC 8292) in base64url: the `applicationServerKey` of `pushManager.subscribe`.
+             * @example BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4
+             */
+            public_key: string;
+        };
+        /** @description A browser that receives your notifications. */
+        PushSubscription: {
+            /**
+             * Format: uuid
+             * @example 93c5e7a1-4f0d-4b68-a2d9-58e17c3b6f40
+             */
+            id: string;
+            /** @example https://push.example.com/send/dGhpcyBpcyBhIHRva2Vu */
+            endpoint: string;
+            /**
+             * @description The browser and its system, from the User-Agent header.
+             * @example Firefox on Linux
+             */
+            label: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description When the push service last accepted a notification.
+             * @example null
+             */
+            last_success_at: string | null;
+        };
+        /** @description The hours during which mail and browser push are held back. They are sent afterwards. */
         QuietHours: {
             /**
              * @description The local time at which quiet hours begin.
@@ -4458,7 +4852,7 @@ export interface components {
             days: number[];
             /** @example Europe/Berlin */
             time_zone: string;
-            /** @description Whether emergency stops and lost robots pass during quiet hours. */
+            /** @description Whether remote stops and lost robots pass during quiet hours. */
             safety_passes: boolean;
         };
         /** @description A client's rating of a session. */
@@ -4740,6 +5134,20 @@ export interface components {
                 /** @example 12 */
                 count: number;
             }[];
+            /** @description Robots with the 20 most frequent tags that match the other filters. */
+            by_tag: {
+                /** @example berlin */
+                tag: string;
+                /** @example 12 */
+                count: number;
+            }[];
+            /** @description Robots with a charge below each threshold that match the other filters. */
+            by_battery: {
+                /** @example 0.2 */
+                battery_below: number;
+                /** @example 12 */
+                count: number;
+            }[];
         };
         /** @description A robot with its settings. */
         RobotDetail: {
@@ -4930,6 +5338,18 @@ export interface components {
             owner_id: string;
             /** @example Ada */
             owner_name: string;
+            /**
+             * @example [
+             *       "arm",
+             *       "berlin"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description Last reported charge, 0 to 1.
+             * @example 0.62
+             */
+            battery: number | null;
             last_heartbeat: string | null;
             /**
              * @description Its open session.
@@ -5530,6 +5950,30 @@ export interface components {
          * @enum {string}
          */
         StoredExportStatus: "PENDING" | "RUNNING" | "READY" | "FAILED";
+        /** @description The push subscription of a browser. */
+        SubscribePush: {
+            /**
+             * @description The address of the push service for this browser.
+             * @example https://push.example.com/send/dGhpcyBpcyBhIHRva2Vu
+             */
+            endpoint: string;
+            /**
+             * @description Ignored.
+             * @example null
+             */
+            expirationTime?: number | null;
+            /**
+             * @description The keys that encrypt messages to this browser.
+             * @example {
+             *       "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+             *       "auth": "BTBZMqHH6r4Tts7J_aSIgg"
+             *     }
+             */
+            keys: {
+                p256dh: string;
+                auth: string;
+            };
+        };
         /** @description Admits one user to one session, once, to control or to watch. It expires after at most one minute. Only the newest 32 tickets of a user are valid. */
         Ticket: {
             /**
@@ -5713,7 +6157,7 @@ export interface components {
         /** @description Why a user is suspended. */
         UserSuspension: {
             /**
-             * @description Why the user is suspended. The user sees it.
+             * @description The user sees it.
              * @example Two complaints about unsafe driving
              */
             reason: string;
@@ -6145,6 +6589,10 @@ export interface components {
         ETag: string;
         /** @description Present when this is the stored response to an earlier request with the same Idempotency-Key. */
         "Idempotent-Replayed": "true";
+        /** @description TURN servers with credentials, each with rel="ice-server" (RFC 9725, section 4.6). */
+        Link: string;
+        /** @description The address of the created resource. DELETE it to end the connection. */
+        Location: string;
         /** @description On rate-limited routes: the remaining requests, and the seconds until the limit resets. */
         RateLimit: string;
         /** @description On rate-limited routes: the permitted requests per window, and the window in seconds. */
@@ -7600,6 +8048,10 @@ export interface operations {
                 search?: string;
                 /** @example AVAILABLE */
                 status?: components["schemas"]["RobotStatus"];
+                /** @example berlin */
+                tag?: string;
+                /** @example true */
+                battery_low?: "true" | "false";
                 /** @example 50 */
                 limit?: number;
                 /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
@@ -7634,6 +8086,11 @@ export interface operations {
                      *           "on_hold": true,
                      *           "owner_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *           "owner_name": "Ada",
+                     *           "tags": [
+                     *             "arm",
+                     *             "berlin"
+                     *           ],
+                     *           "battery": 0.62,
                      *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
                      *           "session_id": null,
                      *           "created_at": "2026-11-20T09:30:00.000Z"
@@ -9623,6 +10080,7 @@ export interface operations {
                      *           "state": "DRIVING",
                      *           "on_hold": false,
                      *           "stream_url": "https://cam.example.com/1",
+                     *           "camera": "front",
                      *           "battery": 0.62,
                      *           "battery_at": "2026-11-20T09:30:00.000Z",
                      *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
@@ -9707,6 +10165,7 @@ export interface operations {
                      *           "state": "DRIVING",
                      *           "on_hold": false,
                      *           "stream_url": "https://cam.example.com/1",
+                     *           "camera": "front",
                      *           "battery": 0.62,
                      *           "battery_at": "2026-11-20T09:30:00.000Z",
                      *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
@@ -9931,6 +10390,10 @@ export interface operations {
                 status?: components["schemas"]["RobotStatus"];
                 /** @example so-101 */
                 robot_type?: string;
+                /** @example berlin */
+                tag?: string;
+                /** @example 1 */
+                battery_below?: number;
             };
             header?: never;
             path?: never;
@@ -9957,6 +10420,18 @@ export interface operations {
                      *       "by_type": [
                      *         {
                      *           "robot_type": "so-101",
+                     *           "count": 12
+                     *         }
+                     *       ],
+                     *       "by_tag": [
+                     *         {
+                     *           "tag": "berlin",
+                     *           "count": 12
+                     *         }
+                     *       ],
+                     *       "by_battery": [
+                     *         {
+                     *           "battery_below": 0.2,
                      *           "count": 12
                      *         }
                      *       ]
@@ -10008,6 +10483,10 @@ export interface operations {
                 status?: components["schemas"]["RobotStatus"];
                 /** @example so-101 */
                 robot_type?: string;
+                /** @example berlin */
+                tag?: string;
+                /** @example 1 */
+                battery_below?: number;
             };
             header?: never;
             path?: never;
@@ -10841,6 +11320,263 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getClientRobotCameras: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cameras": [
+                     *         {
+                     *           "name": "front",
+                     *           "label": "Gripper",
+                     *           "position": 0,
+                     *           "source": "webrtc",
+                     *           "live": true,
+                     *           "whep_url": "/api/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/whep/front",
+                     *           "stream_url": null,
+                     *           "audio": true,
+                     *           "codec": "VP8",
+                     *           "bits_per_second": 1200000,
+                     *           "frames_per_second": 30,
+                     *           "latency_ms": 35
+                     *         }
+                     *       ],
+                     *       "ice_servers": [
+                     *         {
+                     *           "urls": "turn:turn.example.com:3478?transport=udp",
+                     *           "username": "1795167060:d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "credential": "q1w2e3r4"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CameraList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteClientRobotCamera: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the camera is sending (`camera_live`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "camera_live";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchClientRobotCamera: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "Gripper",
+                 *       "position": 0
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The owner's text for the camera; null to show its name.
+                     * @example Gripper
+                     */
+                    label?: string | null;
+                    /**
+                     * @description Place in the order of the cameras, from 0. The first one is the large picture.
+                     * @example 0
+                     */
+                    position?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cameras": [
+                     *         {
+                     *           "name": "front",
+                     *           "label": "Gripper",
+                     *           "position": 0,
+                     *           "source": "webrtc",
+                     *           "live": true,
+                     *           "whep_url": "/api/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/whep/front",
+                     *           "stream_url": null,
+                     *           "audio": true,
+                     *           "codec": "VP8",
+                     *           "bits_per_second": 1200000,
+                     *           "frames_per_second": 30,
+                     *           "latency_ms": 35
+                     *         }
+                     *       ],
+                     *       "ice_servers": [
+                     *         {
+                     *           "urls": "turn:turn.example.com:3478?transport=udp",
+                     *           "username": "1795167060:d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "credential": "q1w2e3r4"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CameraList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getClientRobotHealth: {
         parameters: {
             query?: never;
@@ -11137,6 +11873,302 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postClientRobotWhep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/sdp": string;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/sdp": string;
+                };
+            };
+            /** @description When the offer is malformed, or has no codec that the platform forwards (`offer_rejected`), or when the input is not valid; the text names the field (`invalid_request`) */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "offer_rejected" | "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "robotId: Invalid UUID"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the robot does not publish the camera (`camera_offline`), or when the camera has as many viewers as it may have (`viewer_limit_reached`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "camera_offline" | "viewer_limit_reached";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When no media server answers (`no_media_server`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "no_media_server" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteClientRobotWhep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchClientRobotWhep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/trickle-ice-sdpfrag": string;
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When If-Match does not name the resource (`etag_mismatch`) */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "etag_mismatch";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Precondition Failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description When the fragment restarts ICE (`ice_restart_unsupported`) */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "ice_restart_unsupported";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Idempotency-Key was used with another body"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When If-Match is missing (`etag_required`) */
+            428: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "etag_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Precondition Required"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11545,6 +12577,277 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getNotificationsPushKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "public_key": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PushKey"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getNotificationsPushSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "subscriptions": [
+                     *         {
+                     *           "id": "93c5e7a1-4f0d-4b68-a2d9-58e17c3b6f40",
+                     *           "endpoint": "https://push.example.com/send/dGhpcyBpcyBhIHRva2Vu",
+                     *           "label": "Firefox on Linux",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_success_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        subscriptions: components["schemas"]["PushSubscription"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postNotificationsPushSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "endpoint": "https://push.example.com/send/dGhpcyBpcyBhIHRva2Vu",
+                 *       "expirationTime": null,
+                 *       "keys": {
+                 *         "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+                 *         "auth": "BTBZMqHH6r4Tts7J_aSIgg"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SubscribePush"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "93c5e7a1-4f0d-4b68-a2d9-58e17c3b6f40",
+                     *       "endpoint": "https://push.example.com/send/dGhpcyBpcyBhIHRva2Vu",
+                     *       "label": "Firefox on Linux",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "last_success_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PushSubscription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the endpoint belongs to another user (`push_endpoint_taken`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "push_endpoint_taken" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteNotificationsPushSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 93c5e7a1-4f0d-4b68-a2d9-58e17c3b6f40 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     postNotificationsRead: {
         parameters: {
             query?: never;
@@ -11648,46 +12951,57 @@ export interface operations {
                      *       "matrix": {
                      *         "stops": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "robot_lost": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "pauses": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "sessions": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "extensions": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "battery": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "account": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "money": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "exports": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "webhooks": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         }
                      *       },
-                     *       "quiet_hours": null
+                     *       "quiet_hours": null,
+                     *       "language": "de"
                      *     }
                      */
                     "application/json": components["schemas"]["NotificationSettings"];
@@ -11732,43 +13046,53 @@ export interface operations {
                  *       "matrix": {
                  *         "stops": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "robot_lost": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "pauses": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "sessions": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "extensions": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "battery": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "account": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "money": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "exports": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         },
                  *         "webhooks": {
                  *           "in_app": true,
-                 *           "mail": true
+                 *           "mail": true,
+                 *           "push": true
                  *         }
                  *       },
                  *       "quiet_hours": {
@@ -11783,7 +13107,8 @@ export interface operations {
                  *         ],
                  *         "time_zone": "Europe/Berlin",
                  *         "safety_passes": true
-                 *       }
+                 *       },
+                 *       "language": "de"
                  *     }
                  */
                 "application/json": components["schemas"]["ChangeNotificationSettings"];
@@ -11804,46 +13129,57 @@ export interface operations {
                      *       "matrix": {
                      *         "stops": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "robot_lost": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "pauses": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "sessions": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "extensions": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "battery": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "account": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "money": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "exports": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         },
                      *         "webhooks": {
                      *           "in_app": true,
-                     *           "mail": true
+                     *           "mail": true,
+                     *           "push": true
                      *         }
                      *       },
-                     *       "quiet_hours": null
+                     *       "quiet_hours": null,
+                     *       "language": "de"
                      *     }
                      */
                     "application/json": components["schemas"]["NotificationSettings"];
@@ -14155,6 +15491,320 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    postRobotWhip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/sdp": string;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/sdp": string;
+                };
+            };
+            /** @description When the offer is malformed, or has no codec that the platform forwards (`offer_rejected`), or when the input is not valid; the text names the field (`invalid_request`) */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "offer_rejected" | "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "robotId: Invalid UUID"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the token is missing, invalid or replaced (`robot_token_invalid`) */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_token_invalid";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Sign in, or send an Authorization: Bearer header"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the token belongs to another robot (`robot_token_mismatch`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_token_mismatch";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the robot has as many cameras as it may have (`camera_limit_reached`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "camera_limit_reached";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When no media server answers (`no_media_server`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "no_media_server" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteRobotWhip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description When the token is missing, invalid or replaced (`robot_token_invalid`) */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_token_invalid";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Sign in, or send an Authorization: Bearer header"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the token belongs to another robot (`robot_token_mismatch`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_token_mismatch";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchRobotWhip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/trickle-ice-sdpfrag": string;
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            /** @description When If-Match does not name the resource (`etag_mismatch`) */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "etag_mismatch";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Precondition Failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description When the fragment restarts ICE (`ice_restart_unsupported`) */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "ice_restart_unsupported";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Idempotency-Key was used with another body"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When If-Match is missing (`etag_required`) */
+            428: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "etag_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Precondition Required"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getSearch: {
         parameters: {
             query: {
@@ -15411,6 +17061,84 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSessionCameras: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cameras": [
+                     *         {
+                     *           "name": "front",
+                     *           "label": "Gripper",
+                     *           "position": 0,
+                     *           "source": "webrtc",
+                     *           "live": true,
+                     *           "whep_url": "/api/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/whep/front",
+                     *           "stream_url": null,
+                     *           "audio": true,
+                     *           "codec": "VP8",
+                     *           "bits_per_second": 1200000,
+                     *           "frames_per_second": 30,
+                     *           "latency_ms": 35
+                     *         }
+                     *       ],
+                     *       "ice_servers": [
+                     *         {
+                     *           "urls": "turn:turn.example.com:3478?transport=udp",
+                     *           "username": "1795167060:d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "credential": "q1w2e3r4"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CameraList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getSessionEvents: {
         parameters: {
             query?: {
@@ -16036,6 +17764,281 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postSessionWhep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/sdp": string;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/sdp": string;
+                };
+            };
+            /** @description When the offer is malformed, or has no codec that the platform forwards (`offer_rejected`), or when the input is not valid; the text names the field (`invalid_request`) */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "offer_rejected" | "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "robotId: Invalid UUID"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the ticket is missing, invalid or expired (`ticket_invalid`), or when the permissions behind the ticket have changed (`ticket_revoked`) */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "ticket_invalid" | "ticket_revoked";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Sign in, or send an Authorization: Bearer header"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the ticket belongs to another session (`ticket_mismatch`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "ticket_mismatch";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the robot does not publish the camera (`camera_offline`), or when the camera has as many viewers as it may have (`viewer_limit_reached`), or when the session is not ACTIVE or PAUSED (`session_not_open`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "camera_offline" | "viewer_limit_reached" | "session_not_open";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When no media server answers (`no_media_server`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "no_media_server" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSessionWhep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchSessionWhep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+                /**
+                 * @description Name of the camera, unique per robot.
+                 * @example front
+                 */
+                camera: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/trickle-ice-sdpfrag": string;
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            /** @description When If-Match does not name the resource (`etag_mismatch`) */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "etag_mismatch";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Precondition Failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description When the fragment restarts ICE (`ice_restart_unsupported`) */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "ice_restart_unsupported";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Idempotency-Key was used with another body"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When If-Match is missing (`etag_required`) */
+            428: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "etag_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Precondition Required"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

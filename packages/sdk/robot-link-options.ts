@@ -32,7 +32,10 @@ export interface RobotLinkOptions {
   readonly token: string
   /** Returns fields to add to every heartbeat, such as `battery` (0 to 1). */
   readonly heartbeat?: () => Record<string, unknown>
-  /** Delays between attempts. Default: up to 250 ms at first, up to 10 s later. */
+  /**
+   * Delays between attempts. Default: up to 250 ms at first, up to 10 s later. During a session, the first 60 delays are at most a
+   * second.
+   */
   readonly reconnect?: BackoffOptions
   /** Timeout from dialling to the welcome, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number

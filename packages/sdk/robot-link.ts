@@ -13,6 +13,8 @@ import {
 } from '@wheelhouse/protocol'
 import { robotWebSocket } from '#websocket'
 import { Backoff } from './backoff.ts'
+import type { CameraOptions } from './camera/camera-options.ts'
+import { PublishedCamera } from './camera/published-camera.ts'
 import { CommandReceiver } from './command-receiver.ts'
 import { ConnectionLifecycle, type LinkEnd, type LinkFailure } from './connection-lifecycle.ts'
 import { ControlChannel } from './control-channel.ts'
@@ -27,6 +29,10 @@ import { TelemetryCheck } from './telemetry-check.ts'
 /** HTTP statuses of the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
 const STOP_REASON_MAX = 200
+/** A robot in a session waits at most this long before an attempt, because its operator waits for it. */
+const SESSION_DELAY_MS = 1_000
+/** After so many attempts, half a minute, the outage is a long one. */
+const SESSION_ATTEMPTS = 60
 
 /**
  * Connects a robot to its gateway: welcome, heartbeats, control and stop, dead-link detection and reconnecting. A
@@ -40,6 +46,7 @@ export class RobotLink {
   readonly #episodes: EpisodeOutbox
   readonly #lifecycle: ConnectionLifecycle<Welcome, ToRobotFrame>
   readonly #channel: ControlChannel
+  readonly #cameras = new Set<PublishedCamera>()
   #heartbeatTimer: NodeJS.Timeout | undefined
   #heartbeatSeq = 0
   #telemetrySeq = 0
@@ -110,9 +117,25 @@ export class RobotLink {
     return this.#lifecycle.connect()
   }
 
-  /** Closes the link; resolves when the socket is closed. */
-  close(): Promise<void> {
-    return this.#lifecycle.close()
+  /** Closes the link and its cameras; resolves when the socket is closed. */
+  async close(): Promise<void> {
+    const cameras = [...this.#cameras]
+    this.#cameras.clear()
+    await Promise.all([this.#lifecycle.close(), ...cameras.map((camera) => camera.close())])
+  }
+
+  /**
+   * Publishes a camera over WebRTC, and again after each failure, until you close it or the link. Needs the package
+   * `node-datachannel`.
+   * @throws TypeError for an invalid name
+   */
+  publishCamera(options: CameraOptions): PublishedCamera {
+    const camera = new PublishedCamera(options, () => {
+      const url = this.#welcome?.whip_url
+      return url === undefined ? undefined : { url, token: this.#options.token }
+    })
+    this.#cameras.add(camera)
+    return camera
   }
 
   /**
@@ -207,11 +230,16 @@ export class RobotLink {
   }
 
   #verdict(failure: LinkFailure): number | LinkEnd {
-    if (failure.at !== 'socket') return this.#backoff.nextDelayMs()
+    if (failure.at !== 'socket') return this.#nextDelayMs()
     const { closeCode, httpStatus, retryAfterMs } = failure.end
     const refused = httpStatus !== undefined && FINAL_HTTP_STATUSES.has(httpStatus)
     if (refused || !shouldReconnect(closeCode)) return failure.end
-    return this.#backoff.nextDelayMs(retryAfterMs)
+    return this.#nextDelayMs(retryAfterMs)
+  }
+
+  #nextDelayMs(atLeastMs = 0): number {
+    const isAwaited = this.session !== null && this.#backoff.attempts < SESSION_ATTEMPTS
+    return this.#backoff.nextDelayMs(atLeastMs, isAwaited ? SESSION_DELAY_MS : undefined)
   }
 
   #send(frame: RobotFrame, kind: 'droppable' | 'vital'): boolean {

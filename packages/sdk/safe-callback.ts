@@ -1,10 +1,11 @@
 /**
- * Runs a callback so that its errors cannot corrupt the state of a link. Errors go to `onError`. Without `onError`,
- * an error becomes an uncaught exception, as in an event listener.
+ * Runs a callback so that its errors cannot corrupt the state of a link. Errors go to `onError`, also those of an
+ * asynchronous callback. Without `onError`, an error becomes an uncaught exception, as in an event listener.
  */
-export function safeCallback(onError: ((cause: unknown) => void) | undefined, run: () => void): void {
+export function safeCallback(onError: ((cause: unknown) => void) | undefined, run: () => unknown): void {
   try {
-    run()
+    const result = run()
+    if (onError && result instanceof Promise) result.catch(onError)
   } catch (cause) {
     queueMicrotask(() => {
       if (!onError) throw cause
