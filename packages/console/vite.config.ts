@@ -2,6 +2,9 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
+const PUSH_WORKER = 'push-worker'
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
 /** The platform that the development server proxies to. */
 const PLATFORM = 'http://localhost:3000'
 
@@ -16,10 +19,18 @@ export default defineConfig(({ mode }) => ({
     // test/integration/web/console-bundle-size.test.ts limits the first view instead.
     chunkSizeWarningLimit: 1_000,
     // The gallery is a separate build in one folder, which the console's own build does not contain.
-    ...(mode === 'gallery' && {
-      assetsDir: '',
-      rolldownOptions: { input: fileURLToPath(new URL('gallery.html', import.meta.url)) },
-    }),
+    ...(mode === 'gallery'
+      ? { assetsDir: '', rolldownOptions: { input: source('gallery.html') } }
+      : {
+          rolldownOptions: {
+            input: { index: source('index.html'), [PUSH_WORKER]: source('src/push/worker.ts') },
+            // The name of a service worker stays, so that browsers find its next version.
+            output: {
+              entryFileNames: ({ name }: { name: string }) =>
+                name === PUSH_WORKER ? '[name].js' : 'assets/[name]-[hash].js',
+            },
+          },
+        }),
   },
   server: {
     // The platform needs this address as BASE_URL, see docs/console.md.
@@ -27,6 +38,8 @@ export default defineConfig(({ mode }) => ({
     strictPort: true,
     proxy: {
       ...Object.fromEntries(['/api', '/auth', '/idp', '/media'].map((path) => [path, { target: PLATFORM }])),
+      // The development server has no built service worker.
+      [`/dashboard/${PUSH_WORKER}.js`]: { target: PLATFORM },
       '/socket.io': { target: PLATFORM, ws: true },
     },
   },

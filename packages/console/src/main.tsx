@@ -10,6 +10,7 @@ import { navigation } from './app/features.ts'
 import { createConsoleRouter } from './app/router.ts'
 import { createSessionGuard } from './auth/session-guard.ts'
 import { createLive } from './live/live.ts'
+import { language } from './texts/texts.ts'
 
 // The content security policy forbids `eval`, which zod otherwise tries first.
 z.config({ jitless: true })
@@ -20,6 +21,7 @@ const queries = createQueries()
 const live = createLive({ url: location.origin, session, queries })
 const platform = { rest, session, live, navigation }
 
+document.documentElement.lang = language
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 createRoot(root).render(<App platform={platform} queries={queries} router={createConsoleRouter()} />)

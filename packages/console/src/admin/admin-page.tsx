@@ -1,5 +1,6 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
@@ -13,8 +14,8 @@ export function AdminPage({ children, ...page }: Omit<ComponentProps<typeof Page
 
 const AdminsOnly = ({ title }: { title: string }): ReactNode => (
   <Page title={title}>
-    <Empty title="This page is for administrators" action={<LinkButton to="/">Go home</LinkButton>}>
-      Your account does not have the admin role.
+    <Empty title={t('admin.access.title')} action={<LinkButton to="/">{t('admin.access.home')}</LinkButton>}>
+      {t('admin.access.text')}
     </Empty>
   </Page>
 )

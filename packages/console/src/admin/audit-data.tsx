@@ -1,6 +1,9 @@
 import { Text } from '@mantine/core'
 import { plainWords, typeWords as words } from '@wheelhouse/protocol'
+import { language, t } from '../texts/texts.ts'
 import { dateTime, money } from '../ui/format.ts'
+
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 /** Lists the data of an audit entry, one line per field. */
 export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
@@ -24,14 +27,15 @@ const codeLabel = (value: string): string =>
 
 /** Returns a value as text. The suffix of the field name (`_cents`, `_at`) selects the format. */
 function formatValue(name: string, value: unknown): string {
-  if (value === null || value === undefined) return 'none'
+  if (value === null || value === undefined) return t('admin.audit.none')
   if (typeof value === 'number' && name.endsWith('_cents')) return money(value)
   if (typeof value === 'string' && name.endsWith('_at') && !Number.isNaN(Date.parse(value)))
     return dateTime(value)
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'boolean') return t(value ? 'admin.audit.yes' : 'admin.audit.no')
   if (typeof value === 'string') return codeLabel(value)
-  if (typeof value === 'number') return value.toLocaleString()
-  if (Array.isArray(value)) return value.map((item) => formatValue(name, item)).join(', ') || 'none'
+  if (typeof value === 'number') return value.toLocaleString(language)
+  if (Array.isArray(value))
+    return list.format(value.map((item) => formatValue(name, item))) || t('admin.audit.none')
   return Object.entries(value)
     .map(([key, item]) => `${words(key.replace(/_(cents|at)$/, ''))}: ${formatValue(key, item)}`)
     .join('; ')

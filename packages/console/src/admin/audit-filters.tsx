@@ -1,13 +1,14 @@
 import { Button, Card, Group, SimpleGrid, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { type AuditSearch, readAuditSearch } from './audit-search.ts'
 
 const fields = [
-  { name: 'actor', label: 'Actor ID', type: 'text' },
-  { name: 'subject', label: 'Target ID', type: 'text' },
-  { name: 'action', label: 'Action', type: 'text' },
-  { name: 'since', label: 'From', type: 'datetime-local' },
-  { name: 'until', label: 'Until', type: 'datetime-local' },
+  { name: 'actor', label: t('admin.audit.actorId'), type: 'text' },
+  { name: 'subject', label: t('admin.audit.targetId'), type: 'text' },
+  { name: 'action', label: t('admin.audit.action'), type: 'text' },
+  { name: 'since', label: t('admin.audit.from'), type: 'datetime-local' },
+  { name: 'until', label: t('admin.audit.until'), type: 'datetime-local' },
 ] as const
 
 /** Filters the audit log. Typed values take effect when the user applies them. */
@@ -25,7 +26,14 @@ export function AuditFilters(props: { search: AuditSearch; onSearch: (next: Audi
     onSearch(readAuditSearch({ ...typed }))
   }
   return (
-    <Card withBorder padding="sm" component="form" onSubmit={submit} role="search" aria-label="Filters">
+    <Card
+      withBorder
+      padding="sm"
+      component="form"
+      onSubmit={submit}
+      role="search"
+      aria-label={t('admin.audit.filters')}
+    >
       <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="xs">
         {fields.map(({ name, label, type }) => (
           <TextInput
@@ -38,9 +46,9 @@ export function AuditFilters(props: { search: AuditSearch; onSearch: (next: Audi
         ))}
       </SimpleGrid>
       <Group mt="sm" gap="xs">
-        <Button type="submit">Apply</Button>
+        <Button type="submit">{t('admin.audit.apply')}</Button>
         <Button variant="default" onClick={() => onSearch({})}>
-          Show all
+          {t('admin.audit.showAll')}
         </Button>
       </Group>
     </Card>

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
 import { AuditFilters } from './audit-filters.tsx'
 import type { AuditSearch } from './audit-search.ts'
@@ -10,7 +11,7 @@ import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
 
 /** Shows the audit log, newest entry first. */
 export const AuditPage = () => (
-  <AdminPage title="Audit log" description="Privileged and billing events. Append-only.">
+  <AdminPage title={t('admin.audit.title')} description={t('admin.audit.description')}>
     <Log />
   </AdminPage>
 )
@@ -29,7 +30,7 @@ function Log() {
   return (
     <>
       <AuditFilters search={search} onSearch={applySearch} />
-      <PagesView query={query} empty="No matching entries">
+      <PagesView query={query} empty={t('admin.audit.noMatch')}>
         {(entries) => <AuditTable entries={entries} search={search} />}
       </PagesView>
     </>

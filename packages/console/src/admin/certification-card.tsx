@@ -3,6 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { ReasonButton } from '../ui/reason-button.tsx'
 import { Time } from '../ui/time.tsx'
@@ -31,31 +33,33 @@ export function CertificationCard({ request }: { request: CertificationRequest }
             {name} · {type}
           </Text>
           <Text size="sm" c="dimmed">
-            Requested <Time at={request.requested_at} />
+            {textParts('admin.certificationRequest.requested', {
+              time: <Time at={request.requested_at} />,
+            })}
           </Text>
         </div>
         {note && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{note}</Text>}
         <Group gap="xs">
           <ConfirmButton
             color="teal.9"
-            question={`Approve ${name} for ${type}?`}
-            consequence={`${name} can drive every available robot of this type and is notified. You can revoke it later.`}
-            confirmLabel="Approve"
+            question={t('admin.certificationRequest.approveQuestion', { name, type })}
+            consequence={t('admin.certificationRequest.approveConsequence', { name })}
+            confirmLabel={t('admin.certificationRequest.approve')}
             confirmColor="teal.9"
             onConfirm={approve}
-            aria-label={`Approve ${name} for ${type}`}
+            aria-label={t('admin.certificationRequest.approveLabel', { name, type })}
           >
-            Approve
+            {t('admin.certificationRequest.approve')}
           </ConfirmButton>
           <ReasonButton
             variant="default"
-            question={`Reject ${name} for ${type}?`}
-            consequence={`${name} sees the reason and can request again.`}
-            confirmLabel="Reject"
+            question={t('admin.certificationRequest.rejectQuestion', { name, type })}
+            consequence={t('admin.certificationRequest.rejectConsequence', { name })}
+            confirmLabel={t('admin.certificationRequest.reject')}
             onConfirm={reject}
-            aria-label={`Reject ${name} for ${type}`}
+            aria-label={t('admin.certificationRequest.rejectLabel', { name, type })}
           >
-            Reject
+            {t('admin.certificationRequest.reject')}
           </ReasonButton>
         </Group>
       </Stack>

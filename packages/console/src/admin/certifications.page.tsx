@@ -2,6 +2,8 @@ import { SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { certificationStatusTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { CertificationCard } from './certification-card.tsx'
@@ -11,7 +13,10 @@ import { Freshness } from './freshness.tsx'
 
 /** Lists pending and decided certification requests. */
 export const CertificationsPage = () => (
-  <AdminPage title="Certification requests" description="Decide which operators may drive which robot types.">
+  <AdminPage
+    title={t('admin.certificationRequests.title')}
+    description={t('admin.certificationRequests.description')}
+  >
     <PendingRequests />
     <DecidedRequests />
   </AdminPage>
@@ -21,17 +26,19 @@ function PendingRequests() {
   const { rest } = usePlatform()
   const query = useQuery(certificationsQuery(rest, 'PENDING'))
   return (
-    <Stack component="section" aria-label="Pending" gap="sm">
-      <Title order={2}>Pending</Title>
+    <Stack component="section" aria-label={certificationStatusTexts.PENDING} gap="sm">
+      <Title order={2}>{certificationStatusTexts.PENDING}</Title>
       <Freshness query={query} />
       <QueryView
         query={query}
         isEmpty={({ certifications }) => certifications.length === 0}
-        empty={<Empty title="No pending requests" />}
+        empty={<Empty title={t('admin.certificationRequests.noPending')} />}
       >
         {({ certifications }) => (
           <>
-            <Limit reached={certifications.length === LIST_LIMIT} label="oldest requests" />
+            {certifications.length === LIST_LIMIT && (
+              <Limit>{t('admin.certificationRequests.oldest', { limit: LIST_LIMIT })}</Limit>
+            )}
             <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
               {certifications.map((request) => (
                 <li key={request.id}>
@@ -46,11 +53,12 @@ function PendingRequests() {
   )
 }
 
-type Settled = 'APPROVED' | 'REJECTED' | 'REVOKED'
+const settled = ['APPROVED', 'REJECTED', 'REVOKED'] as const
+type Settled = (typeof settled)[number]
 const emptyTitles: Record<Settled, string> = {
-  APPROVED: 'No approved requests yet',
-  REJECTED: 'No rejected requests yet',
-  REVOKED: 'No revoked certifications yet',
+  APPROVED: t('admin.certificationRequests.noApproved'),
+  REJECTED: t('admin.certificationRequests.noRejected'),
+  REVOKED: t('admin.certificationRequests.noRevoked'),
 }
 
 function DecidedRequests() {
@@ -58,17 +66,13 @@ function DecidedRequests() {
   const [status, setStatus] = useState<Settled>('APPROVED')
   const query = useQuery(certificationsQuery(rest, status))
   return (
-    <Stack component="section" aria-label="Decided" gap="sm">
-      <Title order={2}>Decided</Title>
+    <Stack component="section" aria-label={t('admin.certificationRequests.decided')} gap="sm">
+      <Title order={2}>{t('admin.certificationRequests.decided')}</Title>
       <SegmentedControl
-        aria-label="Decision"
+        aria-label={t('admin.certificationRequests.decision')}
         value={status}
         onChange={setStatus}
-        data={[
-          { value: 'APPROVED', label: 'Approved' },
-          { value: 'REJECTED', label: 'Rejected' },
-          { value: 'REVOKED', label: 'Revoked' },
-        ]}
+        data={settled.map((value) => ({ value, label: certificationStatusTexts[value] }))}
         maw={320}
       />
       <QueryView
@@ -78,7 +82,9 @@ function DecidedRequests() {
       >
         {({ certifications }) => (
           <>
-            <Limit reached={certifications.length === LIST_LIMIT} label="newest requests" />
+            {certifications.length === LIST_LIMIT && (
+              <Limit>{t('admin.certificationRequests.newest', { limit: LIST_LIMIT })}</Limit>
+            )}
             <DecidedTable requests={certifications} />
           </>
         )}
@@ -87,9 +93,8 @@ function DecidedRequests() {
   )
 }
 
-const Limit = ({ reached, label }: { reached: boolean; label: string }) =>
-  reached ? (
-    <Text c="dimmed" size="sm">
-      Showing the {LIST_LIMIT} {label}.
-    </Text>
-  ) : null
+const Limit = ({ children }: { children: string }) => (
+  <Text c="dimmed" size="sm">
+    {children}
+  </Text>
+)

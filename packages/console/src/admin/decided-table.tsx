@@ -1,4 +1,5 @@
 import { Table } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Time } from '../ui/time.tsx'
 import type { CertificationRequest } from './certifications-query.ts'
@@ -9,9 +10,16 @@ const wrapped = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 /** Lists decided requests. Approved ones have a revoke button. */
 export const DecidedTable = ({ requests }: { requests: readonly CertificationRequest[] }) => (
   <DataTable
-    label="Decided requests"
+    label={t('admin.decidedRequests.label')}
     minWidth={640}
-    columns={['Operator', 'Robot type', 'Note', 'Reason', 'Decided', '']}
+    columns={[
+      t('admin.decidedRequests.operator'),
+      t('admin.decidedRequests.robotType'),
+      t('admin.decidedRequests.note'),
+      t('admin.decidedRequests.reason'),
+      t('admin.decidedRequests.decided'),
+      '',
+    ]}
   >
     {requests.map((request) => (
       <Table.Tr key={request.id}>

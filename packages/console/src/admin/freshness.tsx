@@ -1,11 +1,14 @@
 import { Text } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import type { ListRows } from '../ui/list/use-list-pages.ts'
 import { useNow } from '../ui/use-now.ts'
 
-/** Returns a duration as "3 s" or "12 min". */
+/** Returns a duration as "3 s" or "12 min", in the language of the texts. */
 export function shortTime(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
-  return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`
+  return seconds < 120
+    ? t('admin.freshness.seconds', { seconds })
+    : t('admin.freshness.minutes', { minutes: Math.floor(seconds / 60) })
 }
 
 interface Props {
@@ -20,7 +23,9 @@ export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: Props
   const stale = isError || isPaused
   return (
     <Text size="sm" c={stale ? 'var(--mantine-color-error)' : 'dimmed'} component="p" m={0}>
-      {stale ? 'Not refreshing. Updated' : 'Updated'} {shortTime(nowMs - dataUpdatedAt)} ago
+      {t(stale ? 'admin.freshness.notRefreshing' : 'admin.freshness.updated', {
+        time: shortTime(nowMs - dataUpdatedAt),
+      })}
     </Text>
   )
 }

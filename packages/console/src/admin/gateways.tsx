@@ -1,4 +1,5 @@
 import { Badge, Table, Text } from '@mantine/core'
+import { language, t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -18,17 +19,27 @@ interface Props {
 /** Lists the gateways and their health. */
 export function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
   const nowMs = useNow()
-  if (gateways.length === 0) return <Empty title="No gateway is running">Robots cannot connect.</Empty>
+  if (gateways.length === 0)
+    return <Empty title={t('admin.gateways.emptyTitle')}>{t('admin.gateways.emptyText')}</Empty>
   // Both times come from the database, so a wrong clock on this device does not matter.
   const silentMs = (seenAt: string) => Date.parse(at) - Date.parse(seenAt) + Math.max(0, nowMs - readAtMs)
   return (
-    <DataTable label="Gateways" minWidth={560} columns={['Address', 'Robots', 'Running since', 'Last seen']}>
+    <DataTable
+      label={t('admin.gateways.label')}
+      minWidth={560}
+      columns={[
+        t('admin.gateways.address'),
+        t('admin.gateways.robots'),
+        t('admin.gateways.runningSince'),
+        t('admin.gateways.lastSeen'),
+      ]}
+    >
       {gateways.map((gateway) => (
         <Table.Tr key={gateway.id}>
           <Table.Td>
-            {gateway.url} {gateway.draining && <Badge color="orange.9">Draining</Badge>}
+            {gateway.url} {gateway.draining && <Badge color="orange.9">{t('admin.gateways.draining')}</Badge>}
           </Table.Td>
-          <Table.Td>{gateway.robots.toLocaleString()}</Table.Td>
+          <Table.Td>{gateway.robots.toLocaleString(language)}</Table.Td>
           <Table.Td>
             <Time at={gateway.started_at} />
           </Table.Td>
@@ -48,6 +59,6 @@ const Silence = ({ ms }: { ms: number }) => (
     c={ms > SILENT_MS ? 'var(--mantine-color-error)' : undefined}
     fw={ms > SILENT_MS ? 600 : undefined}
   >
-    {shortTime(ms)} ago{ms > SILENT_MS && ': silent'}
+    {t(ms > SILENT_MS ? 'admin.gateways.silent' : 'admin.gateways.seen', { time: shortTime(ms) })}
   </Text>
 )

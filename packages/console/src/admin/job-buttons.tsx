@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { messageOf } from '../ui/message-of.ts'
 
@@ -29,9 +30,9 @@ export function RetryJob({ job: { id, queue } }: { job: Job }) {
         variant="default"
         loading={retry.isPending}
         onClick={() => retry.mutate()}
-        aria-label={`Retry ${queue}`}
+        aria-label={t('admin.job.retryLabel', { queue })}
       >
-        Retry
+        {t('common.retry')}
       </Button>
       {retry.error && (
         <Text size="xs" role="alert" c="var(--mantine-color-error)">
@@ -50,18 +51,17 @@ export function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
     await answerOf(rest.POST('/api/admin/jobs/{id}/discard', { params: { path: { id } } }))
     await refresh()
   }
-  const aborted = state === 'running' ? ' The running attempt is aborted.' : ''
   return (
     <ConfirmButton
       size="xs"
       variant="default"
-      question={`Discard this job of ${queue}?`}
-      consequence={`Its work is not done, and nothing does it later: a mail is not sent, a payment is not made.${aborted}`}
-      confirmLabel="Discard"
+      question={t('admin.job.discardQuestion', { queue })}
+      consequence={t(state === 'running' ? 'admin.job.discardRunning' : 'admin.job.discardConsequence')}
+      confirmLabel={t('admin.job.discard')}
       onConfirm={discard}
-      aria-label={`Discard ${queue}`}
+      aria-label={t('admin.job.discardLabel', { queue })}
     >
-      Discard
+      {t('admin.job.discard')}
     </ConfirmButton>
   )
 }

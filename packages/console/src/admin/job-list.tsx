@@ -3,6 +3,8 @@ import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-q
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { language, t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { MoreButton } from '../ui/more-button.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -11,6 +13,13 @@ import { Freshness } from './freshness.tsx'
 import { DiscardJob, RetryJob } from './job-buttons.tsx'
 
 type Job = Schemas['Job']
+
+const emptyTitles: Record<Schemas['JobState'], string> = {
+  failed: t('admin.jobs.noFailed'),
+  retrying: t('admin.jobs.noRetrying'),
+  running: t('admin.jobs.noRunning'),
+  waiting: t('admin.jobs.noWaiting'),
+}
 
 const PAGE_SIZE = 50
 const POLL_INTERVAL_MS = 3_000
@@ -34,12 +43,12 @@ export function JobList({ state }: { state: Schemas['JobState'] }) {
       <QueryView
         query={query satisfies UseInfiniteQueryResult}
         isEmpty={({ pages }) => pages[0]?.jobs.length === 0}
-        empty={<Empty title={`No ${state} jobs`} />}
+        empty={<Empty title={emptyTitles[state]} />}
       >
         {({ pages }) => (
           <>
             <JobTable state={state} jobs={pages.flatMap(({ jobs }) => jobs)} />
-            <MoreButton query={query}>Show older</MoreButton>
+            <MoreButton query={query}>{t('admin.list.older')}</MoreButton>
           </>
         )}
       </QueryView>
@@ -49,14 +58,14 @@ export function JobList({ state }: { state: Schemas['JobState'] }) {
 
 const JobTable = ({ state, jobs }: { state: Schemas['JobState']; jobs: readonly Job[] }) => (
   <DataTable
-    label="Jobs"
+    label={t('admin.jobs.jobs')}
     minWidth={760}
     columns={[
-      'Job',
-      'Attempts',
-      state === 'failed' || state === 'retrying' ? 'Last error' : 'Progress',
-      'When',
-      'Actions',
+      t('admin.jobs.job'),
+      t('admin.jobs.attempts'),
+      t(state === 'failed' || state === 'retrying' ? 'admin.jobs.lastError' : 'admin.jobs.progress'),
+      t('admin.jobs.when'),
+      t('admin.jobs.actions'),
     ]}
   >
     {jobs.map((job) => (
@@ -65,7 +74,7 @@ const JobTable = ({ state, jobs }: { state: Schemas['JobState']; jobs: readonly 
           <Text fw={600}>{job.queue}</Text>
           <Code style={{ overflowWrap: 'anywhere' }}>{JSON.stringify(job.data)}</Code>
         </Table.Td>
-        <Table.Td>{job.attempts}</Table.Td>
+        <Table.Td>{job.attempts.toLocaleString(language)}</Table.Td>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>
           {job.error && <Text size="sm">{job.error}</Text>}
           {job.progress && <JobProgress progress={job.progress} queue={job.queue} />}
@@ -94,16 +103,14 @@ const JobProgress = ({
   <Stack gap={4}>
     <Progress
       value={total === 0 ? 0 : Math.min(100, (100 * done) / total)}
-      aria-label={`Progress of ${queue}`}
+      aria-label={t('admin.jobs.progressLabel', { queue })}
     />
-    <Text size="sm">
-      {done.toLocaleString()} of about {total.toLocaleString()}
-    </Text>
+    <Text size="sm">{t('admin.jobs.done', { done, total })}</Text>
   </Stack>
 )
 
 function When({ job: { failed_at, next_attempt_at, started_at, created_at } }: { job: Job }) {
-  if (failed_at) return <>Failed {<Time at={failed_at} />}</>
-  if (next_attempt_at) return <>Runs {<Time at={next_attempt_at} />}</>
-  return <>Started {<Time at={started_at ?? created_at} />}</>
+  if (failed_at) return textParts('admin.jobs.failedAt', { time: <Time at={failed_at} /> })
+  if (next_attempt_at) return textParts('admin.jobs.runsAt', { time: <Time at={next_attempt_at} /> })
+  return textParts('admin.jobs.startedAt', { time: <Time at={started_at ?? created_at} /> })
 }

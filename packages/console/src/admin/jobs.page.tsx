@@ -1,5 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { Section } from '../ui/section.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { JobList } from './job-list.tsx'
@@ -7,30 +8,33 @@ import { Queues } from './queues.tsx'
 
 /** Shows the queues of background work, and the jobs that need attention. */
 export const JobsPage = () => (
-  <AdminPage
-    title="Background work"
-    description="Mail, webhooks, payments and other jobs that run in the background."
-  >
+  <AdminPage title={t('admin.jobs.title')} description={t('admin.jobs.description')}>
     <Jobs />
-    <Section title="Queues">
+    <Section title={t('admin.jobs.queues')}>
       <Queues />
     </Section>
   </AdminPage>
 )
 
 const states = [
-  { value: 'failed', label: 'Failed' },
-  { value: 'retrying', label: 'Retrying' },
-  { value: 'running', label: 'Running' },
-  { value: 'waiting', label: 'Waiting' },
+  { value: 'failed', label: t('admin.jobs.failed') },
+  { value: 'retrying', label: t('admin.jobs.retrying') },
+  { value: 'running', label: t('admin.jobs.running') },
+  { value: 'waiting', label: t('admin.jobs.waiting') },
 ] as const
 type State = (typeof states)[number]['value']
 
 function Jobs() {
   const [state, setState] = useState<State>('failed')
   return (
-    <Section title="Jobs">
-      <SegmentedControl aria-label="State" value={state} onChange={setState} data={[...states]} maw={480} />
+    <Section title={t('admin.jobs.jobs')}>
+      <SegmentedControl
+        aria-label={t('admin.jobs.state')}
+        value={state}
+        onChange={setState}
+        data={[...states]}
+        maw={480}
+      />
       <JobList key={state} state={state} />
     </Section>
   )

@@ -3,7 +3,17 @@ import { z } from 'zod'
 import { parameter, textParameter } from '../ui/list/list-search.ts'
 
 const sessions = z.object({ search: textParameter, status: parameter(SessionStatus) })
-const robots = z.object({ search: textParameter, status: parameter(RobotStatus) })
+const robots = z.object({
+  search: textParameter,
+  status: parameter(RobotStatus),
+  tag: textParameter,
+  battery_low: parameter(
+    z
+      .union([z.string(), z.boolean()])
+      .transform(String)
+      .pipe(z.enum(['true', 'false'])),
+  ),
+})
 const users = z.object({
   search: textParameter,
   role: parameter(Role),

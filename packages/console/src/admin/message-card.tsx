@@ -1,5 +1,7 @@
 import { Anchor, Badge, Card, Group, Text } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { Time } from '../ui/time.tsx'
 
 type Message = Schemas['StoredContactMessage']
@@ -12,7 +14,7 @@ export const MessageCard = ({ message }: { message: Message }) => (
         {message.subject}
       </Text>
       <Badge color={message.delivered ? 'teal.9' : 'orange.9'} style={{ flexShrink: 0 }}>
-        {message.delivered ? 'Delivered' : 'Pending'}
+        {t(message.delivered ? 'admin.messages.delivered' : 'admin.messages.pending')}
       </Badge>
     </Group>
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -30,24 +32,20 @@ export const MessageCard = ({ message }: { message: Message }) => (
 
 function Delivery({ message }: { message: Message }) {
   const { delivered_at, attempts, next_attempt_at, last_error } = message
-  const attemptsText = attempts === 1 ? '1 attempt' : `${attempts} attempts`
   if (delivered_at) {
     return (
       <Text size="sm" c="dimmed">
-        Delivered <Time at={delivered_at} /> after {attemptsText}.
+        {textParts('admin.message.delivered', {
+          time: <Time at={delivered_at} />,
+          attempts: t('admin.message.attemptsNeeded', { count: attempts }),
+        })}
       </Text>
     )
   }
   return (
     <>
       <Text size="sm">
-        {attempts === 0 ? 'Not sent yet' : attemptsText}
-        {next_attempt_at && (
-          <>
-            , next attempt <Time at={next_attempt_at} />
-          </>
-        )}
-        .
+        {next_attempt_at ? <NextAttempt at={next_attempt_at} attempts={attempts} /> : attemptsText(attempts)}
       </Text>
       {last_error && (
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
@@ -56,4 +54,16 @@ function Delivery({ message }: { message: Message }) {
       )}
     </>
   )
+}
+
+const attemptsText = (count: number) =>
+  count === 0 ? t('admin.message.notSent') : t('admin.message.attempts', { count })
+
+function NextAttempt({ at, attempts }: { at: string; attempts: number }) {
+  const time = <Time at={at} />
+  if (attempts === 0) return textParts('admin.message.firstAttempt', { time })
+  return textParts('admin.message.nextAttempt', {
+    attempts: t('admin.message.attemptsSoFar', { count: attempts }),
+    time,
+  })
 }

@@ -3,21 +3,22 @@ import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
 import { MessageCard } from './message-card.tsx'
 import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
 
 /** Lists messages of the contact form and their delivery status. */
 export const MessagesPage = () => (
-  <AdminPage title="Contact messages" description="Messages from the contact form and their delivery status.">
+  <AdminPage title={t('admin.messages.title')} description={t('admin.messages.description')}>
     <Messages />
   </AdminPage>
 )
 
 const choices = [
-  { value: 'all', label: 'All' },
-  { value: 'false', label: 'Pending' },
-  { value: 'true', label: 'Delivered' },
+  { value: 'all', label: t('admin.messages.all') },
+  { value: 'false', label: t('admin.messages.pending') },
+  { value: 'true', label: t('admin.messages.delivered') },
 ] as const
 type Choice = (typeof choices)[number]['value']
 
@@ -34,13 +35,13 @@ function Messages() {
   return (
     <>
       <SegmentedControl
-        aria-label="Delivery"
+        aria-label={t('admin.messages.delivery')}
         value={choice}
         onChange={setChoice}
         data={[...choices]}
         maw={400}
       />
-      <PagesView query={query} empty="No messages">
+      <PagesView query={query} empty={t('admin.messages.emptyTitle')}>
         {(messages) => (
           <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
             {messages.map((message) => (

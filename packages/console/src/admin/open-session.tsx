@@ -1,6 +1,8 @@
 import { Badge, Card, Group, Stack, Text } from '@mantine/core'
-import { reasonText } from '@wheelhouse/protocol'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { reasonText } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
 import type { OpenSession } from './overview-query.ts'
@@ -9,7 +11,13 @@ import { StopButton } from './stop-button.tsx'
 
 /** Shows an open session: robot, operator, start and stop state. */
 export const OpenSessionCard = ({ session }: { session: OpenSession }) => (
-  <Card withBorder padding="sm" h="100%" component="article" aria-label={`Session on ${session.robot_name}`}>
+  <Card
+    withBorder
+    padding="sm"
+    h="100%"
+    component="article"
+    aria-label={t('admin.openSession.label', { robot: session.robot_name })}
+  >
     <Stack gap="xs" justify="space-between" h="100%">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <div>
@@ -17,15 +25,21 @@ export const OpenSessionCard = ({ session }: { session: OpenSession }) => (
             {session.robot_name}
           </LinkAnchor>
           <Text size="sm">
-            Operator {session.operator_name}, owner {session.client_name}
+            {t('admin.openSession.participants', {
+              operator: session.operator_name,
+              owner: session.client_name,
+            })}
           </Text>
           <Text size="sm" c="dimmed">
-            {session.robot_type} · started <Time at={session.started_at} />
+            {textParts('admin.openSession.started', {
+              type: session.robot_type,
+              time: <Time at={session.started_at} />,
+            })}
           </Text>
         </div>
         <Stack gap={4} align="flex-end">
           <StatusBadge status={session.status} />
-          {!session.robot_connected && <Badge color="red.9">Robot offline</Badge>}
+          {!session.robot_connected && <Badge color="red.9">{t('admin.openSession.offline')}</Badge>}
         </Stack>
       </Group>
       <StopState session={session} />
@@ -39,11 +53,18 @@ function StopState({ session: { stop, pause_reason } }: { session: OpenSession }
   if (stop) {
     return (
       <Text size="sm" c="var(--mantine-color-error)" fw={600}>
-        Stopped{stop.by_name && ` by ${stop.by_name}`} <Time at={stop.at} />
-        {stop.reason !== 'emergency_stop' && `: ${reasonText(stop.reason)}`}
+        {stopText(stop)}
       </Text>
     )
   }
   if (!pause_reason) return null
-  return <Text size="sm">Paused: {reasonText(pause_reason)}</Text>
+  return <Text size="sm">{t('admin.openSession.paused', { reason: reasonText(pause_reason) })}</Text>
+}
+
+/** Says when the stop was pressed, and by whom and why if the platform knows it. */
+function stopText({ at, by_name: name, reason }: NonNullable<OpenSession['stop']>) {
+  const parts = { time: <Time at={at} />, name, reason: reasonText(reason) }
+  if (reason === 'emergency_stop')
+    return textParts(name ? 'admin.openSession.stoppedBy' : 'admin.openSession.stopped', parts)
+  return textParts(name ? 'admin.openSession.stoppedByFor' : 'admin.openSession.stoppedFor', parts)
 }

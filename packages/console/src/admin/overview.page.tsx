@@ -2,6 +2,7 @@ import { SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { Freshness } from './freshness.tsx'
@@ -12,7 +13,7 @@ import { RobotCounts } from './robot-counts.tsx'
 
 /** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (
-  <AdminPage title="Overview" description="Robots, open sessions and gateways, live.">
+  <AdminPage title={t('admin.overview.title')} description={t('admin.overview.description')}>
     <Live />
   </AdminPage>
 )
@@ -26,13 +27,13 @@ function Live() {
       <QueryView query={query}>
         {(overview) => (
           <>
-            <Section title="Robots">
+            <Section title={t('admin.overview.robots')}>
               <RobotCounts robots={overview.robots} />
             </Section>
-            <Section title="Open sessions">
+            <Section title={t('admin.overview.openSessions')}>
               <OpenSessions sessions={overview.sessions} />
             </Section>
-            <Section title="Gateways">
+            <Section title={t('admin.overview.gateways')}>
               <Gateways overview={overview} readAtMs={query.dataUpdatedAt} />
             </Section>
           </>
@@ -50,13 +51,11 @@ const Section = ({ title, children }: { title: string; children: ReactNode }) =>
 )
 
 function OpenSessions({ sessions: { total, open } }: { sessions: Overview['sessions'] }) {
-  if (open.length === 0) return <Empty title="No open sessions" />
+  if (open.length === 0) return <Empty title={t('admin.overview.noSessions')} />
   return (
     <>
       {total > open.length && (
-        <Text c="dimmed">
-          Showing the {open.length} newest of {total}.
-        </Text>
+        <Text c="dimmed">{t('admin.overview.newest', { shown: open.length, total })}</Text>
       )}
       <SimpleGrid component="ul" cols={{ base: 1, md: 2 }} m={0} p={0} style={{ listStyle: 'none' }}>
         {open.map((session) => (

@@ -6,6 +6,7 @@ import {
   useInfiniteQuery,
 } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { t } from '../texts/texts.ts'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Freshness } from './freshness.tsx'
 
@@ -57,7 +58,7 @@ export function PagesView<T>({ query, empty, children }: Props<T>) {
                   loading={query.isFetchingNextPage}
                   onClick={() => void query.fetchNextPage()}
                 >
-                  Show older
+                  {t('admin.list.older')}
                 </Button>
               </Group>
             )}

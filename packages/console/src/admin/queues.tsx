@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { language, t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Freshness, shortTime } from './freshness.tsx'
@@ -10,11 +11,15 @@ import { Freshness, shortTime } from './freshness.tsx'
 const POLL_INTERVAL_MS = 5_000
 
 const columns = [
-  'Queue',
-  ...['Failed', 'Retrying', 'Running', 'Due', 'Later', 'Oldest due'].map((label) => ({
-    label,
-    align: 'right' as const,
-  })),
+  t('admin.queues.queue'),
+  ...[
+    t('admin.queues.failed'),
+    t('admin.queues.retrying'),
+    t('admin.queues.running'),
+    t('admin.queues.due'),
+    t('admin.queues.later'),
+    t('admin.queues.oldestDue'),
+  ].map((label) => ({ label, align: 'right' as const })),
 ]
 
 /** Lists the queues with the number of their unfinished jobs. */
@@ -28,16 +33,21 @@ export function Queues() {
   return (
     <>
       <Freshness query={query} />
-      <QueryView query={query} isEmpty={(queues) => queues.length === 0} empty={<Empty title="No queues" />}>
+      <QueryView
+        query={query}
+        isEmpty={(queues) => queues.length === 0}
+        empty={<Empty title={t('admin.queues.emptyTitle')} />}
+      >
         {(queues) => (
-          <DataTable label="Queues" minWidth={760} columns={columns}>
+          <DataTable label={t('admin.jobs.queues')} minWidth={760} columns={columns}>
             {queues.map((queue) => (
               <Table.Tr key={queue.name}>
                 <Table.Td>
                   <Text fw={600}>{queue.name}</Text>
                   <Text size="sm" c="dimmed">
-                    {queue.description}
-                    {queue.cron && `, at ${queue.cron}`}
+                    {queue.cron
+                      ? t('admin.queues.scheduled', { description: queue.description, cron: queue.cron })
+                      : queue.description}
                   </Text>
                 </Table.Td>
                 <Count value={queue.failed} alarming />
@@ -60,7 +70,7 @@ export function Queues() {
 const Count = ({ value, alarming = false }: { value: number; alarming?: boolean }) => (
   <Table.Td ta="right">
     <Text span inherit {...(alarming && value > 0 && { c: 'var(--mantine-color-error)', fw: 600 })}>
-      {value.toLocaleString()}
+      {value.toLocaleString(language)}
     </Text>
   </Table.Td>
 )

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { ReasonButton } from '../ui/reason-button.tsx'
 import type { CertificationRequest } from './certifications-query.ts'
 
@@ -24,13 +25,13 @@ export function RevokeButton({
     <ReasonButton
       size="xs"
       variant="default"
-      question={`Revoke the certification of ${name} for ${type}?`}
-      consequence={`${name} sees the reason and can no longer start sessions on robots that require it. An open session continues. End it from the overview if necessary.`}
-      confirmLabel="Revoke"
+      question={t('admin.revoke.question', { name, type })}
+      consequence={t('admin.revoke.consequence', { name })}
+      confirmLabel={t('admin.revoke.button')}
       onConfirm={revoke}
-      aria-label={`Revoke ${name} for ${type}`}
+      aria-label={t('admin.revoke.label', { name, type })}
     >
-      Revoke
+      {t('admin.revoke.button')}
     </ReasonButton>
   )
 }

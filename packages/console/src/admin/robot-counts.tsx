@@ -1,10 +1,11 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core'
+import { language, t } from '../texts/texts.ts'
 import type { Overview } from './overview-query.ts'
 
 const shown = [
-  ['IN_SESSION', 'In a session'],
-  ['AVAILABLE', 'Available'],
-  ['OFFLINE', 'Offline'],
+  ['IN_SESSION', t('admin.robotCounts.inSession')],
+  ['AVAILABLE', t('admin.robotCounts.available')],
+  ['OFFLINE', t('admin.robotCounts.offline')],
 ] as const
 
 /** Counts registered robots by status. */
@@ -13,7 +14,10 @@ export const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
     {shown.map(([status, label]) => (
       <Count key={status} label={label} count={robots[status]} />
     ))}
-    <Count label="Registered" count={shown.reduce((sum, [status]) => sum + robots[status], 0)} />
+    <Count
+      label={t('admin.robotCounts.registered')}
+      count={shown.reduce((sum, [status]) => sum + robots[status], 0)}
+    />
   </SimpleGrid>
 )
 
@@ -23,7 +27,7 @@ const Count = ({ label, count }: { label: string; count: number }) => (
       {label}
     </Text>
     <Text component="dd" m={0} fz="1.6rem" fw={600}>
-      {count.toLocaleString()}
+      {count.toLocaleString(language)}
     </Text>
   </Paper>
 )

@@ -5,16 +5,14 @@ import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { useModels } from '../operator/queries.ts'
 import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/schema-field.tsx'
+import { t } from '../texts/texts.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { QueryView } from '../ui/states.tsx'
 import { AdminPage } from './admin-page.tsx'
 
 /** Declares the commands and the telemetry of the supported robot models. */
 export const RobotModelsPage = () => (
-  <AdminPage
-    title="Robot models"
-    description="The commands and the telemetry that robots of a model declare."
-  >
+  <AdminPage title={t('admin.robotModels.title')} description={t('admin.robotModels.description')}>
     <Models />
   </AdminPage>
 )
@@ -27,12 +25,12 @@ function Models() {
       {({ models }) => (
         <Stack maw={640}>
           <Select
-            label="Model"
-            placeholder="Choose a model"
+            label={t('admin.robotModels.model')}
+            placeholder={t('admin.robotModels.choose')}
             searchable
             data={models.map((model) => ({
               value: model.id,
-              label: `${model.name} by ${model.manufacturer}`,
+              label: t('admin.robotModels.option', { name: model.name, manufacturer: model.manufacturer }),
             }))}
             value={id}
             onChange={setId}
@@ -73,18 +71,17 @@ function SchemaForm({ model }: { model: Schemas['RobotModelDetail'] }) {
     <form onSubmit={submit}>
       <Stack>
         <Text size="sm" c="dimmed">
-          Applies to robots of the type {model.robot_type}. The owner of a robot may override both. Robots in
-          a session follow with their next connection.
+          {t('admin.robotModels.note', { type: model.robot_type })}
         </Text>
         <SchemaField
-          label="Control schema"
-          description="The commands that robots of this model accept, as JSON Schema. Empty: none."
+          label={t('admin.robotModels.control')}
+          description={t('admin.robotModels.controlNote')}
           value={control}
           onChange={change(setControl)}
         />
         <SchemaField
-          label="Telemetry schema"
-          description="The telemetry that robots of this model send, as JSON Schema. Empty: none."
+          label={t('admin.robotModels.telemetry')}
+          description={t('admin.robotModels.telemetryNote')}
           value={telemetry}
           onChange={change(setTelemetry)}
         />

@@ -2,13 +2,14 @@ import { Anchor, Card, Stack, Text } from '@mantine/core'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Time } from '../ui/time.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
 
 /** Lists requests for robot types that the platform does not support yet. */
 export const RobotRequestsPage = () => (
-  <AdminPage title="Robot requests" description="Requests for new robot types.">
+  <AdminPage title={t('admin.robotRequests.title')} description={t('admin.robotRequests.description')}>
     <Requests />
   </AdminPage>
 )
@@ -20,7 +21,7 @@ function Requests() {
     return (await answerOf(rest.GET('/api/admin/robot-requests', { params, signal }))).robot_requests
   })
   return (
-    <PagesView query={query} empty="No requests">
+    <PagesView query={query} empty={t('admin.robotRequests.emptyTitle')}>
       {(requests) => (
         <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
           {requests.map((request) => (

@@ -1,13 +1,17 @@
 import { Badge, Group } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { RobotStatus, robotStatusTexts } from '@wheelhouse/protocol'
+import { RobotStatus } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { RobotStatusBadge } from '../robots/robot-status.tsx'
+import { RobotTags } from '../robots/robot-tags.tsx'
+import { robotStatusTexts } from '../texts/code-texts.ts'
+import { language, t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { DataList } from '../ui/list/data-list.tsx'
 import type { ListColumn } from '../ui/list/list-types.ts'
+import { optionsOf } from '../ui/list/options-of.ts'
 import { useListPages } from '../ui/list/use-list-pages.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -18,9 +22,11 @@ import { UserLink } from './user-link.tsx'
 
 type Robot = Schemas['RobotEntry']
 
+const percent = new Intl.NumberFormat(language, { style: 'percent' })
+
 const columns: readonly ListColumn<Robot>[] = [
   {
-    header: 'Robot',
+    header: t('admin.robots.robot'),
     width: 'minmax(0, 2fr)',
     card: 'title',
     // An admin has no page of a robot: its sessions are found by its id.
@@ -31,30 +37,48 @@ const columns: readonly ListColumn<Robot>[] = [
     ),
   },
   {
-    header: 'Status',
+    header: t('admin.robots.status'),
     width: '12rem',
     card: 'end',
     cell: ({ status, on_hold }) => (
       <Group gap={4} wrap="nowrap">
         <RobotStatusBadge status={status} />
-        {on_hold && <Badge color="orange.9">On hold</Badge>}
+        {on_hold && <Badge color="orange.9">{t('admin.robots.onHold')}</Badge>}
       </Group>
     ),
   },
   {
-    header: 'Owner',
+    header: t('admin.robots.owner'),
     width: 'minmax(0, 2fr)',
     cell: ({ owner_id, owner_name }) => <UserLink id={owner_id} name={owner_name} />,
   },
-  { header: 'Type', width: 'minmax(0, 1fr)', cell: ({ robot_type }) => robot_type },
-  { header: 'Hardware ID', width: 'minmax(0, 1fr)', card: 'none', cell: ({ hardware_id }) => hardware_id },
+  { header: t('admin.robots.type'), width: 'minmax(0, 1fr)', cell: ({ robot_type }) => robot_type },
   {
-    header: 'Last seen',
-    width: '8rem',
-    cell: ({ last_heartbeat: at }) => (at === null ? 'never' : <Time at={at} />),
+    header: t('admin.robots.hardwareId'),
+    width: 'minmax(0, 1fr)',
+    card: 'none',
+    cell: ({ hardware_id }) => hardware_id,
   },
   {
-    header: 'Session',
+    header: t('admin.robots.lastSeen'),
+    width: '8rem',
+    cell: ({ last_heartbeat: at }) => (at === null ? t('admin.robots.never') : <Time at={at} />),
+  },
+  {
+    header: t('admin.robots.battery'),
+    width: '6rem',
+    align: 'right',
+    from: 'lg',
+    cell: ({ battery }) => battery !== null && percent.format(battery),
+  },
+  {
+    header: t('admin.robots.tags'),
+    width: 'minmax(0, 1fr)',
+    from: 'lg',
+    cell: ({ tags }) => <RobotTags tags={tags} to="/admin/robots" />,
+  },
+  {
+    header: t('admin.robots.session'),
     width: '6rem',
     card: 'buttons',
     cell: ({ session_id: sessionId, name }) =>
@@ -62,10 +86,10 @@ const columns: readonly ListColumn<Robot>[] = [
         <LinkAnchor
           to="/sessions/$sessionId"
           params={{ sessionId }}
-          aria-label={`Open session on ${name}`}
+          aria-label={t('admin.robots.openLabel', { robot: name })}
           inherit
         >
-          Open
+          {t('admin.robots.open')}
         </LinkAnchor>
       ),
   },
@@ -73,13 +97,19 @@ const columns: readonly ListColumn<Robot>[] = [
 
 const statusFilter = {
   name: 'status',
-  label: 'Status',
+  label: t('admin.robots.status'),
   options: RobotStatus.options.map((value) => ({ value, label: robotStatusTexts[value] })),
+}
+
+const batteryFilter = {
+  name: 'battery_low',
+  label: t('admin.robots.battery'),
+  options: [{ value: 'true', label: t('admin.robots.lowBattery') }],
 }
 
 /** Lists the robots of all owners. */
 export const AdminRobotsPage = () => (
-  <AdminPage title="Robots" description="All robots of the platform, newest first.">
+  <AdminPage title={t('admin.robots.title')} description={t('admin.robots.description')}>
     <RobotList />
   </AdminPage>
 )
@@ -102,16 +132,21 @@ function RobotList() {
     <>
       <ListFreshness list={list} />
       <DataList
-        label="Robots"
+        label={t('admin.robots.title')}
         name="admin-robots"
         columns={columns}
         list={list}
         search={search}
         readSearch={readRobotSearch}
         onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
-        searchHint="Name, owner, hardware ID or id"
-        filters={[statusFilter]}
-        empty={<Empty title="No robots yet" />}
+        searchHint={t('admin.robots.searchHint')}
+        filters={[
+          statusFilter,
+          batteryFilter,
+          // The platform has too many tags for a list. Rows show those to select.
+          { name: 'tag', label: t('admin.robots.tags'), options: optionsOf([], search.tag) },
+        ]}
+        empty={<Empty title={t('admin.robots.emptyTitle')} />}
       />
     </>
   )

@@ -1,5 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { useSessionAction } from '../session/session-roles.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import type { OpenSession } from './overview-query.ts'
@@ -7,7 +8,7 @@ import type { OpenSession } from './overview-query.ts'
 /** Pauses or ends a session as an admin. The audit log records both actions. */
 export function SessionButtons({ session }: { session: OpenSession }) {
   const sessionAction = useSessionAction(session.id)
-  const label = (action: string) => `${action} the session on ${session.robot_name}`
+  const robot = session.robot_name
   return (
     <>
       <Group gap="xs" grow>
@@ -16,20 +17,20 @@ export function SessionButtons({ session }: { session: OpenSession }) {
             variant="default"
             loading={sessionAction.isPending}
             onClick={() => sessionAction.mutate('pause')}
-            aria-label={label('Pause')}
+            aria-label={t('admin.sessionActions.pauseLabel', { robot })}
           >
-            Pause
+            {t('admin.sessionActions.pause')}
           </Button>
         )}
         <ConfirmButton
           variant="default"
-          question={`End the session on ${session.robot_name}?`}
-          consequence="The robot stops and becomes available. The charge is final. Owner and operator are notified, and the audit log records your name."
-          confirmLabel="End session"
+          question={t('admin.sessionActions.endQuestion', { robot })}
+          consequence={t('admin.sessionActions.endConsequence')}
+          confirmLabel={t('admin.sessionActions.endSession')}
           onConfirm={() => sessionAction.mutateAsync('end')}
-          aria-label={label('End')}
+          aria-label={t('admin.sessionActions.endLabel', { robot })}
         >
-          End
+          {t('admin.sessionActions.end')}
         </ConfirmButton>
       </Group>
       <Problem error={sessionAction.variables === 'pause' ? sessionAction.error : undefined} />

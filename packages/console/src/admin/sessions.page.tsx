@@ -1,10 +1,12 @@
 import { Badge } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { reasonText, SessionStatus, sessionStatusTexts } from '@wheelhouse/protocol'
+import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { reasonText, sessionStatusTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { DataList } from '../ui/list/data-list.tsx'
 import type { ListColumn } from '../ui/list/list-types.ts'
@@ -20,7 +22,7 @@ type Session = Schemas['SessionEntry']
 
 const columns: readonly ListColumn<Session>[] = [
   {
-    header: 'Robot',
+    header: t('admin.sessions.robot'),
     width: 'minmax(0, 2fr)',
     card: 'title',
     cell: ({ id, robot_name }) => (
@@ -29,26 +31,31 @@ const columns: readonly ListColumn<Session>[] = [
       </LinkAnchor>
     ),
   },
-  { header: 'Status', width: '7rem', card: 'end', cell: ({ status }) => <StatusBadge status={status} /> },
   {
-    header: 'Operator',
+    header: t('admin.sessions.status'),
+    width: '7rem',
+    card: 'end',
+    cell: ({ status }) => <StatusBadge status={status} />,
+  },
+  {
+    header: t('admin.sessions.operator'),
     width: 'minmax(0, 2fr)',
     cell: ({ operator_id, operator_name }) => <UserLink id={operator_id} name={operator_name} />,
   },
   {
-    header: 'Owner',
+    header: t('admin.sessions.owner'),
     width: 'minmax(0, 2fr)',
     cell: ({ client_id, client_name }) => <UserLink id={client_id} name={client_name} />,
   },
   {
-    header: 'Time',
+    header: t('admin.sessions.time'),
     width: '12rem',
     cell: ({ started_at, scheduled_for, created_at }) => (
       <Time at={started_at ?? scheduled_for ?? created_at} />
     ),
   },
   {
-    header: 'Reason',
+    header: t('admin.sessions.reason'),
     width: 'minmax(0, 2fr)',
     card: 'none',
     cell: (session) => <Reason session={session} />,
@@ -56,19 +63,19 @@ const columns: readonly ListColumn<Session>[] = [
 ]
 
 function Reason({ session: { stopped, pause_reason } }: { session: Session }) {
-  if (stopped) return <Badge color="red.9">Stopped</Badge>
+  if (stopped) return <Badge color="red.9">{t('admin.sessions.stopped')}</Badge>
   return pause_reason === null ? '' : reasonText(pause_reason)
 }
 
 const statusFilter = {
   name: 'status',
-  label: 'Status',
+  label: t('admin.sessions.status'),
   options: SessionStatus.options.map((value) => ({ value, label: sessionStatusTexts[value] })),
 }
 
 /** Lists the sessions of all users. */
 export const AdminSessionsPage = () => (
-  <AdminPage title="Sessions" description="All sessions of the platform, newest first.">
+  <AdminPage title={t('admin.sessions.title')} description={t('admin.sessions.description')}>
     <SessionList />
   </AdminPage>
 )
@@ -91,16 +98,16 @@ function SessionList() {
     <>
       <ListFreshness list={list} />
       <DataList
-        label="Sessions"
+        label={t('admin.sessions.title')}
         name="admin-sessions"
         columns={columns}
         list={list}
         search={search}
         readSearch={readSessionSearch}
         onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
-        searchHint="Robot, person or id"
+        searchHint={t('admin.sessions.searchHint')}
         filters={[statusFilter]}
-        empty={<Empty title="No sessions yet" />}
+        empty={<Empty title={t('admin.sessions.emptyTitle')} />}
       />
     </>
   )

@@ -3,6 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { stopReasons } from '../texts/stop-reasons.ts'
+import { t } from '../texts/texts.ts'
 import { IconHandStop } from '../ui/icons.tsx'
 import { Problem } from '../ui/states.tsx'
 import type { OpenSession } from './overview-query.ts'
@@ -24,7 +26,7 @@ export function StopButton({ session }: { session: OpenSession }) {
       answerOf(
         rest.PATCH('/api/sessions/{id}', {
           params: { path: { id: session.id } },
-          body: { action: 'emergency_stop', reason: 'Stopped by an administrator' },
+          body: { action: 'emergency_stop', reason: stopReasons.admin },
           signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
         }),
       ),
@@ -34,13 +36,12 @@ export function StopButton({ session }: { session: OpenSession }) {
     retryDelay: RETRY_MS,
     onSuccess: () => void queries.invalidateQueries({ queryKey: keys.sessions }),
   })
-  const label = session.stop ? 'Stop again' : 'Stop'
   return (
     <>
-      {stop.isPending && stop.failureCount > 0 && <b role="status">No response yet. Retrying</b>}
+      {stop.isPending && stop.failureCount > 0 && <b role="status">{t('admin.stop.retrying')}</b>}
       {stop.isError && (
         <div>
-          <b>Not stopped. The robot may still move.</b>
+          <b>{t('admin.stop.failed')}</b>
           <Problem error={stop.error} />
         </div>
       )}
@@ -51,9 +52,11 @@ export function StopButton({ session }: { session: OpenSession }) {
         leftSection={<IconHandStop size={20} />}
         loading={stop.isPending}
         onClick={() => stop.mutate()}
-        aria-label={`${label}: ${session.robot_name}`}
+        aria-label={t(session.stop ? 'admin.stop.againLabel' : 'admin.stop.label', {
+          robot: session.robot_name,
+        })}
       >
-        {label}
+        {t(session.stop ? 'admin.stop.again' : 'admin.stop.button')}
       </Button>
     </>
   )

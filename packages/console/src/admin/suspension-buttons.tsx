@@ -3,6 +3,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { ReasonButton } from '../ui/reason-button.tsx'
 import type { User } from './user-query.ts'
@@ -21,12 +22,12 @@ export function SuspendButton({ user: { id, display_name: name } }: { user: User
   return (
     <ReasonButton
       color="red.9"
-      question={`Suspend ${name}?`}
-      consequence={`${name} is signed out everywhere at once and sees the reason. A robot that ${name} drives stops, and the session pauses. Robots of ${name} are no longer available.`}
-      confirmLabel="Suspend"
+      question={t('admin.suspension.suspendQuestion', { name })}
+      consequence={t('admin.suspension.suspendConsequence', { name })}
+      confirmLabel={t('admin.suspension.suspend')}
       onConfirm={suspend}
     >
-      Suspend
+      {t('admin.suspension.suspend')}
     </ReasonButton>
   )
 }
@@ -42,13 +43,13 @@ export function RestoreButton({ user: { id, display_name: name } }: { user: User
   return (
     <ConfirmButton
       color="teal.9"
-      question={`Restore ${name}?`}
-      consequence={`${name} can sign in and use the platform again.`}
-      confirmLabel="Restore"
+      question={t('admin.suspension.restoreQuestion', { name })}
+      consequence={t('admin.suspension.restoreConsequence', { name })}
+      confirmLabel={t('admin.suspension.restore')}
       confirmColor="teal.9"
       onConfirm={restore}
     >
-      Restore
+      {t('admin.suspension.restore')}
     </ConfirmButton>
   )
 }

@@ -1,5 +1,6 @@
 import { Table, Text } from '@mantine/core'
-import { typeWords } from '@wheelhouse/protocol'
+import { certificationStatusTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
@@ -10,19 +11,26 @@ const wrapped = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 
 /** Lists the certifications of a user. Approved ones have a revoke button. */
 export const UserCertifications = ({ user }: { user: User }) => (
-  <Section title="Certifications">
+  <Section title={t('admin.certifications.title')}>
     {user.certifications.length === 0 ? (
-      <Text c="dimmed">No certifications</Text>
+      <Text c="dimmed">{t('admin.certifications.none')}</Text>
     ) : (
       <DataTable
-        label="Certifications"
+        label={t('admin.certifications.title')}
         minWidth={560}
-        columns={['Robot type', 'Status', 'Reason', 'Requested', 'Decided', '']}
+        columns={[
+          t('admin.certifications.robotType'),
+          t('admin.certifications.status'),
+          t('admin.certifications.reason'),
+          t('admin.certifications.requested'),
+          t('admin.certifications.decided'),
+          '',
+        ]}
       >
         {user.certifications.map((certification) => (
           <Table.Tr key={certification.id}>
             <Table.Td>{certification.robot_type}</Table.Td>
-            <Table.Td>{typeWords(certification.status.toLowerCase())}</Table.Td>
+            <Table.Td>{certificationStatusTexts[certification.status]}</Table.Td>
             <Table.Td style={wrapped}>{certification.reason}</Table.Td>
             <Table.Td>
               <Time at={certification.requested_at} />

@@ -1,9 +1,11 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { roleTexts } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { roleTexts } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Section } from '../ui/section.tsx'
 import type { User } from './user-query.ts'
@@ -12,15 +14,26 @@ import type { User } from './user-query.ts'
 const changeable = ['operator', 'client'] as const
 type Changeable = (typeof changeable)[number]
 
+const removeQuestions: Record<Changeable, (name: string) => string> = {
+  operator: (name) => t('admin.roles.removeOperator', { name }),
+  client: (name) => t('admin.roles.removeOwner', { name }),
+}
+const restoreQuestions: Record<Changeable, (name: string) => string> = {
+  operator: (name) => t('admin.roles.restoreOperator', { name }),
+  client: (name) => t('admin.roles.restoreOwner', { name }),
+}
+
 /** Shows the roles of a user, and removes and restores them. */
 export function UserRoles({ user }: { user: User }) {
   const { roles, removed_roles } = user
   const known = changeable.filter((role) => roles.includes(role) || removed_roles.includes(role))
   return (
-    <Section title="Roles">
+    <Section title={t('admin.roles.title')}>
       {roles.includes('admin') && (
         <Text>
-          <Badge color="blue.9">{roleTexts.admin}</Badge> Named by the configuration.
+          {textParts('admin.roles.configured', {
+            role: <Badge color="blue.9">{roleTexts.admin}</Badge>,
+          })}
         </Text>
       )}
       {known.map((role) => (
@@ -30,13 +43,13 @@ export function UserRoles({ user }: { user: User }) {
             <RemoveRole user={user} role={role} />
           ) : (
             <>
-              <Text size="sm">Removed by an administrator</Text>
+              <Text size="sm">{t('admin.roles.removed')}</Text>
               <RestoreRole user={user} role={role} />
             </>
           )}
         </Group>
       ))}
-      {roles.length === 0 && known.length === 0 && <Text c="dimmed">No roles</Text>}
+      {roles.length === 0 && known.length === 0 && <Text c="dimmed">{t('admin.roles.none')}</Text>}
     </Section>
   )
 }
@@ -54,18 +67,17 @@ function RemoveRole({ user: { id, display_name: name }, role }: RoleProps) {
     await answerOf(rest.DELETE('/api/admin/users/{id}/roles/{role}', { params }))
     await queries.invalidateQueries({ queryKey: keys.users })
   }
-  const title = roleTexts[role].toLowerCase()
   return (
     <ConfirmButton
       size="compact-sm"
       variant="default"
-      question={`Remove the role of ${title} from ${name}?`}
-      consequence={`${name} is notified and cannot add the role again. Open sessions continue, new ones cannot start.`}
-      confirmLabel="Remove role"
+      question={removeQuestions[role](name)}
+      consequence={t('admin.roles.removeConsequence', { name })}
+      confirmLabel={t('admin.roles.remove')}
       onConfirm={remove}
-      aria-label={`Remove role: ${roleTexts[role]}`}
+      aria-label={t('admin.roles.removeLabel', { role: roleTexts[role] })}
     >
-      Remove role
+      {t('admin.roles.remove')}
     </ConfirmButton>
   )
 }
@@ -82,14 +94,14 @@ function RestoreRole({ user: { id, display_name: name }, role }: RoleProps) {
     <ConfirmButton
       size="compact-sm"
       variant="default"
-      question={`Restore the role of ${roleTexts[role].toLowerCase()} to ${name}?`}
-      consequence={`${name} has the role again at once.`}
-      confirmLabel="Restore role"
+      question={restoreQuestions[role](name)}
+      consequence={t('admin.roles.restoreConsequence', { name })}
+      confirmLabel={t('admin.roles.restore')}
       confirmColor="teal.9"
       onConfirm={restore}
-      aria-label={`Restore role: ${roleTexts[role]}`}
+      aria-label={t('admin.roles.restoreLabel', { role: roleTexts[role] })}
     >
-      Restore role
+      {t('admin.roles.restore')}
     </ConfirmButton>
   )
 }

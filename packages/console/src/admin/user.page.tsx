@@ -5,6 +5,7 @@ import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import { RobotStatusBadge } from '../robots/robot-status.tsx'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { language, t } from '../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
@@ -20,7 +21,7 @@ import { UserRoles } from './user-roles.tsx'
 /** Shows a user to admins: account, roles, certifications, robots, open session; suspends and restores the user. */
 export function UserPage() {
   const { roles } = useMe()
-  return roles.includes('admin') ? <UserById /> : <AdminPage title="Person">{null}</AdminPage>
+  return roles.includes('admin') ? <UserById /> : <AdminPage title={t('admin.person.kind')}>{null}</AdminPage>
 }
 
 function UserById() {
@@ -28,7 +29,11 @@ function UserById() {
   const { userId } = useParams({ from: '/shell/admin/users/$userId' })
   const query = useQuery(userQuery(rest, userId))
   return (
-    <ResourcePage query={query} kind="Person" back={<LinkButton to="/admin/users">All people</LinkButton>}>
+    <ResourcePage
+      query={query}
+      kind={t('admin.person.kind')}
+      back={<LinkButton to="/admin/users">{t('admin.person.all')}</LinkButton>}
+    >
       {(user) => <View user={user} />}
     </ResourcePage>
   )
@@ -40,14 +45,14 @@ const View = ({ user }: { user: User }) => (
     actions={
       <>
         <LinkButton to="/admin/audit" search={{ subject: user.id }} variant="default">
-          Audit log
+          {t('admin.person.auditLog')}
         </LinkButton>
         {user.suspension ? <RestoreButton user={user} /> : <SuspendButton user={user} />}
       </>
     }
   >
     {user.suspension && (
-      <Alert color="red.9" title="Suspended" style={{ overflowWrap: 'anywhere' }}>
+      <Alert color="red.9" title={t('admin.person.suspended')} style={{ overflowWrap: 'anywhere' }}>
         <Time at={user.suspension.at} />: {user.suspension.reason}
       </Alert>
     )}
@@ -59,33 +64,37 @@ const View = ({ user }: { user: User }) => (
 )
 
 const Account = ({ user }: { user: User }) => (
-  <Section title="Account">
+  <Section title={t('admin.person.account')}>
     <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
-      <DescriptionItem label="E-mail">
-        {user.email ?? 'none'}
-        {user.email !== null && !user.email_verified && ' (not verified)'}
-      </DescriptionItem>
-      <DescriptionItem label="Joined">
+      <DescriptionItem label={t('admin.person.email')}>{emailText(user)}</DescriptionItem>
+      <DescriptionItem label={t('admin.person.joined')}>
         <Time at={user.created_at} />
       </DescriptionItem>
-      <DescriptionItem label="Last seen">
-        {user.last_seen_at === null ? 'never' : <Time at={user.last_seen_at} />}
+      <DescriptionItem label={t('admin.person.lastSeen')}>
+        {user.last_seen_at === null ? t('admin.person.never') : <Time at={user.last_seen_at} />}
       </DescriptionItem>
-      <DescriptionItem label="API keys">{user.api_keys}</DescriptionItem>
-      <DescriptionItem label="Open session">
+      <DescriptionItem label={t('admin.person.apiKeys')}>
+        {user.api_keys.toLocaleString(language)}
+      </DescriptionItem>
+      <DescriptionItem label={t('admin.person.openSession')}>
         <OpenSession session={user.open_session} />
       </DescriptionItem>
-      <DescriptionItem label="Sessions">
+      <DescriptionItem label={t('admin.person.sessions')}>
         <LinkAnchor to="/admin/sessions" search={{ search: user.id }} inherit>
-          All sessions
+          {t('admin.person.allSessions')}
         </LinkAnchor>
       </DescriptionItem>
     </DescriptionList>
   </Section>
 )
 
+function emailText({ email, email_verified }: User): string {
+  if (email === null) return t('admin.person.noEmail')
+  return email_verified ? email : t('admin.person.notVerified', { email })
+}
+
 function OpenSession({ session }: { session: User['open_session'] }) {
-  if (session === null) return 'none'
+  if (session === null) return t('admin.person.noSession')
   return (
     <Group gap="xs">
       <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
@@ -97,7 +106,7 @@ function OpenSession({ session }: { session: User['open_session'] }) {
 }
 
 const Robots = ({ user: { id, robots, robot_count } }: { user: User }) => (
-  <Section title="Robots">
+  <Section title={t('admin.person.robots')}>
     <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
       {robots.map((robot) => (
         <li key={robot.id}>
@@ -107,9 +116,9 @@ const Robots = ({ user: { id, robots, robot_count } }: { user: User }) => (
     </Stack>
     <div>
       <LinkAnchor to="/admin/robots" search={{ search: id }}>
-        All robots
+        {t('admin.person.allRobots')}
       </LinkAnchor>{' '}
-      <Badge color="gray.7">{robot_count}</Badge>
+      <Badge color="gray.7">{robot_count.toLocaleString(language)}</Badge>
     </div>
   </Section>
 )

@@ -1,9 +1,10 @@
 import { Badge } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { roleTexts } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { roleTexts } from '../texts/code-texts.ts'
+import { language, t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { DataList } from '../ui/list/data-list.tsx'
 import type { ListColumn } from '../ui/list/list-types.ts'
@@ -16,9 +17,11 @@ import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readUserSearch } from './list-sear
 
 type User = Schemas['UserEntry']
 
+const roleList = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+
 const columns: readonly ListColumn<User>[] = [
   {
-    header: 'Name',
+    header: t('admin.people.name'),
     width: 'minmax(0, 2fr)',
     card: 'title',
     cell: ({ id, display_name }) => (
@@ -27,49 +30,55 @@ const columns: readonly ListColumn<User>[] = [
       </LinkAnchor>
     ),
   },
-  { header: 'E-mail', width: 'minmax(0, 3fr)', cell: ({ email }) => email ?? '' },
+  { header: t('admin.people.email'), width: 'minmax(0, 3fr)', cell: ({ email }) => email ?? '' },
   {
-    header: 'Roles',
+    header: t('admin.people.roles'),
     width: 'minmax(0, 2fr)',
-    cell: ({ roles }) => roles.map((role) => roleTexts[role]).join(', ') || 'none',
+    cell: ({ roles }) => roleList.format(roles.map((role) => roleTexts[role])) || t('admin.people.noRoles'),
   },
   {
-    header: 'Status',
+    header: t('admin.people.status'),
     width: '8rem',
     card: 'end',
-    cell: ({ suspended_at }) => suspended_at !== null && <Badge color="red.9">Suspended</Badge>,
+    cell: ({ suspended_at }) =>
+      suspended_at !== null && <Badge color="red.9">{t('admin.people.suspended')}</Badge>,
   },
   {
-    header: 'Last seen',
+    header: t('admin.people.lastSeen'),
     width: '8rem',
-    cell: ({ last_seen_at: at }) => (at === null ? 'never' : <Time at={at} />),
+    cell: ({ last_seen_at: at }) => (at === null ? t('admin.people.never') : <Time at={at} />),
   },
-  { header: 'Joined', width: '8rem', card: 'none', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    header: t('admin.people.joined'),
+    width: '8rem',
+    card: 'none',
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
 ]
 
 const filters = [
   {
     name: 'role',
-    label: 'Role',
+    label: t('admin.people.role'),
     options: [
-      { value: 'operator', label: 'Operators' },
-      { value: 'client', label: 'Owners' },
-      { value: 'admin', label: 'Admins' },
+      { value: 'operator', label: t('admin.people.operators') },
+      { value: 'client', label: t('admin.people.owners') },
+      { value: 'admin', label: t('admin.people.admins') },
     ],
   },
   {
     name: 'suspended',
-    label: 'Account',
+    label: t('admin.people.account'),
     options: [
-      { value: 'true', label: 'Suspended' },
-      { value: 'false', label: 'Not suspended' },
+      { value: 'true', label: t('admin.people.suspended') },
+      { value: 'false', label: t('admin.people.notSuspended') },
     ],
   },
 ]
 
 /** Lists all users. */
 export const UsersPage = () => (
-  <AdminPage title="People" description="Accounts with their roles, newest first.">
+  <AdminPage title={t('admin.people.title')} description={t('admin.people.description')}>
     <UserList />
   </AdminPage>
 )
@@ -92,16 +101,16 @@ function UserList() {
     <>
       <ListFreshness list={list} />
       <DataList
-        label="People"
+        label={t('admin.people.title')}
         name="admin-users"
         columns={columns}
         list={list}
         search={search}
         readSearch={readUserSearch}
         onSearch={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
-        searchHint="Name, e-mail or id"
+        searchHint={t('admin.people.searchHint')}
         filters={filters}
-        empty={<Empty title="No people yet" />}
+        empty={<Empty title={t('admin.people.emptyTitle')} />}
       />
     </>
   )

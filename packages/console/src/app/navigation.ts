@@ -1,5 +1,6 @@
 import type { Role } from '@wheelhouse/protocol'
 import type { FC } from 'react'
+import { t } from '../texts/texts.ts'
 
 /** A link of the navigation. */
 export interface NavigationEntry {
@@ -26,8 +27,8 @@ export const groupOf = ({ first, role }: NavigationEntry): Group => (first ? 'fi
 /** The navigation groups in display order, with their titles. */
 export const groups: readonly (readonly [Group, title: string])[] = [
   ['first', ''],
-  ['operator', 'Operator'],
-  ['client', 'Owner'],
-  ['admin', 'Admin'],
-  ['account', 'Account'],
+  ['operator', t('common.operator')],
+  ['client', t('common.owner')],
+  ['admin', t('app.navigation.admin')],
+  ['account', t('common.account')],
 ]

@@ -2,6 +2,7 @@ import { Group } from '@mantine/core'
 import { useMatches } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
@@ -12,12 +13,12 @@ type GatedRole = 'operator' | 'client'
 
 const texts: Record<GatedRole, { title: string; body: string }> = {
   operator: {
-    title: 'This page is for operators',
-    body: 'Add the operator role in your settings to use it.',
+    title: t('app.roleGate.operatorTitle'),
+    body: t('app.roleGate.operatorText'),
   },
   client: {
-    title: 'This page is for owners',
-    body: 'Add the owner role in your settings to use it.',
+    title: t('app.roleGate.ownerTitle'),
+    body: t('app.roleGate.ownerText'),
   },
 }
 
@@ -38,9 +39,9 @@ export function RoleGate({ children }: { children: ReactNode }) {
         title={texts[role].title}
         action={
           <Group>
-            <LinkButton to="/settings">Open settings</LinkButton>
+            <LinkButton to="/settings">{t('app.roleGate.settings')}</LinkButton>
             <LinkButton to="/" variant="default">
-              Go home
+              {t('common.goHome')}
             </LinkButton>
           </Group>
         }

@@ -1,10 +1,11 @@
-import { AppShell, Box, Burger, Group, ScrollArea, Text } from '@mantine/core'
+import { AppShell, Box, Burger, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useMe } from '../auth/me.ts'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
+import { t } from '../texts/texts.ts'
 import { IconHome } from '../ui/icons.tsx'
 import { LinkAnchor, LinkNav } from '../ui/links.tsx'
 import { RoleGate } from './role-gate.tsx'
@@ -35,14 +36,20 @@ function Frame() {
       padding="md"
     >
       <a className="skip-link" href="#main">
-        Skip to content
+        {t('app.shell.skip')}
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group wrap="nowrap" gap="sm">
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={t('app.shell.navigation')}
+            />
             <LinkAnchor to="/" underline="never" c="inherit" fw={700} visibleFrom="xs">
-              Wheelhouse
+              {t('common.product')}
             </LinkAnchor>
           </Group>
           <Group wrap="nowrap" gap="sm">
@@ -57,7 +64,7 @@ function Frame() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Main">
+      <AppShell.Navbar p="xs" aria-label={t('app.shell.main')}>
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
@@ -77,10 +84,10 @@ function OpenSessionBar() {
 }
 
 const Navigation = () => (
-  <AppShell.Section grow component={ScrollArea}>
+  <AppShell.Section grow style={{ overflowY: 'auto' }}>
     <LinkNav
       to="/"
-      label="Home"
+      label={t('common.home')}
       leftSection={<IconHome size={18} stroke={1.5} />}
       activeOptions={{ exact: true }}
     />

@@ -4,11 +4,13 @@ import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { keys } from '../api/keys.ts'
 import { MeContext } from '../auth/me.ts'
 import { SignInAgain, SignInPage } from '../auth/sign-in.tsx'
-import { SuspendedPage } from '../auth/suspended.tsx'
+import { useOwnSubscription } from '../push/use-own-subscription.ts'
 import { Loading, Problem } from '../ui/states.tsx'
 import { usePlatform } from './platform.ts'
 
+// Most users see neither of these pages.
 const Onboarding = lazy(() => import('../onboarding/onboarding.page.tsx'))
+const SuspendedPage = lazy(() => import('../auth/suspended.tsx'))
 
 /** Shows its children to a signed-in user with a complete account, otherwise the sign-in or onboarding page. */
 export function SignedInOnly({ children }: { children: ReactNode }) {
@@ -23,6 +25,7 @@ export function SignedInOnly({ children }: { children: ReactNode }) {
     session.enter(me.id)
     live.connect()
   }, [me, session, live])
+  useOwnSubscription(me?.id)
 
   if (me) {
     return (
@@ -40,7 +43,11 @@ export function SignedInOnly({ children }: { children: ReactNode }) {
   }
   if (profile.error instanceof ApiError && profile.error.status === 401) return <SignInPage />
   if (profile.error instanceof ApiError && profile.error.code === 'account_suspended')
-    return <SuspendedPage message={profile.error.message} />
+    return (
+      <Suspense fallback={<Loading />}>
+        <SuspendedPage message={profile.error.message} />
+      </Suspense>
+    )
   if (profile.error) return <Problem error={profile.error} onRetry={() => void profile.refetch()} />
   return <Loading />
 }

@@ -1,4 +1,8 @@
 import { type CSSVariablesResolver, createTheme, DEFAULT_THEME, type MantineColorsTuple } from '@mantine/core'
+import { t } from '../texts/texts.ts'
+
+const FONT = ['system-ui', 'sans-serif'].join(', ')
+const closeButton = { 'aria-label': t('common.close') }
 
 /** Small white text on Mantine's darkest orange has too little contrast. */
 const orange = DEFAULT_THEME.colors.orange.with(9, '#bf3c0a') as unknown as MantineColorsTuple
@@ -8,9 +12,9 @@ export const theme = createTheme({
   primaryColor: 'blue',
   // Dark enough for white text in both schemes.
   primaryShade: { light: 8, dark: 8 },
-  fontFamily: 'system-ui, sans-serif',
+  fontFamily: FONT,
   headings: {
-    fontFamily: 'system-ui, sans-serif',
+    fontFamily: FONT,
     sizes: { h1: { fontSize: '1.6rem' }, h2: { fontSize: '1.2rem' } },
   },
   defaultRadius: 'md',
@@ -18,12 +22,14 @@ export const theme = createTheme({
   respectReducedMotion: true,
   // Keyed by name, because importing the components would add them to the first view.
   components: {
-    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: { defaultProps: { closeButtonProps: closeButton } },
     Notification: {
-      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      defaultProps: { closeButtonProps: closeButton },
       styles: { description: { color: 'var(--mantine-color-text)' } },
     },
-    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Drawer: { defaultProps: { closeButtonProps: closeButton } },
+    // The placeholder is no item, so that a menu may not contain it. The focus goes to the first item instead.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   },
 })
 

@@ -1,25 +1,38 @@
-import { Avatar, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
+import {
+  Avatar,
+  type MantineColorScheme,
+  Menu,
+  UnstyledButton,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useMe } from '../auth/me.ts'
 import { signOut } from '../auth/sign-out.ts'
-import { IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconSun } from '../ui/icons.tsx'
+import { useSelectLanguage } from '../settings/mail-language.ts'
+import { LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
+import { language, t } from '../texts/texts.ts'
+import { IconLogout, IconSettings } from '../ui/icons.tsx'
 
-const schemes = [
-  { scheme: 'light', label: 'Light', icon: IconSun },
-  { scheme: 'dark', label: 'Dark', icon: IconMoon },
-  { scheme: 'auto', label: 'System', icon: IconDeviceDesktop },
-] as const
+const schemes: readonly { readonly scheme: MantineColorScheme; readonly label: string }[] = [
+  { scheme: 'light', label: t('app.userMenu.light') },
+  { scheme: 'dark', label: t('app.userMenu.dark') },
+  { scheme: 'auto', label: t('app.userMenu.system') },
+]
 
-/** Shows the account menu: settings, colour scheme and sign-out. */
+const shownLanguage = languageOf([language])
+
+/** Shows the account menu: settings, colour scheme, language and sign-out. */
 export default function UserMenu() {
   const me = useMe()
   const navigate = useNavigate()
+  const selectLanguage = useSelectLanguage()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
         <UnstyledButton>
-          <VisuallyHidden>Account of {me.display_name}</VisuallyHidden>
+          <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
           <Avatar
             aria-hidden
             src={me.avatar_url}
@@ -36,24 +49,30 @@ export default function UserMenu() {
           leftSection={<IconSettings size={16} />}
           onClick={() => void navigate({ to: '/settings' })}
         >
-          Settings
+          {t('common.settings')}
         </Menu.Item>
         <Menu.Divider />
-        {schemes.map(({ scheme, label, icon: Icon }) => (
-          <Menu.Item
-            key={scheme}
-            role="menuitemradio"
-            aria-checked={colorScheme === scheme}
-            leftSection={<Icon size={16} />}
-            rightSection={colorScheme === scheme ? '✓' : undefined}
-            onClick={() => setColorScheme(scheme)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup
+          value={colorScheme}
+          onChange={(value) => setColorScheme(value as MantineColorScheme)}
+        >
+          {schemes.map(({ scheme, label }) => (
+            <Menu.RadioItem key={scheme} value={scheme} closeMenuOnClick>
+              {label}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+        <Menu.Divider />
+        <Menu.RadioGroup value={shownLanguage} onChange={(value) => selectLanguage(value as Language)}>
+          {Object.entries(LANGUAGES).map(([code, name]) => (
+            <Menu.RadioItem key={code} value={code} lang={code} closeMenuOnClick>
+              {name}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
-          Sign out
+          {t('common.signOut')}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

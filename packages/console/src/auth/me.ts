@@ -11,3 +11,7 @@ export function useMe(): Me {
   if (!me) throw new Error('useMe() requires SignedInOnly')
   return me
 }
+
+/** Returns whether the user takes part in no sessions, but administers those of others. */
+export const isOnlyAdmin = ({ roles }: Pick<Me, 'roles'>): boolean =>
+  roles.length === 1 && roles[0] === 'admin'

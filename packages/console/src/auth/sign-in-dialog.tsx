@@ -1,4 +1,5 @@
 import { Button, Modal, Stack, Text } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { signInUrl } from './sign-in-url.ts'
 
 /** Covers the page until the user has signed in again. */
@@ -9,18 +10,18 @@ export default function SignInDialog() {
       onClose={() => undefined}
       withCloseButton={false}
       closeOnClickOutside={false}
-      title="Your session has ended"
+      title={t('auth.dialog.title')}
       zIndex={1000}
     >
       <Stack>
-        <Text>Sign in again in a new window. Your changes on this page are kept.</Text>
+        <Text>{t('auth.dialog.text')}</Text>
         <Button
           data-autofocus
           onClick={() =>
             void window.open(signInUrl('/dashboard/signed-in'), '_blank', 'popup,width=480,height=680')
           }
         >
-          Sign in again
+          {t('auth.dialog.button')}
         </Button>
       </Stack>
     </Modal>

@@ -1,6 +1,7 @@
 import { Button, Center, Stack, Text, Title } from '@mantine/core'
 import { lazy, Suspense, useEffect } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import { SIGN_IN_CHANNEL } from './session-guard.ts'
 import { signInUrl } from './sign-in-url.ts'
@@ -13,10 +14,10 @@ export function SignInPage() {
   return (
     <Center component="main" mih="100dvh" p="md">
       <Stack maw={420}>
-        <Title order={1}>Wheelhouse</Title>
-        <Text>Drive robots remotely, or have yours driven. Sign in to continue.</Text>
+        <Title order={1}>{t('auth.signIn.title')}</Title>
+        <Text>{t('auth.signIn.text')}</Text>
         <Button component="a" href={signInUrl(location.pathname + location.search)} size="md">
-          Sign in
+          {t('auth.signIn.button')}
         </Button>
       </Stack>
     </Center>
@@ -47,15 +48,15 @@ export function SignInAgain() {
 export function SignedIn() {
   useEffect(() => {
     const channel = new BroadcastChannel(SIGN_IN_CHANNEL)
-    channel.postMessage('signed in')
+    channel.postMessage('signed-in')
     channel.close()
     window.close()
   }, [])
   return (
     <Center component="main" mih="100dvh" p="md">
       <Stack>
-        <Title order={1}>You are signed in</Title>
-        <Text>You can close this window.</Text>
+        <Title order={1}>{t('auth.signedIn.title')}</Title>
+        <Text>{t('auth.signedIn.text')}</Text>
       </Stack>
     </Center>
   )

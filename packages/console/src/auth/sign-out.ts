@@ -1,7 +1,10 @@
 import { notifications } from '@mantine/notifications'
+import { removeBeforeSignOut } from '../push/browser-push.ts'
+import { t } from '../texts/texts.ts'
 
-/** Ends the session of this browser and reloads the page, which drops all data of the user. */
+/** Ends the session of this browser, and the notifications pushed to it, and reloads the page, which drops all data of the user. */
 export async function signOut(): Promise<void> {
+  await removeBeforeSignOut()
   const reply = await fetch('/auth/logout', {
     method: 'POST',
     headers: { Accept: 'application/json' },
@@ -10,7 +13,7 @@ export async function signOut(): Promise<void> {
   else
     notifications.show({
       color: 'red.9',
-      title: 'You are still signed in',
-      message: 'Sign-out failed. Try again.',
+      title: t('auth.signOut.failedTitle'),
+      message: t('auth.signOut.failedText'),
     })
 }

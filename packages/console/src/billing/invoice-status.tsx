@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core'
-import { invoiceStatusTexts } from '@wheelhouse/protocol'
+import { invoiceStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import { dateTime } from '../ui/format.ts'
 import type { Invoice } from './use-invoices.ts'

@@ -1,3 +1,4 @@
+import { t } from '../texts/texts.ts'
 import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
 import type { BatteryReading } from './battery-trend.ts'
@@ -28,7 +29,7 @@ export function BatteryFigure({ reading }: { reading: BatteryReading | undefined
       title={textOf(reading)}
     >
       <span className={styles.batteryIcon} aria-hidden="true" />
-      {reading ? percent(reading.charge) : '– %'}
+      {reading ? percent(reading.charge) : t('drive.battery.none')}
       {reading && <span aria-hidden="true">{arrows[reading.trend]}</span>}
       {reading?.minutesLeft !== undefined && (
         <span className={styles.minor}>~{wholeMinutes(reading.minutesLeft)}</span>
@@ -38,8 +39,8 @@ export function BatteryFigure({ reading }: { reading: BatteryReading | undefined
 }
 
 function textOf(reading: BatteryReading | undefined): string {
-  if (reading === undefined) return 'Battery unknown'
-  if (reading.level === 'critical') return 'Battery almost empty'
-  if (reading.level === 'low') return 'Battery low'
-  return reading.trend === 'charging' ? 'Battery charging' : 'Battery'
+  if (reading === undefined) return t('drive.battery.unknown')
+  if (reading.level === 'critical') return t('drive.battery.critical')
+  if (reading.level === 'low') return t('drive.battery.low')
+  return reading.trend === 'charging' ? t('drive.battery.charging') : t('drive.battery.label')
 }

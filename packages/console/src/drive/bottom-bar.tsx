@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { messageOf } from '../ui/message-of.ts'
 import { type Store, useStore } from '../ui/store.ts'
@@ -33,17 +34,17 @@ export function BottomBar({ actions, gamepadName, ...tools }: Props) {
         disabled={isBusy || (isPaused && !canResume)}
         onClick={isPaused ? actions.resume : actions.pause}
       >
-        {isPaused ? 'Resume' : 'Pause'}
+        {isPaused ? t('drive.bar.resume') : t('drive.bar.pause')}
       </HudButton>
       <ConfirmButton
         className={styles.end}
         variant="default"
-        question="End this session?"
-        consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
-        confirmLabel="End session"
+        question={t('drive.bar.endQuestion')}
+        consequence={t('drive.bar.endConsequence')}
+        confirmLabel={t('drive.bar.endConfirm')}
         onConfirm={actions.end}
       >
-        End
+        {t('drive.bar.end')}
       </ConfirmButton>
       {error !== undefined && (
         <span className={styles.problem} role="alert">
@@ -60,40 +61,45 @@ function GamepadState({ gamepadName }: Pick<Props, 'gamepadName'>) {
   const name = useStore(gamepadName)
   return (
     <span className={styles.gamepad} role="status" title={name} data-connected={name !== undefined}>
-      {name === undefined ? 'No gamepad' : `Gamepad: ${name}`}
+      {name === undefined ? t('drive.bar.noGamepad') : t('drive.bar.gamepad', { gamepad: name })}
     </span>
   )
 }
 
 /** Lists the tools: in a row, or on a phone in a menu. */
-function Tools({ hasInputs, hud, perform, onFloat }: Omit<Props, 'actions' | 'gamepadName'>) {
+export function Tools(props: Omit<Props, 'actions' | 'gamepadName'> & { isWatching?: boolean }) {
+  const { hasInputs, hud, perform, onFloat, isWatching = false } = props
   const [isOpen, setOpen] = useState(false)
   return (
     <>
       <HudButton className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        More
+        {t('drive.bar.more')}
       </HudButton>
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the buttons in it take the keys */}
       <div className={styles.tools} data-open={isOpen} onClick={() => setOpen(false)}>
-        {hasInputs && <HudButton onClick={() => toggle(hud.areInputsShown)}>Inputs</HudButton>}
-        <HudButton onClick={() => hud.sheet.set('controls')}>Controls</HudButton>
+        {hasInputs && (
+          <HudButton onClick={() => toggle(hud.areInputsShown)}>{t('drive.bar.inputs')}</HudButton>
+        )}
+        {!isWatching && (
+          <HudButton onClick={() => hud.sheet.set('controls')}>{t('drive.bar.controls')}</HudButton>
+        )}
         <HudButton hint="?" onClick={() => perform('keys')}>
-          Keys
+          {t('drive.bar.keys')}
         </HudButton>
-        <HudButton onClick={() => hud.sheet.set('details')}>Session log</HudButton>
+        <HudButton onClick={() => hud.sheet.set('details')}>{t('drive.bar.log')}</HudButton>
         <HudButton hint="T" onClick={() => perform('values')}>
-          Telemetry
+          {t('drive.bar.telemetry')}
         </HudButton>
         <HudButton hint="M" onClick={() => perform('swap')}>
-          Map
+          {t('drive.bar.map')}
         </HudButton>
         <HudButton hint="`" onClick={() => perform('overlay')}>
-          Overlay
+          {t('drive.bar.overlay')}
         </HudButton>
         <HudButton hint="F" onClick={() => perform('fullScreen')}>
-          Full screen
+          {t('drive.bar.fullScreen')}
         </HudButton>
-        {onFloat && <HudButton onClick={onFloat}>Float picture</HudButton>}
+        {onFloat && <HudButton onClick={onFloat}>{t('drive.bar.float')}</HudButton>}
       </div>
     </>
   )

@@ -4,19 +4,29 @@ import { type ReactNode, useMemo } from 'react'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
+import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import styles from './chat-overlay.module.css'
-import { type Hud, toggle } from './hud.ts'
+import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import { HudButton } from './hud-button.tsx'
 
 /** Messages that an operator often sends. */
-const QUICK_REPLIES = ['On it', 'Stopped', 'Is the way clear?']
+export const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]
 
 /** Shows the chat beside the picture. When it is closed, its last message stays in view. */
-export const ChatOverlay = ({ live, hud }: { live: LiveSession; hud: Hud }) => (
+export const ChatOverlay = ({
+  live,
+  hud,
+  quickReplies,
+}: {
+  live: LiveSession
+  hud: Hud
+  quickReplies: readonly string[]
+}) => (
   <ChatOverlayView
     isOpen={useStore(hud.isChatOpen)}
     last={useLastMessage(live)}
+    quickReplies={quickReplies}
     chat={<ChatPanel live={live} height="var(--chat-height)" />}
     onToggle={() => toggle(hud.isChatOpen)}
     onReply={live.room.send}
@@ -29,25 +39,29 @@ interface Props {
   readonly last: string
   /** The messages and the form, while the chat is open. */
   readonly chat: ReactNode
+  /** Messages that one press sends. */
+  readonly quickReplies: readonly string[]
   readonly onToggle: () => void
   /** Sends a quick reply. */
   readonly onReply: (text: string) => void
 }
 
 /** Lays out the chat on the picture. */
-export function ChatOverlayView({ isOpen, last, chat, onToggle, onReply }: Props) {
+export function ChatOverlayView({ isOpen, last, chat, quickReplies, onToggle, onReply }: Props) {
   return (
-    <section className={styles.chat} aria-label="Chat" data-open={isOpen}>
+    <section id={CHAT_ID} className={styles.chat} aria-label={t('drive.chat.label')} data-open={isOpen}>
       {isOpen && (
         <div className={styles.panel}>
           {chat}
-          <Group gap={4} mt={4}>
-            {QUICK_REPLIES.map((text) => (
-              <Button key={text} size="compact-xs" variant="default" onClick={() => onReply(text)}>
-                {text}
-              </Button>
-            ))}
-          </Group>
+          {quickReplies.length > 0 && (
+            <Group gap={4} mt={4}>
+              {quickReplies.map((text) => (
+                <Button key={text} size="compact-xs" variant="default" onClick={() => onReply(text)}>
+                  {text}
+                </Button>
+              ))}
+            </Group>
+          )}
         </div>
       )}
       <div className={styles.line}>
@@ -55,7 +69,7 @@ export function ChatOverlayView({ isOpen, last, chat, onToggle, onReply }: Props
           {last}
         </p>
         <HudButton aria-expanded={isOpen} onClick={onToggle}>
-          {isOpen ? 'Close chat' : 'Open chat'}
+          {isOpen ? t('drive.chat.close') : t('drive.chat.open')}
         </HudButton>
       </div>
     </section>
@@ -67,8 +81,10 @@ function useLastMessage({ events, outgoing }: LiveSession): string {
   const me = useMe()
   const last = useMemo(() => events.findLast(({ type }) => type === 'chat.message'), [events])
   const sent = outgoing.at(-1)
-  if (sent) return `You: ${sent.body}`
+  if (sent) return t('drive.chat.own', { message: sent.body })
   const message = last && ChatMessage.safeParse(last.data).data
-  if (!message) return 'No messages'
-  return `${message.sender_id === me.id ? 'You' : message.sender_name}: ${message.body}`
+  if (!message) return t('drive.chat.empty')
+  return message.sender_id === me.id
+    ? t('drive.chat.own', { message: message.body })
+    : t('drive.chat.message', { sender: message.sender_name, message: message.body })
 }

@@ -1,8 +1,9 @@
 import type { DriveState, SessionStatus } from '@wheelhouse/protocol'
+import { robotStateTexts } from '../texts/code-texts.ts'
 import type { LinkView } from './operator-connection.ts'
 
 /** The state of the robot in one word, as all roles see it. */
-export type RobotWord = 'Driving' | 'Paused' | 'Stopped' | 'Lost'
+export type RobotWord = 'DRIVING' | 'PAUSED' | 'STOPPED' | 'LOST'
 
 /** Returns the word for the robot: by the gateway while connected, otherwise by the session. */
 export function robotWord(
@@ -11,14 +12,21 @@ export function robotWord(
   session: { readonly status: SessionStatus; readonly isStopped: boolean },
 ): RobotWord {
   const isKnown = link.phase === 'online' && state !== null
-  if (isKnown && !state.robot_connected) return 'Lost'
-  if (isKnown ? state.stop?.latched : session.isStopped) return 'Stopped'
-  return (isKnown ? state.status : session.status) === 'ACTIVE' ? 'Driving' : 'Paused'
+  if (isKnown && !state.robot_connected) return 'LOST'
+  if (isKnown ? state.stop?.latched : session.isStopped) return 'STOPPED'
+  return (isKnown ? state.status : session.status) === 'ACTIVE' ? 'DRIVING' : 'PAUSED'
+}
+
+export const robotWordTexts: Record<RobotWord, string> = {
+  DRIVING: robotStateTexts.DRIVING,
+  PAUSED: robotStateTexts.PAUSED,
+  STOPPED: robotStateTexts.STOPPED,
+  LOST: robotStateTexts.LOST,
 }
 
 export const robotWordColors: Record<RobotWord, string> = {
-  Driving: 'teal.9',
-  Paused: 'orange.9',
-  Stopped: 'red.9',
-  Lost: 'red.9',
+  DRIVING: 'teal.9',
+  PAUSED: 'orange.9',
+  STOPPED: 'red.9',
+  LOST: 'red.9',
 }

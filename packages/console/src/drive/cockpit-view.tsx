@@ -1,6 +1,7 @@
 import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { useSessionCameras } from '../cameras/use-cameras.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { Loading } from '../ui/states.tsx'
@@ -8,7 +9,7 @@ import { useStore } from '../ui/store.ts'
 import { useReadAges } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import { BottomBar } from './bottom-bar.tsx'
-import { ChatOverlay } from './chat-overlay.tsx'
+import { ChatOverlay, OPERATOR_REPLIES } from './chat-overlay.tsx'
 import styles from './cockpit.module.css'
 import { type Cockpit, openCockpit } from './cockpit.ts'
 import { CommandInputs } from './command-inputs.tsx'
@@ -56,18 +57,16 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const readAges = useReadAges(watch, operatorConnection.ages)
   const actions = useDriveActions(session, status)
   const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
-  const perform = useHudActions({ hud, preferences, actions, toggleFullScreen })
+  const cameras = useSessionCameras(session, 'control')
+  const perform = useHudActions({ hud, preferences, actions, toggleFullScreen, nextCamera: cameras.next })
   useHudKeys(perform)
   useWakeLock(status === 'ACTIVE')
   useHaptics(cockpit, session)
   const float = useCallback(() => {
     if (root.current) toggleFloating(root.current).catch((cause) => console.warn('floating:', cause))
   }, [])
-  const inForce = findLatchedStop(
-    useStore(operatorConnection.link),
-    useStore(operatorConnection.state),
-    live.events,
-  )
+  const state = useStore(operatorConnection.state)
+  const inForce = findLatchedStop(useStore(operatorConnection.link), state, live.events)
   return (
     <>
       <div
@@ -77,7 +76,17 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
         data-bare={useStore(hud.isBare)}
         data-stopped={inForce !== undefined}
       >
-        <Picture cockpit={cockpit} session={session} hud={hud} readAges={readAges} onWatch={setWatch} />
+        <Picture
+          subscribe={operatorConnection.telemetry.subscribe}
+          readLinkAges={operatorConnection.ages}
+          predict={cockpit.predict}
+          isHeld={state?.stop?.reason === 'video_stale'}
+          session={session}
+          cameras={cameras}
+          hud={hud}
+          readAges={readAges}
+          onWatch={setWatch}
+        />
         <TopBar
           cockpit={cockpit}
           session={{ ...session, status }}
@@ -93,7 +102,7 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
           preferences={preferences}
           fullSpeed={plan.fullSpeed}
         />
-        <ChatOverlay live={live} hud={hud} />
+        <ChatOverlay live={live} hud={hud} quickReplies={OPERATOR_REPLIES} />
         <BottomBar
           gamepadName={cockpit.gamepad.name}
           hasInputs={plan.inputs.length > 0 || plan.speeds.length > 0}
@@ -103,7 +112,13 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
           onFloat={canFloat() ? float : undefined}
         />
       </div>
-      <StopBar cockpit={cockpit} session={session} inForce={inForce} />
+      <StopBar
+        state={cockpit.stopState}
+        hand={preferences.hand}
+        session={session}
+        inForce={inForce}
+        onStop={cockpit.stop}
+      />
       <Sheets cockpit={cockpit} live={live} hud={hud} />
       <LeaveGuard cockpit={cockpit} robotName={session.robot_name} />
     </>

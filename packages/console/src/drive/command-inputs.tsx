@@ -1,5 +1,6 @@
 import { Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { KeyboardEvent } from 'react'
+import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import type { ControlInput, InputValue } from './control-plan.ts'
@@ -22,7 +23,7 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
   const release = () => commandSender.hold(false)
   const onEnter = (event: KeyboardEvent) => event.key === 'Enter' && !event.repeat && hold()
   return (
-    <Paper p="md" component="section" aria-label="Robot inputs" className={styles.inputs}>
+    <Paper p="md" component="section" aria-label={t('drive.inputs.label')} className={styles.inputs}>
       <Stack gap="sm">
         {plan.speeds.map((input) => (
           <SpeedInput key={input.path.join('.')} input={input} cockpit={cockpit} />
@@ -52,19 +53,17 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
             onKeyUp={release}
             onBlur={release}
           >
-            Hold to send
+            {t('drive.inputs.hold')}
           </Button>
         )}
         {plan.inputs.length > 0 && (
           <Text size="sm" c="dimmed">
-            Hold the button, or Enter on it, until the robot has done it: the robot stops when you let go.
-            Empty inputs are not sent, and a list only when all of its values are set.
+            {t('drive.inputs.holdNote')}
           </Text>
         )}
         {plan.speeds.length > 0 && (
           <Text size="sm" c="dimmed">
-            Hold a slider, or an arrow key on it, to move: it returns to 0 when you let go. The speed limit
-            applies.
+            {t('drive.inputs.speedNote')}
           </Text>
         )}
       </Stack>
@@ -78,13 +77,18 @@ interface InputProps {
   readonly onChange: (value: InputValue | undefined) => void
 }
 
+const SWITCH = [
+  { value: 'on', label: t('drive.inputs.on') },
+  { value: 'off', label: t('drive.inputs.off') },
+]
+
 function Input({ input, value, onChange }: InputProps) {
   const { label, description, required, field } = input
   const shown = { label, description, withAsterisk: required }
   if (field.type === 'boolean') {
     const text = value === undefined ? null : value ? 'on' : 'off'
     const change = (next: string | null) => onChange(next === null ? undefined : next === 'on')
-    return <Select {...shown} data={['on', 'off']} value={text} onChange={change} clearable />
+    return <Select {...shown} data={SWITCH} value={text} onChange={change} clearable />
   }
   if (field.type === 'string') {
     const change = (next: string | null) => onChange(next ?? undefined)

@@ -1,5 +1,7 @@
 import { SegmentedControl, Slider, Stack, Switch, Text } from '@mantine/core'
 import { useEffect, useId } from 'react'
+import { decimals } from '../telemetry/decimals.ts'
+import { t } from '../texts/texts.ts'
 import { type Store, useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import { type ControlProfile, MAX_DEAD_ZONE, MAX_EXPONENT } from './control-profile.ts'
@@ -21,14 +23,13 @@ export function ControlsSheet({ cockpit }: { cockpit: Cockpit }) {
     <Stack gap="md">
       <Text size="sm">{limitText(limit, plan.fullSpeed)}</Text>
       <Text size="sm" c="dimmed">
-        Drive with the arrow keys, W A S D, the stick or a gamepad. The robot stops when you let go, switch
-        windows or type.
+        {t('drive.controls.note')}
       </Text>
       {hasPad ? (
         <GamepadSettings cockpit={cockpit} />
       ) : (
         <Text size="sm" c="dimmed">
-          No gamepad. Press any button to connect one.
+          {t('drive.controls.noGamepad')}
         </Text>
       )}
       <Rumble store={preferences.controls} />
@@ -41,25 +42,24 @@ function GamepadSettings({ cockpit }: { cockpit: Cockpit }) {
   const { gamepad, preferences } = cockpit
   const store = preferences.controls
   const profile = useStore(store)
+  const name = useStore(gamepad.name) ?? ''
   const change = (next: Partial<ControlProfile>) => store.update((old) => ({ ...old, ...next }))
   return (
-    <Stack gap="sm" component="section" aria-label="Gamepad">
-      <Text size="sm">
-        {useStore(gamepad.name)}. It does not drive while this sheet is open: try its axes and buttons.
-      </Text>
+    <Stack gap="sm" component="section" aria-label={t('drive.controls.gamepad')}>
+      <Text size="sm">{t('drive.controls.suspended', { gamepad: name })}</Text>
       <PadPicture gamepad={gamepad} />
       <PadMapping gamepad={gamepad} profile={profile} onChange={change} />
       <LabeledSlider
-        label="Dead zone"
-        text={`Dead zone: ${Math.round(profile.deadZone * 100)} % of stick travel`}
+        label={t('drive.controls.deadZone')}
+        text={t('drive.controls.deadZoneText', { percent: Math.round(profile.deadZone * 100) })}
         value={Math.round(profile.deadZone * 100)}
         max={MAX_DEAD_ZONE * 100}
         step={5}
         onChange={(percent) => change({ deadZone: percent / 100 })}
       />
       <LabeledSlider
-        label="Curve"
-        text={`Curve: exponent ${profile.exponent.toFixed(1)}. A larger one is finer near the middle.`}
+        label={t('drive.controls.curve')}
+        text={t('drive.controls.curveText', { exponent: decimals(profile.exponent, 1) })}
         value={profile.exponent}
         min={1}
         max={MAX_EXPONENT}
@@ -67,8 +67,8 @@ function GamepadSettings({ cockpit }: { cockpit: Cockpit }) {
         onChange={(exponent) => change({ exponent })}
       />
       <Switch
-        label="Hold a button to drive"
-        description="The stick drives only while you hold the button, so that a dropped gamepad does not drive."
+        label={t('drive.controls.holdToDrive')}
+        description={t('drive.controls.holdToDriveNote')}
         checked={profile.holdToDrive}
         onChange={(event) => change({ holdToDrive: event.currentTarget.checked })}
       />
@@ -78,8 +78,8 @@ function GamepadSettings({ cockpit }: { cockpit: Cockpit }) {
 
 const Rumble = ({ store }: { store: Store<ControlProfile> }) => (
   <Switch
-    label="Vibrate"
-    description="Gamepad or phone vibrates when an obstacle is near or data is late."
+    label={t('drive.controls.vibrate')}
+    description={t('drive.controls.vibrateNote')}
     checked={useStore(store).rumbles}
     onChange={({ currentTarget: { checked } }) => store.update((old) => ({ ...old, rumbles: checked }))}
   />
@@ -107,13 +107,13 @@ function HandSetting({ store }: { store: Store<Hand> }) {
   return (
     <div>
       <Text size="sm" id={id}>
-        Hand that holds the stick on a phone
+        {t('drive.controls.hand')}
       </Text>
       <SegmentedControl
         aria-labelledby={id}
         data={[
-          { value: 'left', label: 'Left' },
-          { value: 'right', label: 'Right' },
+          { value: 'left', label: t('drive.controls.left') },
+          { value: 'right', label: t('drive.controls.right') },
         ]}
         value={useStore(store)}
         onChange={(hand) => store.set(hand === 'left' ? 'left' : 'right')}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { usePlatform } from '../app/platform.ts'
 import { useAvailability } from '../operator/queries.ts'
 import { sessionQuery } from '../session/session-query.ts'
+import { t } from '../texts/texts.ts'
 import { clockText } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -23,7 +24,7 @@ function OpenSession({ sessionId }: { sessionId: string }) {
   return (
     <Paper
       component="section"
-      aria-label="Open session"
+      aria-label={t('drive.reminder.label')}
       withBorder
       px="sm"
       py={4}
@@ -35,12 +36,12 @@ function OpenSession({ sessionId }: { sessionId: string }) {
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {session.status === 'ACTIVE'
-            ? `You are driving ${session.robot_name}`
-            : `Your session on ${session.robot_name} is paused`}
+            ? t('drive.reminder.driving', { robot: session.robot_name })
+            : t('drive.reminder.paused', { robot: session.robot_name })}
           {clock && ` · ${clockText(clock.elapsedMs / 1_000)}`}
         </Text>
         <LinkButton to="/drive/$sessionId" params={{ sessionId }} size="compact-sm">
-          Return
+          {t('drive.reminder.return')}
         </LinkButton>
       </Group>
     </Paper>

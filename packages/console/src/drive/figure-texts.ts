@@ -1,7 +1,8 @@
 import { normalAngle } from '@wheelhouse/sdk'
+import { language } from '../texts/texts.ts'
 
 const unit = (name: string, digits: number, unitDisplay: 'short' | 'narrow' = 'short') =>
-  new Intl.NumberFormat(undefined, {
+  new Intl.NumberFormat(language, {
     style: 'unit',
     unit: name,
     unitDisplay,

@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef } from 'react'
 import type { SessionDetail } from '../session/session-query.ts'
+import { decimals } from '../telemetry/decimals.ts'
 import type { SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
+import { t } from '../texts/texts.ts'
 import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
 import { speed } from './figure-texts.ts'
@@ -15,7 +17,8 @@ interface Props {
   readonly subscribe: SubscribeTelemetry
   /** The telemetry that the robot declares. */
   readonly telemetrySchema: SessionDetail['telemetry_schema']
-  readonly preferences: Pick<DrivePreferences, 'limit' | 'stepLimit'>
+  /** The speed limit that the viewer sets; undefined for a viewer who does not drive. */
+  readonly preferences: Pick<DrivePreferences, 'limit' | 'stepLimit'> | undefined
   /** The speed at a limit of 100 %. */
   readonly fullSpeed: FullSpeed
 }
@@ -46,18 +49,22 @@ export function Figures({ subscribe, telemetrySchema, preferences, fullSpeed }: 
     return runFigures({ subscribe, reader, elements, fullLinearMps })
   }, [subscribe, reader, fullLinearMps])
   return (
-    <section className={styles.figures} aria-label="Figures">
+    <section className={styles.figures} aria-label={t('drive.figures.label')}>
       <div className={styles.gauge} data-testid="speed">
-        <span ref={speedText} className={styles.speed} title="Speed">
+        <span ref={speedText} className={styles.speed} title={t('drive.figures.speed')}>
           –
         </span>
-        <SpeedLimit preferences={preferences} fullSpeed={fullSpeed} bar={bar} />
+        {preferences ? (
+          <SpeedLimit preferences={preferences} fullSpeed={fullSpeed} bar={bar} />
+        ) : (
+          <div ref={bar} className={styles.bar} />
+        )}
       </div>
       <div className={styles.small}>
         <span ref={needle} className={styles.arrow} aria-hidden="true">
           ↑
         </span>
-        <span ref={heading} title="Heading" data-testid="heading">
+        <span ref={heading} title={t('drive.figures.heading')} data-testid="heading">
           –
         </span>
       </div>
@@ -65,7 +72,7 @@ export function Figures({ subscribe, telemetrySchema, preferences, fullSpeed }: 
         <span ref={bearing} className={styles.arrow} aria-hidden="true">
           ↑
         </span>
-        <span ref={proximity} title="Nearest obstacle" data-testid="proximity">
+        <span ref={proximity} title={t('drive.figures.nearest')} data-testid="proximity">
           –
         </span>
       </div>
@@ -74,21 +81,23 @@ export function Figures({ subscribe, telemetrySchema, preferences, fullSpeed }: 
 }
 
 /** Sets the speed limit by slider, buttons or the keys [ and ]. The bar behind the slider is the speed. */
-function SpeedLimit(
-  props: Pick<Props, 'preferences' | 'fullSpeed'> & { bar: React.RefObject<HTMLDivElement | null> },
-) {
+function SpeedLimit(props: {
+  preferences: NonNullable<Props['preferences']>
+  fullSpeed: FullSpeed
+  bar: React.RefObject<HTMLDivElement | null>
+}) {
   const { preferences, fullSpeed, bar } = props
   const limit = useStore(preferences.limit)
   const text = limitText(limit, fullSpeed)
   return (
     <div className={styles.limit}>
-      <HudButton aria-label="Lower speed limit" hint="[" onClick={() => preferences.stepLimit(-1)}>
+      <HudButton aria-label={t('drive.figures.lower')} hint="[" onClick={() => preferences.stepLimit(-1)}>
         −
       </HudButton>
       <div ref={bar} className={styles.bar}>
         <input
           type="range"
-          aria-label="Speed limit"
+          aria-label={t('drive.figures.limitLabel')}
           aria-valuetext={text}
           title={text}
           min={MIN_SPEED_LIMIT * 100}
@@ -101,7 +110,7 @@ function SpeedLimit(
         />
         <span className={styles.limitText}>{limitOf(limit, fullSpeed)}</span>
       </div>
-      <HudButton aria-label="Raise speed limit" hint="]" onClick={() => preferences.stepLimit(1)}>
+      <HudButton aria-label={t('drive.figures.raise')} hint="]" onClick={() => preferences.stepLimit(1)}>
         +
       </HudButton>
     </div>
@@ -114,8 +123,12 @@ interface FullSpeed {
 }
 
 const limitOf = (limit: number, { linearMps }: FullSpeed) =>
-  `Limit ${linearMps === 0 ? percent(limit) : speed(limit * linearMps)}`
+  t('drive.figures.limit', { limit: linearMps === 0 ? percent(limit) : speed(limit * linearMps) })
 
 /** Returns a limit as `Speed limit: 50 % (0.20 m/s and 0.20 rad/s)`. */
 export const limitText = (limit: number, { linearMps, angularRadps }: FullSpeed) =>
-  `Speed limit: ${Math.round(limit * 100)} % (${(limit * linearMps).toFixed(2)} m/s and ${(limit * angularRadps).toFixed(2)} rad/s)`
+  t('drive.figures.limitText', {
+    percent: Math.round(limit * 100),
+    linear: decimals(limit * linearMps, 2),
+    angular: decimals(limit * angularRadps, 2),
+  })

@@ -10,6 +10,7 @@ export type HudAction =
   | 'fullScreen'
   | 'overlay'
   | 'swap'
+  | 'camera'
   | 'values'
   | 'chat'
   | 'keys'
@@ -22,6 +23,7 @@ const BY_KEY: Readonly<Record<string, HudAction>> = {
   ']': 'faster',
   f: 'fullScreen',
   m: 'swap',
+  v: 'camera',
   t: 'values',
   '?': 'keys',
 }

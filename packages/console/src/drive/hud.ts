@@ -1,5 +1,8 @@
 import { createStore, type Store } from '../ui/store.ts'
 
+/** The id of the chat on the picture. */
+export const CHAT_ID = 'cockpit-chat'
+
 /** A sheet that covers a part of the picture. */
 export type HudSheet = 'keys' | 'controls' | 'details'
 

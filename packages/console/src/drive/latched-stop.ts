@@ -1,4 +1,5 @@
 import type { DriveState, Role, SessionLogEvent } from '@wheelhouse/protocol'
+import { t } from '../texts/texts.ts'
 import type { LinkView } from './operator-connection.ts'
 
 /** A remote stop that is in force until it is cleared. */
@@ -34,7 +35,7 @@ export function findLatchedStopInLog(events: readonly SessionLogEvent[]): Latche
   if (!stopped) return undefined
   const { reason, actor_id: by } = stopped.data
   return {
-    reason: typeof reason === 'string' ? reason : 'no reason given',
+    reason: typeof reason === 'string' ? reason : t('drive.stop.noReason'),
     by: typeof by === 'string' ? by : null,
     recorded: true,
   }

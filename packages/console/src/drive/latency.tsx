@@ -1,6 +1,8 @@
-import { dropTexts } from '@wheelhouse/protocol'
 import type { OperatorLink } from '@wheelhouse/sdk'
 import { type ReactNode, useId, useState } from 'react'
+import { decimals } from '../telemetry/decimals.ts'
+import { dropTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import { useTicker } from '../ui/use-ticker.ts'
 import { latencyMs } from './figure-texts.ts'
@@ -15,8 +17,8 @@ const SLOW_MS = 150
 const TOO_SLOW_MS = 400
 
 const transportTexts: Record<OperatorLink['transport'], string> = {
-  data_channel: 'data channel (UDP)',
-  websocket: 'WebSocket',
+  data_channel: t('drive.latency.dataChannel'),
+  websocket: t('drive.latency.webSocket'),
 }
 
 /** Shows the usual round trip of commands as one coloured figure, and on demand the details of the connection. */
@@ -42,12 +44,12 @@ export function LatencyFigure({ ms, children }: { ms: number | undefined; childr
         className={styles.figure}
         data-testid="latency"
         data-level={ms === undefined ? 'unknown' : levelOf(ms)}
-        title="Latency"
+        title={t('drive.latency.label')}
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        {ms === undefined ? '– ms' : latencyMs(ms)}
+        {ms === undefined ? t('drive.latency.none') : latencyMs(ms)}
       </button>
       <div id={id} className={styles.details} hidden={!isOpen}>
         {isOpen && children}
@@ -66,24 +68,30 @@ function Details({ operatorConnection }: { operatorConnection: OperatorConnectio
   const lastMs = operatorConnection.telemetry.lastMs()
   return (
     <dl className={styles.detailList}>
-      <Figure name="Robot" value={isRobotConnected ? 'Robot connected' : 'Robot offline'} />
-      <Figure name="Your network" value={latencyText(operator)} />
-      <Figure name="Robot network" value={latencyText(robot)} />
-      <Figure name="Transport" value={transportTexts[operatorConnection.transport()]} />
-      <Figure name="Command round trip" value={latencyText(command)} />
       <Figure
-        name="Telemetry age"
-        value={lastMs === undefined ? 'no data yet' : ageText(performance.now() - lastMs)}
+        name={t('drive.latency.robot')}
+        value={isRobotConnected ? t('drive.latency.connected') : t('drive.latency.offline')}
+      />
+      <Figure name={t('drive.latency.yourNetwork')} value={latencyText(operator)} />
+      <Figure name={t('drive.latency.robotNetwork')} value={latencyText(robot)} />
+      <Figure name={t('drive.latency.transport')} value={transportTexts[operatorConnection.transport()]} />
+      <Figure name={t('drive.latency.roundTrip')} value={latencyText(command)} />
+      <Figure
+        name={t('drive.latency.telemetryAge')}
+        value={lastMs === undefined ? t('drive.latency.noData') : ageText(performance.now() - lastMs)}
       />
       <Figure
-        name="Lost commands"
-        value={lastDrop === undefined ? '0' : `${dropped}, last: ${dropTexts[lastDrop]}`}
+        name={t('drive.latency.lost')}
+        value={
+          lastDrop === undefined ? '0' : t('drive.latency.lostLast', { dropped, reason: dropTexts[lastDrop] })
+        }
       />
     </dl>
   )
 }
 
-const Figure = ({ name, value }: { name: string; value: string }) => (
+/** Renders one detail of the connection. */
+export const Figure = ({ name, value }: { name: string; value: string }) => (
   <div>
     <dt>{name}</dt>
     <dd>{value}</dd>
@@ -92,8 +100,11 @@ const Figure = ({ name, value }: { name: string; value: string }) => (
 
 const latencyText = ({ lastMs, p95Ms }: LatencySample) =>
   lastMs === undefined || p95Ms === undefined
-    ? 'no data yet'
-    : `${milliseconds(lastMs)}, p95 ${milliseconds(p95Ms)}`
+    ? t('drive.latency.noData')
+    : t('drive.latency.sample', { last: milliseconds(lastMs), p95: milliseconds(p95Ms) })
 
-const milliseconds = (ms: number) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
-const ageText = (ms: number) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(0)} s`)
+const milliseconds = (ms: number) => t('drive.latency.milliseconds', { ms: decimals(ms, ms < 10 ? 1 : 0) })
+const ageText = (ms: number) =>
+  ms < 1_000
+    ? t('drive.latency.milliseconds', { ms: Math.round(ms) })
+    : t('drive.latency.seconds', { seconds: Math.round(ms / 1_000) })

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
 
 /** Asks for confirmation before the operator leaves the cockpit of a robot that can be driven. The robot halts then. */
@@ -16,15 +17,19 @@ export function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName
     if (isAsking) cockpit.release()
   }, [isAsking, cockpit])
   return (
-    <Modal opened={isAsking} onClose={() => reset?.()} title={`Stop driving ${robotName}?`}>
+    <Modal
+      opened={isAsking}
+      onClose={() => reset?.()}
+      title={t('drive.leave.question', { robot: robotName })}
+    >
       <Stack>
-        <Text>The robot stops. The session stays open and pauses after a few seconds.</Text>
+        <Text>{t('drive.leave.consequence')}</Text>
         <Group justify="flex-end">
           <Button variant="default" data-autofocus onClick={() => reset?.()}>
-            Keep driving
+            {t('drive.leave.keep')}
           </Button>
           <Button color="red.9" onClick={() => proceed?.()}>
-            Leave cockpit
+            {t('drive.leave.confirm')}
           </Button>
         </Group>
       </Stack>

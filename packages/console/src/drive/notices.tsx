@@ -1,10 +1,12 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { closeCodes, closeText } from '@wheelhouse/protocol'
+import { closeCodes } from '@wheelhouse/protocol'
 import type { LinkEnd } from '@wheelhouse/sdk'
 import type { LiveSession } from '../live/hooks.ts'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { newestExtension } from '../session/extensions.ts'
 import type { SessionDetail } from '../session/session-query.ts'
+import { closeText } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import styles from './notices.module.css'
@@ -23,11 +25,11 @@ export const Notices = ({ cockpit, session, live }: Props) => (
     <div className={styles.middle}>
       <Connection operatorConnection={cockpit.operatorConnection} />
       <PauseNotice operatorConnection={cockpit.operatorConnection} session={session} />
-      {hasNoControls(cockpit) && <Hint text="This robot declares no commands that the console can send." />}
+      {hasNoControls(cockpit) && <Hint text={t('drive.notice.noControls')} />}
     </div>
     {newestExtension(live.events)?.status === 'pending' && (
       <div className={styles.low}>
-        <section className={styles.notice} aria-label="Extension">
+        <section className={styles.notice} aria-label={t('drive.notice.extension')}>
           <ExtensionPanel live={live} />
         </section>
       </div>
@@ -47,10 +49,10 @@ function PauseNotice({ operatorConnection, session }: Pick<Props, 'session'> & L
   const state = useStore(operatorConnection.state)
   if (!isOnline || state === null) return null
   if (!state.robot_connected) {
-    return <Hint text="The robot lost its connection. Resume when it is back online." />
+    return <Hint text={t('drive.notice.robotLost')} />
   }
   if (state.status !== 'PAUSED' || state.stop?.latched || session.control.stop) return null
-  return <Hint text="Paused: press R to resume" />
+  return <Hint text={t('drive.notice.paused')} />
 }
 
 /** Renders one line that says how to go on. */
@@ -69,17 +71,16 @@ export function LinkNotice({ link, onTakeOver }: { link: LinkView; onTakeOver: (
   const { phase, problem, end } = link
   if (phase === 'online') return null
   if (phase === 'ended') return <Ended end={end} onTakeOver={onTakeOver} />
-  const title = phase === 'connecting' ? 'Connecting to the robot' : 'Connection to the robot lost'
+  const title = phase === 'connecting' ? t('drive.notice.connecting') : t('drive.notice.lost')
   return (
     <Alert color="orange.9" variant="outline" title={title} role="status" className={styles.notice}>
-      <Text size="sm">
-        {phase === 'offline' && 'The robot stops by itself when it receives no commands. '}
-        {problem ? `${problem} ` : ''}
-        {phase === 'offline' && 'Reconnecting.'}
-      </Text>
+      <Text size="sm">{phase === 'offline' ? offlineText(problem) : problem}</Text>
     </Alert>
   )
 }
+
+const offlineText = (problem: string | undefined) =>
+  problem ? t('drive.notice.lostBecause', { problem }) : t('drive.notice.lostText')
 
 function Ended({ end, onTakeOver }: { end: LinkEnd | undefined; onTakeOver: () => void }) {
   const replaced = end?.closeCode === closeCodes.replaced.code
@@ -88,17 +89,15 @@ function Ended({ end, onTakeOver }: { end: LinkEnd | undefined; onTakeOver: () =
       color="red"
       variant="outline"
       role="alert"
-      title={replaced ? 'Open in another window' : 'Disconnected from the robot'}
+      title={replaced ? t('drive.notice.replaced') : t('drive.notice.ended')}
       className={styles.notice}
     >
       <Group justify="space-between">
         <Text size="sm">
-          {replaced
-            ? 'You opened this cockpit in another window, which is now in control.'
-            : (closeText(end?.closeCode) ?? end?.reason)}
+          {replaced ? t('drive.notice.replacedText') : (closeText(end?.closeCode) ?? end?.reason)}
         </Text>
         <Button variant="default" onClick={onTakeOver}>
-          {replaced ? 'Take control' : 'Reconnect'}
+          {replaced ? t('drive.notice.takeControl') : t('drive.notice.reconnect')}
         </Button>
       </Group>
     </Alert>

@@ -2,12 +2,16 @@ import { type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/proto
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
 import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
+import { t } from '../texts/texts.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import type { VideoWatch } from '../video/watch-video.ts'
 import { type BatteryReading, createBatteryTrend } from './battery-trend.ts'
 import type { ControlData } from './control-plan.ts'
 import { createLatencyStats, type LatencyStats } from './latency-stats.ts'
+
+/** The longest delay between two attempts to connect, because a robot waits for its operator. */
+const MAX_RECONNECT_MS = 1_000
 
 /** The state of the connection to the gateway. */
 export interface LinkView {
@@ -71,6 +75,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     const isCurrent = () => newLink === link
     const newLink: OperatorLink = new OperatorLink({
       getTicket,
+      reconnect: { maxMs: MAX_RECONNECT_MS },
       pingMs: PING_MS,
       videoAgeMs,
       ...telemetry.handlers,
@@ -131,7 +136,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       return ready && view.get().phase === 'online' && link?.stopPending === false
     },
     control: (command, urgent) => link !== undefined && link.control(command, { urgent }) !== null,
-    stop: (reason) => link?.stop(reason) ?? Promise.reject(new Error('not connected to the gateway')),
+    stop: (reason) => link?.stop(reason) ?? Promise.reject(new Error(t('drive.stop.notConnected'))),
     forgetStop() {
       if (!link?.stopPending) return
       closeLink()

@@ -2,10 +2,10 @@ import type { RestClient } from '@wheelhouse/sdk'
 import type { SessionRoom } from '../live/session-room.ts'
 import { createStop, RouteClosedError, type StopControl } from '../session/stop.ts'
 import { stopOverRest } from '../session/stop-over-rest.ts'
+import { stopReasons } from '../texts/stop-reasons.ts'
+import { t } from '../texts/texts.ts'
 import { findLatchedStopInLog } from './latched-stop.ts'
 import type { OperatorConnection } from './operator-connection.ts'
-
-const REASON = 'from the cockpit'
 
 interface OperatorStopOptions {
   readonly operatorConnection: OperatorConnection
@@ -16,11 +16,11 @@ interface OperatorStopOptions {
 /** Creates the operator's stop. It goes over the gateway, the hub and the REST API at the same time. */
 export function createOperatorStop({ operatorConnection, room, rest }: OperatorStopOptions): StopControl {
   const overGateway = () =>
-    operatorConnection.stop(REASON).catch((cause) => {
-      throw new RouteClosedError('the connection to the robot has ended', { cause })
+    operatorConnection.stop(stopReasons.cockpit).catch((cause) => {
+      throw new RouteClosedError(t('drive.stop.linkEnded'), { cause })
     })
-  const overHub = () => room.performAction('emergency_stop', REASON)
-  const overRest = stopOverRest(rest, room.sessionId, REASON)
+  const overHub = () => room.performAction('emergency_stop', stopReasons.cockpit)
+  const overRest = stopOverRest(rest, room.sessionId, stopReasons.cockpit)
   return createStop(
     () => [overGateway, overHub, overRest],
     () => waitForLoggedStop(room),

@@ -1,5 +1,6 @@
 import { Button, Checkbox, Group, Select, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
+import { t } from '../texts/texts.ts'
 import type { ControlProfile } from './control-profile.ts'
 import type { GamepadInput, PadSnapshot } from './gamepad.ts'
 
@@ -9,10 +10,10 @@ type Assignment = 'forwardAxis' | 'turnAxis' | 'stopButton' | 'holdButton'
 const CHOSEN_TRAVEL = 0.6
 
 const texts: Record<Assignment, { label: string; detect: string }> = {
-  forwardAxis: { label: 'Axis to drive', detect: 'Detect the axis to drive' },
-  turnAxis: { label: 'Axis to turn', detect: 'Detect the axis to turn' },
-  stopButton: { label: 'Button to stop', detect: 'Detect the button to stop' },
-  holdButton: { label: 'Button to hold', detect: 'Detect the button to hold' },
+  forwardAxis: { label: t('drive.pad.forwardAxis'), detect: t('drive.pad.detectForwardAxis') },
+  turnAxis: { label: t('drive.pad.turnAxis'), detect: t('drive.pad.detectTurnAxis') },
+  stopButton: { label: t('drive.pad.stopButton'), detect: t('drive.pad.detectStopButton') },
+  holdButton: { label: t('drive.pad.holdButton'), detect: t('drive.pad.detectHoldButton') },
 }
 const isAxis = (name: Assignment) => name === 'forwardAxis' || name === 'turnAxis'
 
@@ -47,7 +48,7 @@ export function PadMapping({ gamepad, profile, onChange }: Props) {
       {row(
         'forwardAxis',
         <Checkbox
-          label="Reverse drive"
+          label={t('drive.pad.reverseDrive')}
           checked={profile.forwardReversed}
           onChange={(event) => onChange({ forwardReversed: event.currentTarget.checked })}
         />,
@@ -55,7 +56,7 @@ export function PadMapping({ gamepad, profile, onChange }: Props) {
       {row(
         'turnAxis',
         <Checkbox
-          label="Reverse turn"
+          label={t('drive.pad.reverseTurn')}
           checked={profile.turnReversed}
           onChange={(event) => onChange({ turnReversed: event.currentTarget.checked })}
         />,
@@ -79,8 +80,9 @@ interface RowProps {
 function Row({ name, current, count, isAssigning, onChange, onDetect, children }: RowProps) {
   const { label, detect } = texts[name]
   const indexes = Array.from({ length: Math.max(count, current + 1) }, (_, index) => index)
-  const nameOf = (index: number) => (isAxis(name) ? `Axis ${index + 1}` : `Button ${index + 1}`)
-  const prompt = isAxis(name) ? 'Move the axis' : 'Press the button'
+  const nameOf = (index: number) =>
+    isAxis(name) ? t('drive.pad.axis', { number: index + 1 }) : t('drive.pad.button', { number: index + 1 })
+  const prompt = isAxis(name) ? t('drive.pad.moveAxis') : t('drive.pad.pressButton')
   return (
     <Group gap="xs" align="flex-end">
       <Select
@@ -92,7 +94,7 @@ function Row({ name, current, count, isAssigning, onChange, onDetect, children }
         onChange={(value) => value !== null && onChange(Number(value))}
       />
       <Button variant="default" aria-label={isAssigning ? prompt : detect} onClick={onDetect}>
-        {isAssigning ? prompt : 'Detect'}
+        {isAssigning ? prompt : t('drive.pad.detect')}
       </Button>
       {children}
     </Group>

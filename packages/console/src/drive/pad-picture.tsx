@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { t } from '../texts/texts.ts'
 import type { GamepadInput } from './gamepad.ts'
 import styles from './pad-picture.module.css'
 
@@ -29,7 +30,7 @@ export function PadPicture({ gamepad }: { gamepad: GamepadInput }) {
       current.replaceChildren()
     }
   }, [gamepad])
-  return <div ref={host} className={styles.pad} role="img" aria-label="Axes and buttons of the gamepad" />
+  return <div ref={host} className={styles.pad} role="img" aria-label={t('drive.pad.picture')} />
 }
 
 function append(host: HTMLElement, className: string | undefined, index: number): HTMLElement {

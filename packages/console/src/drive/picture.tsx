@@ -1,19 +1,32 @@
+import { CameraStrip } from '../cameras/camera-strip.tsx'
+import type { Cameras } from '../cameras/use-cameras.ts'
 import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
+import type { LinkAges } from '../live/link-ages.ts'
 import { useFreshness } from '../live/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
+import type { SubscribeTelemetry } from '../telemetry/feed.ts'
+import type { Predict } from '../telemetry/telemetry-panel.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
+import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import { VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
-import type { Cockpit } from './cockpit.ts'
 import type { Hud } from './hud.ts'
 import styles from './picture.module.css'
 
 interface Props {
-  readonly cockpit: Cockpit
+  /** Stable between renders. */
+  readonly subscribe: SubscribeTelemetry
+  /** Returns the ages of the connection to the gateway; stable between renders. */
+  readonly readLinkAges: () => LinkAges
+  /** Predicts the pose of a robot that the viewer drives. */
+  readonly predict?: Predict
+  /** Whether the gateway rejects commands because of the picture. */
+  readonly isHeld: boolean
   readonly session: SessionDetail
+  readonly cameras: Cameras
   readonly hud: Hud
   readonly readAges: ReadAges
   /** Stable between renders. */
@@ -29,10 +42,9 @@ const telemetryClassNames = {
 }
 
 /** Shows the camera and the map: one fills the window, the other is small. Without a camera the map fills it. */
-export function Picture({ cockpit, session, hud, readAges, onWatch }: Props) {
-  const { operatorConnection, predict } = cockpit
+export function Picture({ session, cameras, hud, readAges, onWatch, ...robot }: Props) {
   const schema = useTelemetrySchema(session.telemetry_schema)
-  const isMapMain = useStore(hud.mainView) === 'map' || !session.stream_url
+  const isMapMain = useStore(hud.mainView) === 'map' || !cameras.main
   const areValuesShown = useStore(hud.areValuesShown)
   return (
     <div
@@ -43,18 +55,19 @@ export function Picture({ cockpit, session, hud, readAges, onWatch }: Props) {
     >
       <div className={styles.camera}>
         <VideoView
-          url={session.stream_url}
-          title={`Camera of ${session.robot_name}`}
+          source={cameras.main?.source}
+          title={t('drive.picture.camera', { robot: session.robot_name })}
           layout="fill"
-          readLinkAges={isMapMain ? undefined : operatorConnection.ages}
+          readLinkAges={isMapMain ? undefined : robot.readLinkAges}
           onWatch={onWatch}
-          isHeld={useStore(operatorConnection.state)?.stop?.reason === 'video_stale'}
+          isHeld={robot.isHeld}
         />
       </div>
+      <CameraStrip cameras={cameras} />
       <TelemetryView
-        subscribe={operatorConnection.telemetry.subscribe}
+        subscribe={robot.subscribe}
         schema={schema}
-        predict={predict}
+        {...(robot.predict && { predict: robot.predict })}
         classNames={telemetryClassNames}
       />
       {isMapMain && <MapFreshness readAges={readAges} />}

@@ -30,9 +30,13 @@ export function loadPreferences(robotId: string, robotType: string): DrivePrefer
     stepLimit: (steps) =>
       limit.update((share) => clamp((Math.round(share / LIMIT_STEP) + steps) * LIMIT_STEP)),
     controls: loadControlProfile(robotType),
-    hand: createPersisted<Hand>(HAND_KEY, 'right', (text) => (text === 'left' ? 'left' : 'right')),
+    hand: loadHand(),
   }
 }
+
+/** Returns the hand that holds the stick on a phone, stored in this browser. */
+export const loadHand = (): Store<Hand> =>
+  createPersisted<Hand>(HAND_KEY, 'right', (text) => (text === 'left' ? 'left' : 'right'))
 
 function createPersistedNumber(
   key: string,

@@ -1,5 +1,6 @@
 import type { SessionDetail } from '../session/session-query.ts'
 import { estimate } from '../session/session-time.ts'
+import { t } from '../texts/texts.ts'
 import { clockText, money, timeOfDay } from '../ui/format.ts'
 import { useNow } from '../ui/use-now.ts'
 import { clockOf, type SessionClock } from './session-clock.ts'
@@ -25,9 +26,9 @@ export function SessionTime({ session }: { session: SessionDetail }) {
 }
 
 function titleOf({ planned_end }: SessionDetail, clock: SessionClock | undefined): string {
-  if (!clock || planned_end === null) return 'No planned end'
+  if (!clock || planned_end === null) return t('drive.time.noEnd')
   const end = timeOfDay(new Date(planned_end))
-  return clock.phase === 'over' ? `The planned end was at ${end}` : `Planned end at ${end}`
+  return clock.phase === 'over' ? t('drive.time.over', { time: end }) : t('drive.time.end', { time: end })
 }
 
 /** Shows an estimate of the earnings so far; to an owner at the controls, of the cost. */
@@ -42,7 +43,7 @@ export function Earnings({ session, fetchedAtMs }: { session: SessionDetail; fet
     <span
       className={`${styles.figure} ${styles.earnings}`}
       data-testid="earnings"
-      title={share === undefined ? 'Cost so far (estimate)' : 'Earned so far (estimate)'}
+      title={share === undefined ? t('drive.time.cost') : t('drive.time.earned')}
     >
       {money(share === undefined ? cents : Math.floor((cents * share) / 100))}
     </span>

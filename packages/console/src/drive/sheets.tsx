@@ -2,6 +2,7 @@ import { Kbd, Modal, Stack, Table } from '@mantine/core'
 import type { LiveSession } from '../live/hooks.ts'
 import { EventLog } from '../session/event-log.tsx'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
+import { t } from '../texts/texts.ts'
 import { Section } from '../ui/section.tsx'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
@@ -9,15 +10,16 @@ import { ControlsSheet } from './controls-sheet.tsx'
 import type { Hud, HudSheet } from './hud.ts'
 
 interface Props {
-  readonly cockpit: Cockpit
+  /** Undefined for a viewer who watches. */
+  readonly cockpit: Cockpit | undefined
   readonly live: LiveSession
   readonly hud: Hud
 }
 
 const titles: Record<HudSheet, string> = {
-  keys: 'Keys',
-  controls: 'Controls',
-  details: 'Session log',
+  keys: t('drive.sheets.keys'),
+  controls: t('drive.sheets.controls'),
+  details: t('drive.sheets.details'),
 }
 
 /** Shows the open sheet of the cockpit, above the picture and below the stop. */
@@ -30,14 +32,14 @@ export function Sheets({ cockpit, live, hud }: Props) {
       title={sheet && titles[sheet]}
       size="lg"
     >
-      {sheet === 'keys' && <Keys />}
-      {sheet === 'controls' && <ControlsSheet cockpit={cockpit} />}
+      {sheet === 'keys' && <Keys rows={cockpit ? keyTexts : watchKeyTexts} />}
+      {sheet === 'controls' && cockpit && <ControlsSheet cockpit={cockpit} />}
       {sheet === 'details' && (
         <Stack>
-          <Section gap="xs" title="Extension">
+          <Section gap="xs" title={t('drive.sheets.extension')}>
             <ExtensionPanel live={live} />
           </Section>
-          <Section gap="xs" title="Event log">
+          <Section gap="xs" title={t('drive.sheets.eventLog')}>
             <EventLog live={live} />
           </Section>
         </Stack>
@@ -46,26 +48,41 @@ export function Sheets({ cockpit, live, hud }: Props) {
   )
 }
 
-/** The keys of the cockpit and what they do. */
-const keyTexts: readonly (readonly [keys: readonly string[], text: string])[] = [
-  [['Space', 'Esc'], 'Stop the robot. Esc works in text fields too.'],
-  [['↑', '↓', '←', '→'], 'Drive while held. W A S D do the same.'],
-  [['[', ']'], 'Lower or raise the speed limit'],
-  [['P'], 'Pause the session'],
-  [['R'], 'Resume the session'],
-  [['C'], 'Ask to clear a stop of the owner'],
-  [['Enter'], 'Write in the chat'],
-  [['M'], 'Swap picture and map'],
-  [['T'], 'Show or hide all telemetry'],
-  [['`'], 'Show or hide the overlay'],
-  [['F'], 'Full screen'],
-  [['?'], 'Show these keys'],
+type KeyTexts = readonly (readonly [keys: readonly string[], text: string])[]
+
+/** The keys of the picture and its overlay. */
+const viewKeyTexts: KeyTexts = [
+  [[t('drive.keys.enter')], t('drive.keys.chat')],
+  [['M'], t('drive.keys.swap')],
+  [['V'], t('drive.keys.camera')],
+  [['T'], t('drive.keys.telemetry')],
+  [['`'], t('drive.keys.overlay')],
+  [['F'], t('drive.keys.fullScreen')],
+  [['?'], t('drive.keys.keys')],
 ]
 
-const Keys = () => (
-  <Table aria-label="Keys">
+/** The keys of the cockpit and what they do. */
+const keyTexts: KeyTexts = [
+  [[t('drive.keys.space'), t('drive.keys.escape')], t('drive.keys.stop')],
+  [['↑', '↓', '←', '→'], t('drive.keys.drive')],
+  [['[', ']'], t('drive.keys.limit')],
+  [['P'], t('drive.keys.pause')],
+  [['R'], t('drive.keys.resume')],
+  [['C'], t('drive.keys.askToClear')],
+  ...viewKeyTexts,
+]
+
+/** The keys of a viewer who watches. */
+const watchKeyTexts: KeyTexts = [
+  [[t('drive.keys.escape')], t('drive.watch.stopHint')],
+  ...viewKeyTexts,
+  [['Q'], t('drive.watch.leave')],
+]
+
+const Keys = ({ rows }: { rows: KeyTexts }) => (
+  <Table aria-label={t('drive.keys.label')}>
     <Table.Tbody>
-      {keyTexts.map(([keys, text]) => (
+      {rows.map(([keys, text]) => (
         <Table.Tr key={text}>
           <Table.Td>
             {keys.map((key) => (

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import { type KeyboardEvent, type PointerEvent, useId, useRef } from 'react'
+import { decimals } from '../telemetry/decimals.ts'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import { type ControlInput, speedOf } from './control-plan.ts'
@@ -68,5 +69,5 @@ export function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: Contro
 
 function speedText(input: ControlInput, deflection: number): string {
   const unit = 'x-unit' in input.field ? (input.field['x-unit'] ?? '') : ''
-  return `${speedOf(input, deflection).toFixed(2)} ${unit}`.trim()
+  return `${decimals(speedOf(input, deflection), 2)} ${unit}`.trim()
 }

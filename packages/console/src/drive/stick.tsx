@@ -1,4 +1,5 @@
 import { type PointerEvent, useEffect, useRef } from 'react'
+import { t } from '../texts/texts.ts'
 import { atRest } from './axes.ts'
 import type { Cockpit } from './cockpit.ts'
 import styles from './controls.module.css'
@@ -37,7 +38,7 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
       ref={base}
       className={styles.stick}
       role="application"
-      aria-label="Stick: drag it or press the arrow keys"
+      aria-label={t('drive.stick.label')}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: while it has the focus, no other element uses the arrow keys
       tabIndex={0}
       onPointerDown={(event) => {

@@ -1,6 +1,8 @@
-import { reasonText } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
 import type { StopRequestState } from '../session/stop.ts'
+import { reasonText } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { timeOfDay } from '../ui/format.ts'
 import { messageOf } from '../ui/message-of.ts'
 import type { Hand } from './preferences.ts'
@@ -22,6 +24,8 @@ interface Props {
   /** The state of the stop that was requested on this page. */
   readonly request: StopRequestState
   readonly inForce: ShownStop | undefined
+  /** Whether the viewer watches the session and does not drive. */
+  readonly isWatching?: boolean
   /** The hand that holds the stick on a phone. */
   readonly hand: Hand
   /** The button that clears the stop, or asks for that. */
@@ -30,10 +34,10 @@ interface Props {
 }
 
 /** Renders the stop button, and across the picture the banner of a stop. */
-export function StopBarView({ request, inForce, hand, clearing, onStop }: Props) {
+export function StopBarView({ request, inForce, isWatching = false, hand, clearing, onStop }: Props) {
   const isShown = inForce !== undefined || request.phase !== 'none'
   return (
-    <section className={styles.stopBar} aria-label="Remote stop" data-hand={hand}>
+    <section className={styles.stopBar} aria-label={t('drive.stop.label')} data-hand={hand}>
       <div
         className={styles.banner}
         role="status"
@@ -41,40 +45,49 @@ export function StopBarView({ request, inForce, hand, clearing, onStop }: Props)
         data-shown={isShown}
         data-testid="stop-banner"
       >
-        {inForce ? <StopInForce stop={inForce} /> : <p className={styles.text}>{requestText(request)}</p>}
+        {inForce ? (
+          <StopInForce stop={inForce} isWatching={isWatching} />
+        ) : (
+          <p className={styles.text}>{requestText(request)}</p>
+        )}
         {clearing && <div className={styles.actions}>{clearing}</div>}
       </div>
       <button
         type="button"
         className={styles.stop}
         data-testid="stop"
-        title="Stops the robot until you clear the stop. Escape works everywhere, Space everywhere except in text fields."
+        title={isWatching ? t('drive.watch.stopHint') : t('drive.stop.buttonHint')}
         onClick={onStop}
       >
-        STOP
-        <span className={styles.keys}>Space or Escape</span>
+        {t('drive.stop.button')}
+        <span className={styles.keys}>{isWatching ? t('drive.watch.stopKey') : t('drive.stop.keys')}</span>
       </button>
     </section>
   )
 }
 
-const StopInForce = ({ stop: { actorText, reason, isRecorded, at, mayClear } }: { stop: ShownStop }) => (
+const StopInForce = ({
+  stop: { actorText, reason, isRecorded, at, mayClear },
+  isWatching,
+}: {
+  stop: ShownStop
+  isWatching: boolean
+}) => (
   <>
     <p className={styles.text}>
-      <b>Stopped{actorText}:</b> {reasonText(reason)}
-      {isRecorded ? '.' : '. In force, saving…'}
+      <b>{t('drive.stop.inForce', { actor: actorText })}</b>{' '}
+      {isRecorded ? `${reasonText(reason)}.` : t('drive.stop.saving', { reason: reasonText(reason) })}
     </p>
     <p className={styles.next}>
-      {at && <time dateTime={at}>{timeOfDay(new Date(at))}</time>} {nextStep(mayClear)}
+      {at && <time dateTime={at}>{timeOfDay(new Date(at))}</time>} {nextStep(mayClear, isWatching)}
     </p>
   </>
 )
 
-function nextStep(mayClear: boolean | undefined): string {
+function nextStep(mayClear: boolean | undefined, isWatching: boolean): string {
   if (mayClear === undefined) return ''
-  return mayClear
-    ? 'Clear the stop when the area is clear, then resume.'
-    : 'Only the owner or an admin can clear this stop.'
+  if (!mayClear) return t('drive.stop.ownerClears')
+  return isWatching ? t('drive.watch.clear') : t('drive.stop.clear')
 }
 
 function requestText(request: StopRequestState): ReactNode {
@@ -82,18 +95,10 @@ function requestText(request: StopRequestState): ReactNode {
     case 'none':
       return null
     case 'requested':
-      return (
-        <>
-          <b>Stop requested.</b> Not confirmed yet. Sending on every channel.
-        </>
-      )
+      return textParts('drive.stop.requested', { state: <b>{t('drive.stop.requestedState')}</b> })
     case 'recorded':
-      return (
-        <>
-          <b>Stopped.</b> The stop is recorded.
-        </>
-      )
+      return textParts('drive.stop.recorded', { state: <b>{t('drive.stop.recordedState')}</b> })
     case 'rejected':
-      return `The stop was rejected: ${messageOf(request.error)}`
+      return t('drive.stop.rejected', { error: messageOf(request.error) })
   }
 }

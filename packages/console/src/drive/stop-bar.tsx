@@ -1,29 +1,36 @@
 import { useMe } from '../auth/me.ts'
 import { StopClearing } from '../session/clear-stop.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
-import { useStore } from '../ui/store.ts'
-import type { Cockpit } from './cockpit.ts'
+import type { StopControl } from '../session/stop.ts'
+import { t } from '../texts/texts.ts'
+import { type Store, useStore } from '../ui/store.ts'
 import type { LatchedStop } from './latched-stop.ts'
+import type { Hand } from './preferences.ts'
 import { StopBarView } from './stop-bar-view.tsx'
 
 interface Props {
-  readonly cockpit: Cockpit
+  /** The state of the stop that was requested on this page. */
+  readonly state: StopControl['state']
+  readonly hand: Store<Hand>
   readonly session: SessionDetail
   readonly inForce: LatchedStop | undefined
+  /** Whether the viewer watches the session and does not drive. */
+  readonly isWatching?: boolean
+  readonly onStop: () => void
 }
 
 /** Shows the stop button, and across the picture the stop in force: who, when and why. */
-export function StopBar({ cockpit, session, inForce }: Props) {
-  const actorName = useActorName(session)
+export function StopBar({ state, hand, session, inForce, isWatching = false, onStop }: Props) {
+  const meId = useMe().id
   const { stop } = session.control
-  const isById = inForce && inForce.by !== undefined
   return (
     <StopBarView
-      request={useStore(cockpit.stopState)}
-      hand={useStore(cockpit.preferences.hand)}
+      request={useStore(state)}
+      hand={useStore(hand)}
+      isWatching={isWatching}
       inForce={
         inForce && {
-          actorText: isById ? ` by ${actorName(inForce.by ?? null)}` : byRole(inForce.byRole),
+          actorText: actorText(inForce, session, meId),
           reason: inForce.reason,
           isRecorded: inForce.recorded,
           at: stop?.at,
@@ -31,21 +38,18 @@ export function StopBar({ cockpit, session, inForce }: Props) {
         }
       }
       clearing={inForce && stop && <StopClearing session={session} />}
-      onStop={cockpit.stop}
+      onStop={onStop}
     />
   )
 }
 
-function byRole(role: LatchedStop['byRole']): string {
-  if (!role) return ''
-  return { client: ' by the owner', operator: ' by you', admin: ' by an admin' }[role]
-}
-
-function useActorName(session: SessionDetail): (id: string | null) => string {
-  const me = useMe()
-  return (id) => {
-    if (id === null) return 'the platform'
-    if (id === me.id) return 'you'
-    return id === session.client_id ? 'the owner' : 'an admin'
-  }
+/** Returns who requested a stop: by the user if known, otherwise by the role. */
+function actorText({ by, byRole }: LatchedStop, session: SessionDetail, meId: string): string {
+  if (by === null) return t('drive.stop.byPlatform')
+  if (by === undefined && !byRole) return ''
+  const { client_id: ownerId, operator_id: operatorId } = session
+  const id = by ?? (byRole === 'client' ? ownerId : byRole === 'operator' ? operatorId : undefined)
+  if (id === meId) return t('drive.stop.byYou')
+  if (id === ownerId) return t('drive.stop.byOwner')
+  return id === operatorId ? t('drive.stop.byOperator') : t('drive.stop.byAdmin')
 }

@@ -1,8 +1,9 @@
 import { Badge } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { SessionDetail } from '../session/session-query.ts'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
-import { type RobotWord, robotWordColors } from './cockpit-state.ts'
+import { type RobotWord, robotWordColors, robotWordTexts } from './cockpit-state.ts'
 import type { LinkView } from './operator-connection.ts'
 import { Earnings, SessionTime } from './session-time.tsx'
 import styles from './top-bar.module.css'
@@ -17,34 +18,48 @@ interface Props {
   readonly freshness: ReactNode
   readonly latency: ReactNode
   readonly battery: ReactNode
-  /** Instances of `Warning`. */
+  /** Whether the viewer watches the session and does not drive. */
+  readonly isWatching?: boolean
+  /** Instances of `Warning`. Each keeps its place while others come and go. */
   readonly warnings: ReactNode
 }
 
 const linkTexts: Record<LinkView['phase'], string> = {
-  connecting: 'Connecting',
-  online: 'Connected',
-  offline: 'Reconnecting',
-  ended: 'Disconnected',
+  connecting: t('drive.link.connecting'),
+  online: t('drive.link.online'),
+  offline: t('drive.link.offline'),
+  ended: t('drive.link.ended'),
 }
 
 /** Lays out the bar at the upper edge of the picture. */
-export const TopBarView = ({ session, fetchedAtMs, word, linkPhase, ...figures }: Props) => (
+export const TopBarView = ({
+  session,
+  fetchedAtMs,
+  word,
+  linkPhase,
+  isWatching = false,
+  ...figures
+}: Props) => (
   <header className={styles.topBar}>
     <LinkAnchor
       to="/sessions/$sessionId"
       params={{ sessionId: session.id }}
       className={styles.back}
-      aria-label="Leave cockpit"
+      aria-label={isWatching ? t('drive.watch.leave') : t('drive.topBar.leave')}
       c="inherit"
     >
       ‹
     </LinkAnchor>
     <h1 className={styles.robotName}>{session.robot_name}</h1>
-    <section aria-label="Status" className={styles.status}>
+    {isWatching && (
+      <Badge className={styles.mark} color="indigo.9" variant="filled" data-testid="watching">
+        {t('drive.watch.mark')}
+      </Badge>
+    )}
+    <section aria-label={t('drive.topBar.status')} className={styles.status}>
       <span className={styles.word} role="status">
         <Badge color={robotWordColors[word]} variant="filled">
-          {word}
+          {robotWordTexts[word]}
         </Badge>
       </span>
       <span className={styles.link} role="status">
@@ -62,9 +77,13 @@ export const TopBarView = ({ session, fetchedAtMs, word, linkPhase, ...figures }
   </header>
 )
 
-/** Renders a warning below the top bar. */
-export const Warning = ({ text }: { text: string }) => (
-  <Badge color="orange.9" variant="filled">
-    {text}
-  </Badge>
+/** Renders a warning below the top bar, or its empty place. */
+export const Warning = ({ text }: { text: string | undefined }) => (
+  <div className={styles.warning}>
+    {text !== undefined && (
+      <Badge color="orange.9" variant="filled">
+        {text}
+      </Badge>
+    )}
+  </div>
 )

@@ -1,4 +1,3 @@
-import { speedLimitText } from '@wheelhouse/protocol'
 import type { CongestionCause } from '@wheelhouse/sdk'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
@@ -6,6 +5,8 @@ import type { ReadAges } from '../live/freshness-sampler.ts'
 import { useConnection } from '../live/hooks.ts'
 import { useFreshness } from '../live/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
+import { speedLimitText } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import { Battery } from './battery.tsx'
 import type { Cockpit } from './cockpit.ts'
@@ -22,10 +23,20 @@ interface Props {
 }
 
 const congestionTexts: Record<CongestionCause, string> = {
-  unsent_bytes: 'Connection congested: commands wait to be sent',
-  latency: 'Connection congested: answers take longer than usual',
-  unanswered: 'Connection congested: no answer',
+  unsent_bytes: t('drive.congestion.unsent'),
+  latency: t('drive.congestion.latency'),
+  unanswered: t('drive.congestion.unanswered'),
 }
+
+/** The same texts with the limit of the command rate. */
+const rateTexts: Record<CongestionCause, (rate: number) => string> = {
+  unsent_bytes: (rate) => t('drive.congestion.unsentRate', { rate }),
+  latency: (rate) => t('drive.congestion.latencyRate', { rate }),
+  unanswered: (rate) => t('drive.congestion.unansweredRate', { rate }),
+}
+
+const congestionText = (cause: CongestionCause, maxRateHz: number | null) =>
+  maxRateHz === null ? congestionTexts[cause] : rateTexts[cause](maxRateHz)
 
 /** Shows what the operator must know at a glance: state, freshness, latency, time, earnings, battery, and warnings. */
 export function TopBar({ cockpit, session, fetchedAtMs, readAges }: Props) {
@@ -60,11 +71,10 @@ function Warnings({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
   const limitText = speedLimitText(useStore(operatorConnection.limits))
   const { cause, maxRateHz } = useStore(operatorConnection.congestion)
   const hub = useConnection()
-  const rateText = maxRateHz === null ? '' : `, ${maxRateHz} commands a second`
   return (
     <>
-      {isOnline && limitText && <Warning text={limitText} />}
-      {isOnline && cause && <Warning text={`${congestionTexts[cause]}${rateText}`} />}
+      <Warning text={isOnline ? limitText : undefined} />
+      <Warning text={isOnline && cause ? congestionText(cause, maxRateHz) : undefined} />
       {hub !== 'live' && <ConnectionBadge />}
     </>
   )

@@ -1,14 +1,15 @@
 import { useCallback, useEffect, useRef } from 'react'
 import type { DriveActions } from './drive-actions.ts'
-import { type Hud, toggle } from './hud.ts'
+import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import type { HudAction } from './hud-keys.ts'
 import type { DrivePreferences } from './preferences.ts'
 
 interface Options {
   readonly hud: Hud
-  readonly preferences: DrivePreferences
-  readonly actions: DriveActions
+  readonly preferences: Pick<DrivePreferences, 'stepLimit'>
+  readonly actions: Pick<DriveActions, 'pause' | 'resume'>
   readonly toggleFullScreen: () => void
+  readonly nextCamera: () => void
 }
 
 /** Returns a function that performs the actions of keys and tools, stable between renders. */
@@ -18,7 +19,7 @@ export function useHudActions(options: Options): (action: HudAction) => void {
     latest.current = options
   })
   return useCallback((action) => {
-    const { hud, preferences, actions, toggleFullScreen } = latest.current
+    const { hud, preferences, actions, toggleFullScreen, nextCamera } = latest.current
     const performed: Record<HudAction, () => void> = {
       pause: actions.pause,
       resume: actions.resume,
@@ -27,6 +28,7 @@ export function useHudActions(options: Options): (action: HudAction) => void {
       fullScreen: toggleFullScreen,
       overlay: () => toggle(hud.isBare),
       swap: () => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
+      camera: nextCamera,
       values: () => toggle(hud.areValuesShown),
       chat: () => openChat(hud),
       keys: () => hud.sheet.set('keys'),
@@ -39,7 +41,5 @@ export function useHudActions(options: Options): (action: HudAction) => void {
 function openChat(hud: Hud): void {
   hud.isChatOpen.set(true)
   hud.isBare.set(false)
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>('section[aria-label=Chat] textarea')?.focus(),
-  )
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(`#${CHAT_ID} textarea`)?.focus())
 }

@@ -1,4 +1,4 @@
-import { sessionStatusTexts } from '@wheelhouse/protocol'
+import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import { dateTime } from '../ui/format.ts'
 import type { StoredExport } from './use-exports.ts'

@@ -56,7 +56,7 @@ export const barBlocks: readonly GalleryBlock[] = [
             <TopBarView
               session={session}
               fetchedAtMs={LOADED_MS}
-              word="Driving"
+              word="DRIVING"
               linkPhase="online"
               freshness={
                 <FreshnessBadge freshness={freshnessOf({ pictureMs: 40, telemetryMs: 90, linkMs: 20 })} />
@@ -73,6 +73,28 @@ export const barBlocks: readonly GalleryBlock[] = [
         ),
       },
       {
+        id: 'top-bar-watching',
+        label: 'Watched by the owner',
+        schemes: ON_PICTURE,
+        render: () => (
+          <CockpitFrame height={80}>
+            <TopBarView
+              isWatching
+              session={session}
+              fetchedAtMs={LOADED_MS}
+              word="DRIVING"
+              linkPhase="online"
+              freshness={
+                <FreshnessBadge freshness={freshnessOf({ pictureMs: 40, telemetryMs: 90, linkMs: 20 })} />
+              }
+              latency={<LatencyFigure ms={48} />}
+              battery={<BatteryFigure reading={undefined} />}
+              warnings={null}
+            />
+          </CockpitFrame>
+        ),
+      },
+      {
         id: 'top-bar-trouble',
         label: 'Lost, with warnings',
         schemes: ON_PICTURE,
@@ -81,7 +103,7 @@ export const barBlocks: readonly GalleryBlock[] = [
             <TopBarView
               session={session}
               fetchedAtMs={LOADED_MS}
-              word="Lost"
+              word="LOST"
               linkPhase="offline"
               freshness={
                 <FreshnessBadge

@@ -52,7 +52,7 @@ const driving = {
 }
 
 /** Samples never age here, or are always old: their time is a limit, not a moment. */
-const figures = (options: { data?: unknown; limit: number; isStale?: boolean }) => (
+const figures = (options: { data?: unknown; limit?: number; isStale?: boolean }) => (
   <CockpitFrame width={1240} height={150}>
     <Figures
       subscribe={(listener) => {
@@ -62,7 +62,11 @@ const figures = (options: { data?: unknown; limit: number; isStale?: boolean }) 
         return () => undefined
       }}
       telemetrySchema={null}
-      preferences={{ limit: createStore(options.limit), stepLimit: () => undefined }}
+      preferences={
+        options.limit === undefined
+          ? undefined
+          : { limit: createStore(options.limit), stepLimit: () => undefined }
+      }
       fullSpeed={{ linearMps: 1, angularRadps: 1.5 }}
     />
   </CockpitFrame>
@@ -145,6 +149,12 @@ export const figureBlocks: readonly GalleryBlock[] = [
         schemes: ON_PICTURE,
         readyText: '0.42 m/s',
         render: () => figures({ data: driving, limit: 0.5, isStale: true }),
+      },
+      {
+        id: 'figures-watching',
+        label: 'Watched by the owner, without a limit to set',
+        schemes: ON_PICTURE,
+        render: () => figures({ data: driving }),
       },
       {
         id: 'figures-unknown',

@@ -59,6 +59,7 @@ export const liveRobot: LiveRobot & { readonly session: NonNullable<LiveRobot['s
   state: 'DRIVING',
   on_hold: false,
   stream_url: '',
+  camera: null,
   battery: 0.62,
   battery_at: ago(2),
   last_heartbeat: ago(1),

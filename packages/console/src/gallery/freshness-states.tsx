@@ -70,7 +70,7 @@ export const freshnessBlocks: readonly GalleryBlock[] = [
         label: 'Robot without a video',
         render: () => (
           <Column>
-            <VideoView url="" title="Camera of Ronja" />
+            <VideoView source="" title="Camera of Ronja" />
           </Column>
         ),
       },

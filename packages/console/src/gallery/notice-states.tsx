@@ -1,5 +1,5 @@
 import { closeCodes } from '@wheelhouse/protocol'
-import { ChatOverlayView } from '../drive/chat-overlay.tsx'
+import { ChatOverlayView, OPERATOR_REPLIES } from '../drive/chat-overlay.tsx'
 import { Hint, LinkNotice } from '../drive/notices.tsx'
 import type { LinkView } from '../drive/operator-connection.ts'
 import { ChatView } from '../session/chat-panel.tsx'
@@ -24,6 +24,7 @@ const chat = (
 const overlay = (isOpen: boolean) => (
   <CockpitFrame width={400} height={isOpen ? 440 : 140}>
     <ChatOverlayView
+      quickReplies={OPERATOR_REPLIES}
       isOpen={isOpen}
       last="Olive: Mind the cat."
       chat={chat}

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { reasonText } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { certificationsQuery } from '../admin/certifications-query.ts'
 import { type Overview, overviewQuery } from '../admin/overview-query.ts'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { reasonText } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Loading, Problem } from '../ui/states.tsx'
 import { Attention, type AttentionItem } from './attention.tsx'
@@ -33,8 +34,8 @@ export default function AdminHome() {
     <>
       {failed && <Problem error={failed.error} onRetry={() => void failed.refetch()} />}
       <Attention
-        title="Incidents"
-        none="No incidents."
+        title={t('home.admin.title')}
+        none={t('home.admin.none')}
         items={[
           ...ofGateways(overview.data),
           ...ofSessions(overview.data),
@@ -56,10 +57,10 @@ function ofGateways({ at, gateways }: Overview): AttentionItem[] {
     return [
       {
         id: 'gateways',
-        label: 'Down',
+        label: t('home.admin.down'),
         color: 'red.9',
-        subject: subject('No gateway is running'),
-        detail: 'Robots cannot connect.',
+        subject: subject(t('home.admin.noGateway')),
+        detail: t('home.admin.noGatewayText'),
       },
     ]
   }
@@ -67,10 +68,10 @@ function ofGateways({ at, gateways }: Overview): AttentionItem[] {
     .filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS)
     .map(({ id, url }) => ({
       id,
-      label: 'Down',
+      label: t('home.admin.down'),
       color: 'red.9',
       subject: subject(url),
-      detail: 'The gateway does not respond.',
+      detail: t('home.admin.gatewaySilent'),
     }))
 }
 
@@ -79,14 +80,16 @@ const ofSessions = ({ sessions }: Overview): AttentionItem[] =>
     .filter(({ stop, robot_connected }) => stop !== null || !robot_connected)
     .map(({ id, robot_name, robot_connected, stop, client_name }) => ({
       id,
-      label: robot_connected ? 'Stopped' : 'Lost',
+      label: robot_connected ? t('home.admin.stopped') : t('home.admin.lost'),
       color: 'red.9',
       subject: (
         <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
           {robot_name}
         </LinkAnchor>
       ),
-      detail: stop ? `${client_name}: ${reasonText(stop.reason)}` : client_name,
+      detail: stop
+        ? t('home.admin.stoppedFor', { owner: client_name, reason: reasonText(stop.reason) })
+        : client_name,
     }))
 
 const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] =>
@@ -94,14 +97,14 @@ const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] =>
     .filter(({ failed }) => failed > 0)
     .map(({ name, failed, description }) => ({
       id: name,
-      label: 'Failed',
+      label: t('home.admin.failed'),
       color: 'red.9',
       subject: (
         <LinkAnchor to="/admin/jobs" fw={600}>
           {description}
         </LinkAnchor>
       ),
-      detail: `Failed jobs: ${new Intl.NumberFormat().format(failed)}`,
+      detail: t('home.admin.failedJobs', { jobs: failed }),
     }))
 
 const ofCertifications = (waiting: number): AttentionItem[] =>
@@ -110,11 +113,11 @@ const ofCertifications = (waiting: number): AttentionItem[] =>
     : [
         {
           id: 'certifications',
-          label: 'Waiting',
+          label: t('home.admin.waiting'),
           color: 'orange.9',
           subject: (
             <LinkAnchor to="/admin/certifications" fw={600}>
-              Certification requests: {new Intl.NumberFormat().format(waiting)}
+              {t('home.admin.requests', { requests: waiting })}
             </LinkAnchor>
           ),
         },

@@ -1,6 +1,7 @@
 import { Badge, Group, List, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { CopyableSecret } from '../ui/secret.tsx'
 import { Section } from '../ui/section.tsx'
@@ -13,28 +14,28 @@ export function FirstSteps({ steps }: { steps: ClientOverview['first_steps'] }) 
   const done = [registered, connected, driven, driven_by_others]
   const next = done.indexOf(false)
   return (
-    <Section title="First steps">
+    <Section title={t('home.firstSteps.title')}>
       <List type="ordered" spacing="md">
-        <Step title="Register a robot" done={registered} isNext={next === 0}>
+        <Step title={t('home.firstSteps.register')} done={registered} isNext={next === 0}>
           <LinkButton to="/robots/new" size="xs">
-            Register robot
+            {t('home.firstSteps.registerButton')}
           </LinkButton>
         </Step>
-        <Step title="Connect it" done={connected} isNext={next === 1}>
-          <Text size="sm">
-            A simulated robot connects with one command from the page of your robot, your phone with a QR
-            code.
-          </Text>
+        <Step title={t('home.firstSteps.connect')} done={connected} isNext={next === 1}>
+          <Text size="sm">{t('home.firstSteps.connectText')}</Text>
           <LinkButton to="/robots" size="xs">
-            Open robots
+            {t('home.firstSteps.connectButton')}
           </LinkButton>
         </Step>
-        <Step title="Drive it" done={driven} isNext={next === 2}>
+        <Step title={t('home.firstSteps.drive')} done={driven} isNext={next === 2}>
           <DriveStep />
         </Step>
-        <Step title="Invite an operator" done={driven_by_others} isNext={next === 3}>
-          <Text size="sm">Send this address. Everyone who signs up as an operator can find your robots.</Text>
-          <CopyableSecret label="Address for operators" value={`${window.location.origin}/dashboard`} />
+        <Step title={t('home.firstSteps.invite')} done={driven_by_others} isNext={next === 3}>
+          <Text size="sm">{t('home.firstSteps.inviteText')}</Text>
+          <CopyableSecret
+            label={t('home.firstSteps.address')}
+            value={`${window.location.origin}/dashboard`}
+          />
         </Step>
       </List>
     </Section>
@@ -47,7 +48,7 @@ function Step(props: { title: string; done: boolean; isNext: boolean; children: 
     <List.Item aria-current={isNext ? 'step' : undefined}>
       <Group gap="xs">
         <Text fw={isNext ? 600 : 400}>{title}</Text>
-        {done && <Badge color="teal.9">Done</Badge>}
+        {done && <Badge color="teal.9">{t('home.firstSteps.done')}</Badge>}
       </Group>
       {isNext && (
         <Stack gap="xs" align="flex-start" mt={4}>
@@ -62,13 +63,13 @@ function Step(props: { title: string; done: boolean; isNext: boolean; children: 
 const DriveStep = () =>
   useMe().roles.includes('operator') ? (
     <LinkButton to="/available" size="xs">
-      Choose a robot
+      {t('home.firstSteps.chooseRobot')}
     </LinkButton>
   ) : (
     <>
-      <Text size="sm">Add the operator role to drive it yourself.</Text>
+      <Text size="sm">{t('home.firstSteps.addRoleText')}</Text>
       <LinkButton to="/settings" size="xs">
-        Add role
+        {t('home.firstSteps.addRole')}
       </LinkButton>
     </>
   )

@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'
 import { Loading } from '../ui/states.tsx'
 
@@ -13,7 +14,7 @@ const OwnerHome = lazy(() => import('./owner-home.tsx'))
 export function HomePage() {
   const { display_name, roles } = useMe()
   return (
-    <Page title={`Welcome, ${display_name}`}>
+    <Page title={t('home.page.title', { name: display_name })}>
       <Suspense fallback={<Loading />}>
         <Stack gap="lg">
           {roles.includes('admin') && <AdminHome />}

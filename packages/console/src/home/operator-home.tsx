@@ -4,6 +4,8 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { duration } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
@@ -38,26 +40,26 @@ export default function OperatorHome() {
 }
 
 const Resume = ({ session }: { session: NonNullable<OperatorOverview['open_session']> }) => (
-  <Section title="Your open session">
+  <Section title={t('home.operator.openSession')}>
     <Group justify="space-between">
       <Group gap="xs">
         <Text fw={600}>{session.robot_name}</Text>
         <StatusBadge status={session.status} />
-        {session.stopped && <Text size="sm">A stop is in force.</Text>}
-        {!session.robot_connected && <Text size="sm">The robot is offline.</Text>}
+        {session.stopped && <Text size="sm">{t('home.operator.stopInForce')}</Text>}
+        {!session.robot_connected && <Text size="sm">{t('home.operator.robotOffline')}</Text>}
         <Text size="sm" c="dimmed">
-          Started <Time at={session.started_at} />
+          {textParts('home.operator.started', { time: <Time at={session.started_at} /> })}
         </Text>
       </Group>
       <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }}>
-        Continue driving
+        {t('home.operator.continue')}
       </LinkButton>
     </Group>
   </Section>
 )
 
 const Planned = ({ sessions }: { sessions: OperatorOverview['planned'] }) => (
-  <Section title="Next">
+  <Section title={t('home.operator.next')}>
     <List listStyleType="none" spacing="xs">
       {sessions.map(({ id, robot_name, scheduled_for, planned_minutes }) => (
         <List.Item key={id}>
@@ -86,11 +88,11 @@ function ReadyRobots() {
     queryFn: ({ signal }) => answerOf(rest.GET('/api/operator/available-robots', { signal })),
   })
   return (
-    <Section title="Robots to drive">
+    <Section title={t('home.operator.robots')}>
       <QueryView
         query={query}
         isEmpty={({ robots }) => robots.length === 0}
-        empty={<Text>No robot is ready for you now.</Text>}
+        empty={<Text>{t('home.operator.noRobots')}</Text>}
       >
         {({ robots }) => (
           <List listStyleType="none" spacing="xs">
@@ -111,7 +113,7 @@ function ReadyRobots() {
       </QueryView>
       <Group>
         <LinkButton to="/available" variant="default" size="xs">
-          All available robots
+          {t('home.operator.allRobots')}
         </LinkButton>
       </Group>
     </Section>

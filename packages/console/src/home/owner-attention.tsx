@@ -1,5 +1,6 @@
-import { reasonText, robotStateTexts } from '@wheelhouse/protocol'
 import type { LiveRobot } from '../live/use-live-robots.ts'
+import { reasonText, robotStateTexts } from '../texts/code-texts.ts'
+import { language, t } from '../texts/texts.ts'
 import { timeOfDay } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Attention, type AttentionItem } from './attention.tsx'
@@ -8,8 +9,8 @@ import type { ClientOverview } from './client-overview.ts'
 /** Lists stopped, lost and paused robots, robots on hold, and invoices whose payment failed. */
 export const OwnerAttention = ({ overview }: { overview: ClientOverview }) => (
   <Attention
-    title="Needs attention"
-    none="Nothing needs your attention."
+    title={t('home.attention.title')}
+    none={t('home.attention.none')}
     items={[
       ...overview.live.flatMap(ofRobot),
       ...overview.on_hold.map(ofHold),
@@ -33,7 +34,7 @@ function ofRobot({ id, name, state, session }: LiveRobot): AttentionItem[] {
       detail: detailOf(session),
       action: (
         <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} size="xs" variant="default">
-          Open session
+          {t('home.attention.openSession')}
         </LinkButton>
       ),
     },
@@ -41,38 +42,40 @@ function ofRobot({ id, name, state, session }: LiveRobot): AttentionItem[] {
 }
 
 function detailOf({ stop, pause_reason, operator_name, ends_at }: NonNullable<LiveRobot['session']>): string {
-  if (ends_at !== null) return `The operator is gone. The session ends at ${timeOfDay(new Date(ends_at))}.`
+  if (ends_at !== null) return t('home.attention.operatorGone', { time: timeOfDay(new Date(ends_at)) })
   const reason = reasonText(stop ? stop.reason : pause_reason)
-  if (stop?.by_name) return `Stopped by ${stop.by_name}: ${reason}`
-  return reason === '' ? `Operated by ${operator_name}` : `Operated by ${operator_name}: ${reason}`
+  if (stop?.by_name) return t('home.attention.stoppedBy', { name: stop.by_name, reason })
+  return reason === ''
+    ? t('home.attention.operatedBy', { operator: operator_name })
+    : t('home.attention.operatedByFor', { operator: operator_name, reason })
 }
 
 const ofHold = ({ id, name }: ClientOverview['on_hold'][number]): AttentionItem => ({
   id: `hold ${id}`,
-  label: 'On hold',
+  label: t('home.attention.onHold'),
   color: 'orange.9',
   subject: (
     <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
       {name}
     </LinkAnchor>
   ),
-  detail: 'No session can start on it.',
+  detail: t('home.attention.onHoldText'),
 })
 
 const ofInvoice = ({ id, month }: ClientOverview['failed_invoices'][number]): AttentionItem => ({
   id,
-  label: 'Unpaid',
+  label: t('home.attention.unpaid'),
   color: 'red.9',
   subject: (
     <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: id }} fw={600}>
-      Invoice of {monthText(month)}
+      {t('home.attention.invoice', { month: monthText(month) })}
     </LinkAnchor>
   ),
-  detail: 'The payment failed.',
+  detail: t('home.attention.paymentFailed'),
 })
 
 /** Returns a month such as `2026-10` in the viewer's language. */
 const monthText = (month: string) =>
-  new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long', timeZone: 'UTC' }).format(
+  new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }).format(
     new Date(`${month}-01T00:00:00Z`),
   )

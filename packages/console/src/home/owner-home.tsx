@@ -1,9 +1,11 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type RobotState, robotStateTexts } from '@wheelhouse/protocol'
+import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { robotStateTexts } from '../texts/code-texts.ts'
+import { language, t } from '../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { money } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
@@ -47,40 +49,42 @@ export default function OwnerHome() {
   )
 }
 
+const count = new Intl.NumberFormat(language)
+
 const states: readonly RobotState[] = ['READY', 'DRIVING', 'PAUSED', 'STOPPED', 'LOST', 'OFFLINE']
 
 const RobotsByState = ({ robots }: { robots: ClientOverview['robots'] }) => (
-  <Section title="Robots">
+  <Section title={t('home.owner.robots')}>
     <DescriptionList cols={{ base: 2, xs: 3 }}>
       {states.map((state) => (
         <DescriptionItem key={state} label={robotStateTexts[state]} size="lg">
-          {new Intl.NumberFormat().format(robots[state])}
+          {count.format(robots[state])}
         </DescriptionItem>
       ))}
     </DescriptionList>
     <div>
       <LinkButton to="/robots" variant="default" size="xs">
-        All robots
+        {t('home.owner.allRobots')}
       </LinkButton>
     </div>
   </Section>
 )
 
 const Today = ({ today }: { today: ClientOverview['today'] }) => (
-  <Section title="Today">
+  <Section title={t('home.owner.today')}>
     <DescriptionList cols={{ base: 2, xs: 3 }}>
-      <DescriptionItem label="Ended sessions" size="lg">
-        {new Intl.NumberFormat().format(today.sessions)}
+      <DescriptionItem label={t('home.owner.endedSessions')} size="lg">
+        {count.format(today.sessions)}
       </DescriptionItem>
-      <DescriptionItem label="Cost" size="lg">
+      <DescriptionItem label={t('home.owner.cost')} size="lg">
         {money(today.spend_cents)}
       </DescriptionItem>
-      <DescriptionItem label="Open sessions so far" size="lg">
+      <DescriptionItem label={t('home.owner.openSessions')} size="lg">
         {money(today.running_cents)}
       </DescriptionItem>
     </DescriptionList>
     <Text size="sm" c="dimmed">
-      Since midnight UTC.
+      {t('home.owner.since')}
     </Text>
   </Section>
 )

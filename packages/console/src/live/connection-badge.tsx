@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { useConnection, useOutdated } from './hooks.ts'
 import type { HubConnectionState } from './live.ts'
 
@@ -9,20 +10,24 @@ interface Shown {
 }
 
 const outdated: Shown = {
-  label: 'Outdated',
+  label: t('live.connection.outdated'),
   color: 'red.9',
-  hint: 'Nothing has arrived for a second. Data may be outdated',
+  hint: t('live.connection.outdatedHint'),
 }
 
 const shown: Record<HubConnectionState, Shown> = {
-  connecting: { label: 'Connecting', color: 'gray.7', hint: 'Connecting to the platform' },
-  live: { label: 'Live', color: 'teal.9', hint: 'Updates arrive live' },
-  reconnecting: {
-    label: 'Reconnecting',
-    color: 'orange.9',
-    hint: 'Connection lost. Data may be outdated',
+  connecting: {
+    label: t('live.connection.connecting'),
+    color: 'gray.7',
+    hint: t('live.connection.connectingHint'),
   },
-  offline: { label: 'Offline', color: 'red.9', hint: 'No network. Data may be outdated' },
+  live: { label: t('live.connection.live'), color: 'teal.9', hint: t('live.connection.liveHint') },
+  reconnecting: {
+    label: t('live.connection.reconnecting'),
+    color: 'orange.9',
+    hint: t('live.connection.reconnectingHint'),
+  },
+  offline: { label: t('live.connection.offline'), color: 'red.9', hint: t('live.connection.offlineHint') },
 }
 
 /** Shows whether the data on the screen is live. */

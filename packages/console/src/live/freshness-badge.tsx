@@ -1,6 +1,6 @@
 import styles from './freshness.module.css'
 import { ageText, DELAYED_MS, type Freshness } from './freshness.ts'
-import { freshnessHints, PICTURE_AGE_UNKNOWN } from './freshness-texts.ts'
+import { freshnessHints, freshnessStateTexts, PICTURE_AGE_UNKNOWN } from './freshness-texts.ts'
 
 /** Shows whether the user can trust what the page shows: LIVE, or DELAYED or BLIND with the age of the oldest source. */
 export function FreshnessBadge({ freshness }: { freshness: Freshness }) {
@@ -13,7 +13,7 @@ export function FreshnessBadge({ freshness }: { freshness: Freshness }) {
       title={isUnknownOnly ? PICTURE_AGE_UNKNOWN : freshnessHints[state][oldest]}
     >
       <span data-testid="freshness" data-state={state} role="status">
-        {state}
+        {freshnessStateTexts[state]}
       </span>
       {ageMs >= DELAYED_MS && <span className={styles.age}>{ageText(ageMs)}</span>}
     </span>

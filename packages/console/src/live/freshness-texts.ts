@@ -1,32 +1,40 @@
+import { t } from '../texts/texts.ts'
 import type { FreshnessSource, FreshnessState } from './freshness.ts'
+
+/** The state in one word, as the badge shows it. */
+export const freshnessStateTexts: Record<FreshnessState, string> = {
+  LIVE: t('live.freshness.live'),
+  DELAYED: t('live.freshness.delayed'),
+  BLIND: t('live.freshness.blind'),
+}
 
 /** The headline by the source that is too old. */
 export const blindTexts: Record<FreshnessSource, string> = {
-  picture: 'Picture frozen',
-  telemetry: 'No telemetry',
-  link: 'No connection',
+  picture: t('live.freshness.noPicture'),
+  telemetry: t('live.freshness.noTelemetry'),
+  link: t('live.freshness.noLink'),
 }
 
 /** The headline while the gateway rejects the operator's commands because of the picture. */
-export const DRIVING_HELD = 'Picture frozen: driving held'
+export const DRIVING_HELD = t('live.freshness.drivingHeld')
 
 /** The explanation of the badge. */
 export const freshnessHints: Record<FreshnessState, Record<FreshnessSource, string>> = {
   LIVE: {
-    picture: 'Picture, telemetry and connection are live',
-    telemetry: 'Picture, telemetry and connection are live',
-    link: 'Picture, telemetry and connection are live',
+    picture: t('live.freshness.liveHint'),
+    telemetry: t('live.freshness.liveHint'),
+    link: t('live.freshness.liveHint'),
   },
   DELAYED: {
-    picture: 'The picture is delayed',
-    telemetry: 'The telemetry is delayed',
-    link: 'The connection is delayed',
+    picture: t('live.freshness.pictureDelayed'),
+    telemetry: t('live.freshness.telemetryDelayed'),
+    link: t('live.freshness.linkDelayed'),
   },
   BLIND: {
-    picture: 'The picture is too old to drive by',
-    telemetry: 'The telemetry is too old to drive by',
-    link: 'The connection is lost',
+    picture: t('live.freshness.pictureTooOld'),
+    telemetry: t('live.freshness.telemetryTooOld'),
+    link: t('live.freshness.linkLost'),
   },
 }
 
-export const PICTURE_AGE_UNKNOWN = 'Picture age unknown'
+export const PICTURE_AGE_UNKNOWN = t('live.freshness.pictureUnknown')

@@ -1,3 +1,5 @@
+import { language } from '../texts/texts.ts'
+
 /** From this age on, what the page shows is DELAYED. */
 export const DELAYED_MS = 400
 /** From this age on, it is BLIND. */
@@ -57,8 +59,8 @@ export function looksEqual(before: Freshness, after: Freshness): boolean {
 }
 
 // Symbols of units are the same in every language, unlike the abbreviations of `Intl`.
-const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
-const tenths = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 })
+const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
 /** Returns an age as `420 ms`, `2.1 s`, `12 s` or `3 min`; rounded down. */
 export function ageText(ageMs: number): string {

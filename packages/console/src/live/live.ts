@@ -7,6 +7,9 @@ import { createNotificationFeed, type NotificationFeed } from './notification-fe
 import { createRobotStatusBoard, type RobotStatusBoard } from './robot-board.ts'
 import { createSessionRooms, type SessionRooms } from './session-rooms.ts'
 
+/** The longest delay between two attempts to connect: a page should not be outdated for long after the hub is back. */
+const MAX_RECONNECT_MS = 2_000
+
 /** `offline`: this device has no network. `reconnecting`: the connection was lost and the client retries. */
 export type HubConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
@@ -30,6 +33,7 @@ export function createLive(options: { url: string; session: SessionGuard; querie
   const markLost = () => connection.set(navigator.onLine ? 'reconnecting' : 'offline')
   const hub = new HubClient({
     url: options.url,
+    reconnect: { maxMs: MAX_RECONNECT_MS },
     // The cookie authenticates. An attempt waits while the session is expired.
     token: async () => {
       await session.renewed()

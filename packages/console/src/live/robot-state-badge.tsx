@@ -1,5 +1,6 @@
 import { Badge } from '@mantine/core'
-import { type RobotState, robotStateTexts } from '@wheelhouse/protocol'
+import type { RobotState } from '@wheelhouse/protocol'
+import { robotStateTexts } from '../texts/code-texts.ts'
 
 const colors: Record<RobotState, string> = {
   READY: 'teal.9',

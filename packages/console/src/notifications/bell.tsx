@@ -4,6 +4,7 @@ import { notifications as toasts } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import type { NotificationEvent } from '@wheelhouse/protocol'
 import { lazy, Suspense, useCallback } from 'react'
+import { t } from '../texts/texts.ts'
 import { IconBell } from '../ui/icons.tsx'
 import { type NotificationText, useNewNotifications } from './use-new-notifications.ts'
 import { useNotifications } from './use-notifications.ts'
@@ -23,14 +24,14 @@ export function NotificationBell() {
         if (sessionId) void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
         else if (exportId) void navigate({ to: '/exports', search: { export: exportId } })
       }
-      const link = sessionId ? 'View session' : exportId && 'View export'
+      const link = sessionId ? t('notifications.viewSession') : exportId && t('notifications.viewExport')
       const message = link ? <ToastLink detail={detail} link={link} onOpen={open} /> : detail
       toasts.show({ id, title, message })
     },
     [navigate],
   )
   useNewNotifications(show)
-  const label = unread > 0 ? `Notifications, ${unread} unread` : 'Notifications'
+  const label = unread > 0 ? t('notifications.unread', { unread }) : t('notifications.title')
   return (
     <>
       <Indicator label={unread > 99 ? '99+' : unread} size={18} disabled={unread === 0} color="red.9">

@@ -1,4 +1,5 @@
 import { Button, Drawer, Group, Stack, Text } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -10,7 +11,7 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
   const { list, notifications, unread, markRead, markAllRead } = useNotifications()
   const newest = notifications?.[0]
   return (
-    <Drawer opened onClose={onClose} position="right" title="Notifications">
+    <Drawer opened onClose={onClose} position="right" title={t('notifications.title')}>
       <Stack>
         {newest && unread > 0 && (
           <Button
@@ -18,14 +19,14 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
             loading={markAllRead.isPending}
             onClick={() => markAllRead.mutate(newest.id)}
           >
-            Mark all as read
+            {t('notifications.markAllRead')}
           </Button>
         )}
         <Problem error={markAllRead.error ?? markRead.error} />
         <Problem error={list.error} onRetry={() => void list.refetch()} />
         {list.isPending && <Loading />}
         {notifications?.length === 0 && (
-          <Empty title="No notifications yet">Updates about your sessions appear here.</Empty>
+          <Empty title={t('notifications.emptyTitle')}>{t('notifications.emptyText')}</Empty>
         )}
         {notifications?.map((notification) => (
           <Entry
@@ -41,7 +42,7 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
             loading={list.isFetchingNextPage}
             onClick={() => void list.fetchNextPage()}
           >
-            Show older
+            {t('notifications.older')}
           </Button>
         )}
       </Stack>
@@ -78,8 +79,13 @@ function Entry(props: { notification: Notification; onRead: () => void; onLeave:
         </Text>
       </div>
       {isUnread && (
-        <Button variant="subtle" size="compact-sm" onClick={onRead} aria-label={`Mark as read: ${title}`}>
-          Read
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          onClick={onRead}
+          aria-label={t('notifications.readLabel', { title })}
+        >
+          {t('notifications.read')}
         </Button>
       )}
     </Group>

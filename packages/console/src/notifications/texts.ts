@@ -1,10 +1,6 @@
-import {
-  eventTitle,
-  type NotificationEvent,
-  reasonText,
-  roleTexts,
-  webhookOffTexts,
-} from '@wheelhouse/protocol'
+import type { NotificationEvent } from '@wheelhouse/protocol'
+import { eventTitle, reasonText, roleTexts, webhookOffTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 
 /**
  * Returns a notification as text: title, details, and the session or the export, if any. The title of an unknown type is
@@ -36,4 +32,4 @@ const formatText = (format: unknown): string | undefined =>
   typeof format === 'string' ? format.toUpperCase() : undefined
 
 const rowsText = (rows: unknown): string | undefined =>
-  typeof rows === 'number' ? `${rows.toLocaleString()} sessions` : undefined
+  typeof rows === 'number' ? t('notifications.rows', { count: rows }) : undefined

@@ -8,6 +8,7 @@ import { useMe } from '../auth/me.ts'
 import { signOut } from '../auth/sign-out.ts'
 import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
 import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
+import { useFirstMailLanguage } from '../settings/mail-language.ts'
 import { useProfileChange } from '../settings/use-profile-change.ts'
 import { t } from '../texts/texts.ts'
 import { Loading, Problem, QueryView } from '../ui/states.tsx'
@@ -31,6 +32,7 @@ const roleChoices = [
 export default function OnboardingPage() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
+  useFirstMailLanguage()
   const query = useQuery({
     queryKey: keys.onboarding,
     queryFn: () => answerOf(rest.GET('/api/auth/check-onboarding')),

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
-import { unavailableTexts } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
+import { unavailableTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { dateTime } from '../ui/format.ts'
 import { Problem } from '../ui/states.tsx'
 import { type Availability, useAvailability } from './queries.ts'
@@ -17,8 +18,10 @@ export function AvailabilityLine({ children }: { children?: ReactNode }) {
 }
 
 function sentenceOf({ available, reason, next_available_at: next }: Availability): string {
-  if (available) return 'You are available.'
-  const opens = next ? ` Your next hours start on ${dateTime(next)}.` : ''
-  if (reason === null) return `You are not available.${opens}`
-  return `${unavailableTexts[reason]}${reason === 'outside_schedule' ? opens : ''}`
+  if (available) return t('operator.availability.available')
+  const opens = next ? t('operator.availability.nextHours', { time: dateTime(next) }) : ''
+  if (reason === null) return sentences(t('operator.availability.notAvailable'), opens)
+  return sentences(unavailableTexts[reason], reason === 'outside_schedule' ? opens : '')
 }
+
+const sentences = (...texts: readonly string[]): string => texts.filter((text) => text !== '').join(' ')

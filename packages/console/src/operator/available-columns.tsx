@@ -1,6 +1,7 @@
 import { Badge, Button, Group } from '@mantine/core'
 import { createContext, useContext } from 'react'
 import { useRobotStatuses } from '../live/hooks.ts'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import type { ListColumn } from '../ui/list/list-types.ts'
 import { Time } from '../ui/time.tsx'
@@ -27,7 +28,7 @@ export const RobotActionsContext = createContext<RobotActions>({
 /** The columns of the list of available robots. */
 export const availableColumns: readonly ListColumn<AvailableRobot>[] = [
   {
-    header: 'Name',
+    header: t('operator.available.name'),
     width: 'minmax(0, 2fr)',
     sort: 'name',
     card: 'title',
@@ -38,25 +39,35 @@ export const availableColumns: readonly ListColumn<AvailableRobot>[] = [
     ),
   },
   {
-    header: 'Type',
+    header: t('operator.available.type'),
     width: 'minmax(0, 2fr)',
     cell: ({ robot_type }) => <ModelName robotType={robot_type} />,
   },
-  { header: 'Status', width: '7.5rem', card: 'end', cell: (robot) => <LiveStatus robot={robot} /> },
   {
-    header: 'Last heartbeat',
+    header: t('operator.available.status'),
+    width: '7.5rem',
+    card: 'end',
+    cell: (robot) => <LiveStatus robot={robot} />,
+  },
+  {
+    header: t('operator.available.lastHeartbeat'),
     width: '9rem',
     from: 'lg',
     cell: (robot) => <LastHeartbeat robot={robot} />,
   },
   {
-    header: 'Tags',
+    header: t('operator.available.tags'),
     width: 'minmax(0, 1fr)',
     from: 'lg',
     card: 'none',
     cell: ({ tags }) => tags.join(' · '),
   },
-  { header: 'Actions', width: '12rem', card: 'buttons', cell: (robot) => <Actions robot={robot} /> },
+  {
+    header: t('operator.available.actions'),
+    width: '12rem',
+    card: 'buttons',
+    cell: (robot) => <Actions robot={robot} />,
+  },
 ]
 
 function ModelName({ robotType }: { robotType: string }) {
@@ -65,9 +76,9 @@ function ModelName({ robotType }: { robotType: string }) {
 }
 
 const shownAs = {
-  AVAILABLE: { label: 'Available', color: 'teal.9' },
-  IN_SESSION: { label: 'In a session', color: 'orange.9' },
-  OFFLINE: { label: 'Offline', color: 'gray.7' },
+  AVAILABLE: { label: t('operator.available.free'), color: 'teal.9' },
+  IN_SESSION: { label: t('operator.available.inSession'), color: 'orange.9' },
+  OFFLINE: { label: t('operator.available.offline'), color: 'gray.7' },
 } as const
 
 /** Returns the newest known status of a robot: that of the hub, else that of the list. */
@@ -85,31 +96,31 @@ function LiveStatus({ robot }: { robot: AvailableRobot }) {
 function LastHeartbeat({ robot }: { robot: AvailableRobot }) {
   const live = useLiveStatus(robot).last_heartbeat
   const at = [robot.last_heartbeat ?? '', live ?? ''].sort().at(-1)
-  return at ? <Time at={at} /> : 'none yet'
+  return at ? <Time at={at} /> : t('operator.available.noHeartbeat')
 }
 
 function Actions({ robot }: { robot: AvailableRobot }) {
   const { busy, startingId, onStart, onSchedule } = useContext(RobotActionsContext)
-  const free = useLiveStatus(robot).status === 'AVAILABLE' && !busy
+  const free = useLiveStatus(robot).status === 'AVAILABLE'
   return (
     <Group gap="xs" wrap="nowrap">
       <Button
         size="compact-xs"
-        aria-label={`Drive now: ${robot.name}`}
-        disabled={!free}
+        aria-label={t('operator.available.driveLabel', { robot: robot.name })}
+        disabled={!free || busy}
         loading={robot.id === startingId}
         onClick={() => onStart(robot)}
       >
-        Drive now
+        {t('operator.available.drive')}
       </Button>
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`Schedule a session with ${robot.name}`}
+        aria-label={t('operator.available.scheduleLabel', { robot: robot.name })}
         disabled={!free}
         onClick={() => onSchedule(robot)}
       >
-        Schedule
+        {t('operator.available.schedule')}
       </Button>
     </Group>
   )

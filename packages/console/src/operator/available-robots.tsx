@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { useRobotStatuses } from '../live/hooks.ts'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { DataList } from '../ui/list/data-list.tsx'
 import { optionsOf } from '../ui/list/options-of.ts'
@@ -48,27 +49,29 @@ export function AvailableRobots() {
   const go = (next: AvailableSearch) => void navigate({ search: next, resetScroll: false, replace: true })
   return (
     <Stack>
-      {start.error && <Text fw={600}>{selected?.name} could not be started</Text>}
+      {start.error && selected && (
+        <Text fw={600}>{t('operator.available.notStarted', { robot: selected.name })}</Text>
+      )}
       <Problem error={start.error} />
       {busy && (
         <Text size="sm" c="dimmed">
-          End your current session before you start another one.
+          {t('operator.available.busy')}
         </Text>
       )}
       <RobotActionsContext value={actions}>
         <DataList
-          label="Robots"
+          label={t('operator.available.label')}
           name="available-robots"
           columns={availableColumns}
           list={list}
           search={search}
           readSearch={readAvailableSearch}
           onSearch={go}
-          searchHint="Name, type or tag"
+          searchHint={t('operator.available.searchHint')}
           filters={[
             {
               name: 'type',
-              label: 'Type',
+              label: t('operator.available.type'),
               options: optionsOf(
                 counts?.by_type.map(({ robot_type, count }) => ({ value: robot_type, count })),
                 search.type,
@@ -91,25 +94,21 @@ function NoRobotsNotice() {
   const { data } = useCertifications()
   const certifications = data?.certifications
   if (certifications?.some(({ status }) => status === 'APPROVED')) {
-    return (
-      <Empty title="No robots available">
-        All robots that you may drive are offline or in use. They appear here when they become available.
-      </Empty>
-    )
+    return <Empty title={t('operator.available.emptyTitle')}>{t('operator.available.emptyText')}</Empty>
   }
   const pending = certifications?.some(({ status }) => status === 'PENDING')
   return (
     <Empty
-      title={pending ? 'Your certification is pending' : 'You are not certified yet'}
+      title={pending ? t('operator.available.pendingTitle') : t('operator.available.notCertifiedTitle')}
       action={
         <LinkButton to="/certifications" variant={pending ? 'default' : 'filled'}>
-          {pending ? 'View certifications' : 'Request a certification'}
+          {pending
+            ? t('operator.available.viewCertifications')
+            : t('operator.available.requestCertification')}
         </LinkButton>
       }
     >
-      {pending
-        ? 'Robots of this type appear here after approval.'
-        : 'No robot is available without a certification. Request one for a robot type to see more robots.'}
+      {pending ? t('operator.available.pendingText') : t('operator.available.notCertifiedText')}
     </Empty>
   )
 }

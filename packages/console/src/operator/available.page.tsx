@@ -1,4 +1,5 @@
 import { Stack } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { AvailabilityLine } from './availability-line.tsx'
@@ -8,12 +9,12 @@ import { OpenSession } from './open-session.tsx'
 /** Shows the operator's open session, availability and the available robots. */
 export function AvailablePage() {
   return (
-    <Page title="Available robots" description="Robots that you may drive. Updates live.">
+    <Page title={t('operator.available.title')} description={t('operator.available.description')}>
       <Stack>
         <OpenSession />
         <AvailabilityLine>
           <LinkAnchor to="/schedule" underline="always">
-            View schedule
+            {t('operator.available.viewSchedule')}
           </LinkAnchor>
         </AvailabilityLine>
         <AvailableRobots />

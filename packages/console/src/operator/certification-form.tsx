@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 import { type Certification, useModelName, useModels } from './queries.ts'
@@ -29,8 +30,8 @@ export function CertificationForm({ certifications }: { certifications: readonly
     <form onSubmit={submit}>
       <Stack>
         <Autocomplete
-          label="Robot type"
-          description="Type to search supported models, or enter another type."
+          label={t('operator.certificationForm.robotType')}
+          description={t('operator.certificationForm.robotTypeNote')}
           required
           limit={50}
           data={models.data?.models.map((model) => model.robot_type) ?? []}
@@ -44,8 +45,8 @@ export function CertificationForm({ certifications }: { certifications: readonly
           </Text>
         )}
         <Textarea
-          label="Your experience"
-          description="Optional. The administrator reads it."
+          label={t('operator.certificationForm.experience')}
+          description={t('operator.certificationForm.experienceNote')}
           autosize
           minRows={2}
           value={note}
@@ -54,10 +55,12 @@ export function CertificationForm({ certifications }: { certifications: readonly
         <Problem error={request.error} />
         <Group>
           <Button type="submit" loading={request.isPending}>
-            Request
+            {t('operator.certificationForm.request')}
           </Button>
           <Text size="sm" c="dimmed" role="status">
-            {request.isSuccess ? `Requested ${request.data.robot_type}` : ''}
+            {request.isSuccess
+              ? t('operator.certificationForm.requested', { type: request.data.robot_type })
+              : ''}
           </Text>
         </Group>
       </Stack>
@@ -66,7 +69,9 @@ export function CertificationForm({ certifications }: { certifications: readonly
 }
 
 const existingText = ({ robot_type, status }: Certification) =>
-  status === 'APPROVED' ? `You are certified for ${robot_type}` : `Your request for ${robot_type} is pending`
+  status === 'APPROVED'
+    ? t('operator.certificationForm.certified', { type: robot_type })
+    : t('operator.certificationForm.pending', { type: robot_type })
 
 function useRequest(onDone: () => void) {
   const { rest } = usePlatform()

@@ -1,5 +1,6 @@
 import { Badge, Table } from '@mantine/core'
-import { certificationStatusTexts } from '@wheelhouse/protocol'
+import { certificationStatusTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
@@ -19,17 +20,14 @@ const colors = {
 export function CertificationsPage() {
   const query = useCertifications()
   return (
-    <Page
-      title="Certifications"
-      description="Some robots require a certification for their type. An administrator approves it."
-    >
-      <Section title="Request a certification">
+    <Page title={t('operator.certifications.title')} description={t('operator.certifications.description')}>
+      <Section title={t('operator.certifications.request')}>
         <CertificationForm certifications={query.data?.certifications ?? []} />
       </Section>
       <QueryView
         query={query}
         isEmpty={({ certifications }) => certifications.length === 0}
-        empty={<Empty title="No certifications yet" />}
+        empty={<Empty title={t('operator.certifications.emptyTitle')} />}
       >
         {({ certifications }) => <List certifications={certifications} />}
       </QueryView>
@@ -39,9 +37,16 @@ export function CertificationsPage() {
 
 const List = ({ certifications }: { certifications: readonly Certification[] }) => (
   <DataTable
-    label="Your certifications"
+    label={t('operator.certifications.label')}
     minWidth={560}
-    columns={['Robot type', 'Status', 'Requested', 'Decided', 'Reason', 'Your experience']}
+    columns={[
+      t('operator.certifications.robotType'),
+      t('operator.certifications.status'),
+      t('operator.certifications.requested'),
+      t('operator.certifications.decided'),
+      t('operator.certifications.reason'),
+      t('operator.certifications.experience'),
+    ]}
   >
     {certifications.map(({ id, robot_type, status, requested_at, decided_at, reason, note }) => (
       <Table.Tr key={id}>
@@ -52,7 +57,7 @@ const List = ({ certifications }: { certifications: readonly Certification[] }) 
         <Table.Td>
           <Time at={requested_at} />
         </Table.Td>
-        <Table.Td>{decided_at ? <Time at={decided_at} /> : 'not yet'}</Table.Td>
+        <Table.Td>{decided_at ? <Time at={decided_at} /> : t('operator.certifications.notDecided')}</Table.Td>
         <Table.Td style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{reason}</Table.Td>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>{note}</Table.Td>
       </Table.Tr>

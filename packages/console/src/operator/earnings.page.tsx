@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { language, t } from '../texts/texts.ts'
 import { clockText, money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { QueryView } from '../ui/states.tsx'
@@ -17,7 +18,7 @@ export function EarningsPage() {
     queryFn: () => answerOf(rest.GET('/api/operator/stats')),
   })
   return (
-    <Page title="Earnings" description="Your share of completed sessions.">
+    <Page title={t('operator.earnings.title')} description={t('operator.earnings.description')}>
       <QueryView query={query}>
         {(stats) => (
           <Stack>
@@ -33,14 +34,30 @@ export function EarningsPage() {
 
 function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
   const figures = [
-    ['This month', money(stats.earnings_this_month_cents), thisMonth(stats)],
-    ['Total', money(stats.earnings_total_cents), `${stats.hours} billed hours`],
-    ['Available', money(stats.available_for_payout_cents), 'ready for payout'],
-    ['Pending', money(stats.pending_earnings_cents), 'until the owners pay their invoices or the hold ends'],
-    ['Rating', ratingOf(stats), `of 5 stars, ${stats.rating_count} ratings`],
+    [t('operator.earnings.thisMonth'), money(stats.earnings_this_month_cents), thisMonth(stats)],
+    [
+      t('operator.earnings.total'),
+      money(stats.earnings_total_cents),
+      t('operator.earnings.billedHours', { count: stats.hours }),
+    ],
+    [
+      t('operator.earnings.available'),
+      money(stats.available_for_payout_cents),
+      t('operator.earnings.availableNote'),
+    ],
+    [t('operator.earnings.pending'), money(stats.pending_earnings_cents), t('operator.earnings.pendingNote')],
+    [
+      t('operator.earnings.rating'),
+      ratingOf(stats),
+      t('operator.earnings.ratingNote', { count: stats.rating_count }),
+    ],
   ] as const
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} component="section" aria-label="Figures">
+    <SimpleGrid
+      cols={{ base: 1, xs: 2, md: 5 }}
+      component="section"
+      aria-label={t('operator.earnings.figures')}
+    >
       {figures.map(([label, value, detail]) => (
         <Card key={label} withBorder>
           <Title order={2} size="sm">
@@ -60,9 +77,11 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
 
 /** Returns the period, and the time with offline robots, which is not paid. */
 function thisMonth({ outage_seconds_this_month: seconds }: Schemas['OperatorStats']): string {
-  const period = 'UTC month'
-  return seconds === 0 ? period : `${period}. ${clockText(seconds)} with the robot offline is not paid.`
+  if (seconds === 0) return t('operator.earnings.month')
+  return t('operator.earnings.monthWithOutage', { time: clockText(seconds) })
 }
 
+const ratings = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
 const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>
-  average === null ? 'none yet' : average.toFixed(2)
+  average === null ? t('operator.earnings.noRating') : ratings.format(average)

@@ -3,6 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { sessionStatusTexts } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -21,26 +24,30 @@ function Running({ sessionId }: { sessionId: string }) {
     queryFn: () => answerOf(rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } })),
   })
   return (
-    <Card withBorder component="section" aria-label="Your open session">
+    <Card withBorder component="section" aria-label={t('operator.openSession.label')}>
       <Group justify="space-between">
         <Stack gap={4}>
           <Group gap="xs">
-            <Title order={2}>{session ? `Session on ${session.robot_name}` : 'Session'}</Title>
+            <Title order={2}>
+              {session
+                ? t('operator.openSession.title', { robot: session.robot_name })
+                : t('operator.openSession.session')}
+            </Title>
             {session && (
               <Badge color={session.status === 'ACTIVE' ? 'teal.9' : 'orange.9'}>
-                {session.status === 'ACTIVE' ? 'Active' : 'Paused'}
+                {session.status === 'ACTIVE' ? sessionStatusTexts.ACTIVE : sessionStatusTexts.PAUSED}
               </Badge>
             )}
           </Group>
           {session?.started_at && (
             <Text c="dimmed" size="sm">
-              Started <Time at={session.started_at} />
+              {textParts('operator.openSession.started', { time: <Time at={session.started_at} /> })}
             </Text>
           )}
           <Problem error={error} />
         </Stack>
         <LinkButton to="/drive/$sessionId" params={{ sessionId }}>
-          Continue driving
+          {t('operator.openSession.continue')}
         </LinkButton>
       </Group>
     </Card>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Section } from '../ui/section.tsx'
 import { QueryView } from '../ui/states.tsx'
 import { PayoutAccount } from './payout-account.tsx'
@@ -33,7 +34,7 @@ export function Payments() {
             <PayoutAccount />
             <PayoutForm overview={overview} />
           </SimpleGrid>
-          <Section title="Payouts">
+          <Section title={t('operator.payouts.title')}>
             <PayoutList payouts={overview.payouts} />
           </Section>
         </>
@@ -43,7 +44,7 @@ export function Payments() {
 }
 
 const NotSetUp = () => (
-  <Alert color="gray" variant="outline" title="Payments are not set up on this platform">
-    <Text size="sm">Your earnings are still counted. You can request a payout once payments are set up.</Text>
+  <Alert color="gray" variant="outline" title={t('operator.payments.notSetUp')}>
+    <Text size="sm">{t('operator.payments.notSetUpNote')}</Text>
   </Alert>
 )

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import { Problem, QueryView } from '../ui/states.tsx'
@@ -18,7 +19,7 @@ export function PayoutAccount() {
     queryFn: () => answerOf(rest.GET('/api/payments/connect')),
   })
   return (
-    <Section title="Payout account">
+    <Section title={t('operator.payoutAccount.title')}>
       <QueryView query={query}>{(account) => <AccountStatus account={account} />}</QueryView>
     </Section>
   )
@@ -31,7 +32,7 @@ function AccountStatus({ account }: { account: Account }) {
       <Text>{sentenceOf(account)}</Text>
       {missing.length > 0 && (
         <div>
-          <Text>Missing information:</Text>
+          <Text>{t('operator.payoutAccount.missing')}</Text>
           <List>
             {missing.map((requirement) => (
               <List.Item key={requirement}>{requirement}</List.Item>
@@ -45,15 +46,19 @@ function AccountStatus({ account }: { account: Account }) {
 }
 
 function sentenceOf({ connected, payoutsEnabled, requirements }: Account): string {
-  if (!connected) return 'No payout account yet. Set it up on the payment provider’s page.'
-  if (payoutsEnabled) return 'Ready for payouts.'
+  if (!connected) return t('operator.payoutAccount.none')
+  if (payoutsEnabled) return t('operator.payoutAccount.ready')
   return requirements.length > 0
-    ? 'Setup incomplete.'
-    : 'The payment provider is reviewing your account. You do not need to do anything.'
+    ? t('operator.payoutAccount.incomplete')
+    : t('operator.payoutAccount.inReview')
 }
 
 const labelOf = ({ connected, payoutsEnabled }: Account) =>
-  connected ? (payoutsEnabled ? 'Change payout account' : 'Continue setup') : 'Set up payouts'
+  connected
+    ? payoutsEnabled
+      ? t('operator.payoutAccount.change')
+      : t('operator.payoutAccount.continue')
+    : t('operator.payoutAccount.setUp')
 
 /** Opens the page of the payment provider, which returns here. */
 function ProviderButton({ label }: { label: string }) {
@@ -71,7 +76,7 @@ function ProviderButton({ label }: { label: string }) {
         <Button loading={open.isPending || open.isSuccess} onClick={() => open.mutate()}>
           {label}
         </Button>
-        {needsCountry && <LinkAnchor to="/settings">Edit operator profile</LinkAnchor>}
+        {needsCountry && <LinkAnchor to="/settings">{t('operator.payoutAccount.editProfile')}</LinkAnchor>}
       </Group>
     </>
   )

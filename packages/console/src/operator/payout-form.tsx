@@ -5,6 +5,8 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { language, t } from '../texts/texts.ts'
 import { money } from '../ui/format.ts'
 import { Section } from '../ui/section.tsx'
 import { Problem } from '../ui/states.tsx'
@@ -15,7 +17,7 @@ type Overview = Schemas['PayoutOverview']
 
 /** Requests a payout of the whole balance or of an amount, after a confirmation. */
 export function PayoutForm({ overview }: { overview: Overview }) {
-  const { availableCents, pendingEarningsCents, pendingCents, minimumCents } = overview
+  const { availableCents, minimumCents } = overview
   const [partial, setPartial] = useState(false)
   const [euros, setEuros] = useState<number | string>('')
   const [submitted, setSubmitted] = useState(false)
@@ -31,38 +33,38 @@ export function PayoutForm({ overview }: { overview: Overview }) {
     if (!problem) open()
   }
   return (
-    <Section title="Request a payout">
+    <Section title={t('operator.payoutForm.title')}>
       <form onSubmit={submit} noValidate>
         <Stack>
-          <Text>
-            {money(availableCents)} available
-            {pendingEarningsCents > 0 && `, ${money(pendingEarningsCents)} pending`}
-            {pendingCents > 0 && `, ${money(pendingCents)} on the way`}
-          </Text>
+          <Text>{balanceText(overview)}</Text>
           {overview.nextAvailableAt && (
             <Text size="sm" c="dimmed">
-              Pending earnings become available when the owner pays the invoice. The first ones become
-              available on <Time at={overview.nextAvailableAt} exact /> at the latest.
+              {textParts('operator.payoutForm.pendingNote', {
+                time: <Time at={overview.nextAvailableAt} exact />,
+              })}
             </Text>
           )}
           {belowMinimum ? (
-            <Text c="dimmed">The minimum payout is {money(minimumCents)}.</Text>
+            <Text c="dimmed">{t('operator.payoutForm.minimum', { amount: money(minimumCents) })}</Text>
           ) : (
             <>
               <Radio.Group
-                label="Amount"
+                label={t('operator.payoutForm.amount')}
                 value={partial ? 'part' : 'all'}
                 onChange={(value) => setPartial(value === 'part')}
               >
                 <Stack gap="xs" mt="xs">
-                  <Radio value="all" label={`All: ${money(availableCents)}`} />
-                  <Radio value="part" label="Other amount" />
+                  <Radio
+                    value="all"
+                    label={t('operator.payoutForm.all', { amount: money(availableCents) })}
+                  />
+                  <Radio value="part" label={t('operator.payoutForm.other')} />
                 </Stack>
               </Radio.Group>
               {partial && (
                 <NumberInput
-                  label="Amount in euros"
-                  description={`Minimum ${money(minimumCents)}`}
+                  label={t('operator.payoutForm.euros')}
+                  description={t('operator.payoutForm.eurosNote', { amount: money(minimumCents) })}
                   hideControls
                   decimalScale={2}
                   allowNegative={false}
@@ -72,7 +74,7 @@ export function PayoutForm({ overview }: { overview: Overview }) {
                 />
               )}
               <Group>
-                <Button type="submit">Request payout</Button>
+                <Button type="submit">{t('operator.payoutForm.request')}</Button>
               </Group>
             </>
           )}
@@ -81,16 +83,20 @@ export function PayoutForm({ overview }: { overview: Overview }) {
           </Text>
         </Stack>
       </form>
-      <Modal opened={opened} onClose={close} title={`Pay out ${money(amountCents)}?`}>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={t('operator.payoutForm.question', { amount: money(amountCents) })}
+      >
         <Stack>
-          <Text>The amount goes to your payout account at the payment provider.</Text>
+          <Text>{t('operator.payoutForm.destination')}</Text>
           <Problem error={request.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close} data-autofocus>
-              Cancel
+              {t('common.cancel')}
             </Button>
             <Button loading={request.isPending} onClick={() => request.mutate({ amountCents })}>
-              Pay out {money(amountCents)}
+              {t('operator.payoutForm.confirm', { amount: money(amountCents) })}
             </Button>
           </Group>
         </Stack>
@@ -98,6 +104,18 @@ export function PayoutForm({ overview }: { overview: Overview }) {
     </Section>
   )
 }
+
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+
+/** Returns the parts of the balance, such as "€20.00 available, €3.50 pending". */
+const balanceText = ({ availableCents, pendingEarningsCents, pendingCents }: Overview): string =>
+  list.format([
+    t('operator.payoutForm.available', { amount: money(availableCents) }),
+    ...(pendingEarningsCents > 0
+      ? [t('operator.payoutForm.pending', { amount: money(pendingEarningsCents) })]
+      : []),
+    ...(pendingCents > 0 ? [t('operator.payoutForm.onTheWay', { amount: money(pendingCents) })] : []),
+  ])
 
 function useRequestPayout(onDone: () => void) {
   const { rest } = usePlatform()
@@ -114,15 +132,16 @@ function useRequestPayout(onDone: () => void) {
 }
 
 function problemOf(cents: number, { availableCents, minimumCents }: Overview): string | undefined {
-  if (!Number.isFinite(cents) || cents < minimumCents) return `The minimum payout is ${money(minimumCents)}`
-  if (cents > availableCents) return `Only ${money(availableCents)} is available`
+  if (!Number.isFinite(cents) || cents < minimumCents)
+    return t('operator.payoutForm.belowMinimum', { amount: money(minimumCents) })
+  if (cents > availableCents) return t('operator.payoutForm.aboveBalance', { amount: money(availableCents) })
   return undefined
 }
 
 function outcomeOf({ status, amountCents }: Schemas['Payout']): string {
   const amount = money(amountCents)
-  if (status === 'PAID') return `${amount} transferred.`
+  if (status === 'PAID') return t('operator.payoutForm.transferred', { amount })
   return status === 'FAILED'
-    ? `The transfer of ${amount} failed. See the list below.`
-    : `${amount} is on the way.`
+    ? t('operator.payoutForm.failed', { amount })
+    : t('operator.payoutForm.underWay', { amount })
 }

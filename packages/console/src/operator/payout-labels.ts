@@ -1,19 +1,21 @@
+import { t } from '../texts/texts.ts'
+
 /** Labels of the payment provider's requirements, by the end of their names. */
 const labels: Readonly<Record<string, string>> = {
-  date_of_birth: 'Your date of birth',
-  default_outbound_destination: 'Your bank account',
-  external_account: 'Your bank account',
-  given_name: 'Your first name',
-  surname: 'Your last name',
-  email: 'Your e-mail address',
-  phone: 'Your phone number',
-  address: 'Your address',
-  id_numbers: 'Your tax or ID number',
-  'verification.document': 'A photo of your identity document',
-  document: 'A photo of your identity document',
-  'documents.primary_verification': 'A photo of your identity document',
-  tos_acceptance: "Your consent to the provider's terms",
-  'terms_of_service.account': "Your consent to the provider's terms",
+  date_of_birth: t('operator.requirements.dateOfBirth'),
+  default_outbound_destination: t('operator.requirements.bankAccount'),
+  external_account: t('operator.requirements.bankAccount'),
+  given_name: t('operator.requirements.firstName'),
+  surname: t('operator.requirements.lastName'),
+  email: t('operator.requirements.email'),
+  phone: t('operator.requirements.phone'),
+  address: t('operator.requirements.address'),
+  id_numbers: t('operator.requirements.idNumber'),
+  'verification.document': t('operator.requirements.document'),
+  document: t('operator.requirements.document'),
+  'documents.primary_verification': t('operator.requirements.document'),
+  tos_acceptance: t('operator.requirements.terms'),
+  'terms_of_service.account': t('operator.requirements.terms'),
 }
 
 /** Returns the label of a requirement such as `identity.individual.date_of_birth`. An unknown name becomes words. */

@@ -1,6 +1,7 @@
 import { Badge, Table, Text } from '@mantine/core'
-import { payoutStatusTexts } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
+import { payoutStatusTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { money } from '../ui/format.ts'
 import { Empty } from '../ui/states.tsx'
@@ -12,12 +13,17 @@ const colors = { PENDING: 'orange.9', PAID: 'teal.9', FAILED: 'red.9' } as const
 
 /** Lists payouts, newest first. */
 export function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
-  if (payouts.length === 0) return <Empty title="No payouts yet" />
+  if (payouts.length === 0) return <Empty title={t('operator.payouts.emptyTitle')} />
   return (
     <DataTable
-      label="Payouts"
+      label={t('operator.payouts.title')}
       minWidth={520}
-      columns={['Requested', { label: 'Amount', align: 'right' }, 'Status', 'Settled']}
+      columns={[
+        t('operator.payouts.requested'),
+        { label: t('operator.payouts.amount'), align: 'right' },
+        t('operator.payouts.status'),
+        t('operator.payouts.settled'),
+      ]}
     >
       {payouts.map((payout) => (
         <Row key={payout.id} payout={payout} />
@@ -39,15 +45,15 @@ function Row({ payout }: { payout: Payout }) {
           {explanationOf(payout)}
         </Text>
       </Table.Td>
-      <Table.Td>{payout.settledAt ? <Time at={payout.settledAt} exact /> : 'not yet'}</Table.Td>
+      <Table.Td>
+        {payout.settledAt ? <Time at={payout.settledAt} exact /> : t('operator.payouts.notSettled')}
+      </Table.Td>
     </Table.Tr>
   )
 }
 
 function explanationOf({ status, failure }: Payout): string {
-  if (status === 'PENDING') {
-    return 'Waiting for the payment provider. The platform retries automatically and never pays twice.'
-  }
+  if (status === 'PENDING') return t('operator.payouts.pending')
   if (status === 'PAID') return ''
-  return `${failure ? `${failure}. ` : ''}The amount is available again.`
+  return failure ? t('operator.payouts.failedFor', { reason: failure }) : t('operator.payouts.failed')
 }

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { useListPages } from '../ui/list/use-list-pages.ts'
 import type { AvailableSearch } from './list-search.ts'
 
@@ -86,5 +87,5 @@ export function useModels() {
 /** Returns model and manufacturer of a robot type, undefined for an unknown type. */
 export function useModelName(robotType: string): string | undefined {
   const model = useModels().data?.models.find((candidate) => candidate.robot_type === robotType)
-  return model && `${model.name} by ${model.manufacturer}`
+  return model && t('operator.model.name', { name: model.name, manufacturer: model.manufacturer })
 }

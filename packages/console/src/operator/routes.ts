@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
 import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../ui/icons.tsx'
 import { readAvailableSearch } from './list-search.ts'
 
@@ -38,29 +39,29 @@ const role = 'operator'
 export const operatorNavigation: readonly NavigationEntry[] = [
   {
     to: '/available',
-    label: 'Available robots',
-    description: 'Drive a robot now or schedule a session.',
+    label: t('operator.navigation.available.label'),
+    description: t('operator.navigation.available.description'),
     icon: IconRobotFace,
     role,
   },
   {
     to: '/certifications',
-    label: 'Certifications',
-    description: 'The robot types that you may drive.',
+    label: t('operator.navigation.certifications.label'),
+    description: t('operator.navigation.certifications.description'),
     icon: IconCertificate,
     role,
   },
   {
     to: '/schedule',
-    label: 'Weekly schedule',
-    description: 'Your weekly working hours.',
+    label: t('operator.navigation.schedule.label'),
+    description: t('operator.navigation.schedule.description'),
     icon: IconCalendarWeek,
     role,
   },
   {
     to: '/earnings',
-    label: 'Earnings',
-    description: 'Your earnings and payouts.',
+    label: t('operator.navigation.earnings.label'),
+    description: t('operator.navigation.earnings.description'),
     icon: IconCoins,
     role,
   },

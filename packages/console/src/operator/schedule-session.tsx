@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Modal, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { dateTime, relative, viewerZone } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
@@ -9,7 +10,8 @@ import { useScheduleSession } from './use-start.ts'
 
 const HOUR_MS = 3_600_000
 /** How far ahead the platform accepts scheduled sessions. */
-const MAX_AHEAD_MS = 90 * 24 * HOUR_MS
+const MAX_AHEAD_DAYS = 90
+const MAX_AHEAD_MS = MAX_AHEAD_DAYS * 24 * HOUR_MS
 const MAX_MINUTES = 1_440
 
 /** Schedules a session at a local time of the viewer. */
@@ -28,7 +30,7 @@ export default function ScheduleSession({ robot, onClose }: { robot: AvailableRo
     schedule.mutate({ robotId: robot.id, scheduledFor: at.toISOString(), plannedMinutes })
   }
   return (
-    <Modal opened onClose={onClose} title={`Schedule a session with ${robot.name}`}>
+    <Modal opened onClose={onClose} title={t('operator.scheduling.title', { robot: robot.name })}>
       {schedule.data && at ? (
         <Scheduled at={at} sessionId={schedule.data.sessionId} onClose={onClose} />
       ) : (
@@ -36,8 +38,8 @@ export default function ScheduleSession({ robot, onClose }: { robot: AvailableRo
           <Stack>
             <TextInput
               type="datetime-local"
-              label="Date and time"
-              description={`In your time zone, ${viewerZone()}. Up to 90 days ahead.`}
+              label={t('operator.scheduling.time')}
+              description={t('operator.scheduling.timeNote', { zone: viewerZone(), days: MAX_AHEAD_DAYS })}
               required
               data-autofocus
               min={toWallTime(new Date())}
@@ -50,26 +52,26 @@ export default function ScheduleSession({ robot, onClose }: { robot: AvailableRo
               <AmbiguousTimeChoice instants={instants} later={later} onChange={setLater} />
             )}
             <NumberInput
-              label="Duration in minutes"
-              description="Reserves the robot for this time."
+              label={t('operator.scheduling.duration')}
+              description={t('operator.scheduling.durationNote')}
               required
               min={1}
               max={MAX_MINUTES}
               allowDecimal={false}
               value={minutes}
-              error={plannedMinutes === undefined ? 'Enter a duration' : undefined}
+              error={plannedMinutes === undefined ? t('operator.scheduling.noDuration') : undefined}
               onChange={setMinutes}
             />
             <Text size="sm" role="status">
-              {at && !problem ? `${dateTime(at)} (${offsetAt(at)}), ${relative(at)}` : ''}
+              {at && !problem ? chosenText(at) : ''}
             </Text>
             <Problem error={schedule.error} />
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>
-                Cancel
+                {t('common.cancel')}
               </Button>
               <Button type="submit" loading={schedule.isPending}>
-                Schedule
+                {t('operator.scheduling.schedule')}
               </Button>
             </Group>
           </Stack>
@@ -81,15 +83,15 @@ export default function ScheduleSession({ robot, onClose }: { robot: AvailableRo
 
 const Scheduled = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onClose: () => void }) => (
   <Stack>
-    <Alert color="teal" variant="outline" title="Session scheduled" role="status">
-      It starts automatically on {dateTime(at)} if you and the robot are available. The owner is notified.
+    <Alert color="teal" variant="outline" title={t('operator.scheduling.scheduled')} role="status">
+      {t('operator.scheduling.scheduledText', { time: dateTime(at) })}
     </Alert>
     <Group justify="flex-end">
       <LinkButton variant="default" to="/sessions/$sessionId" params={{ sessionId }}>
-        View session
+        {t('operator.scheduling.viewSession')}
       </LinkButton>
       <Button onClick={onClose} autoFocus>
-        Done
+        {t('operator.scheduling.done')}
       </Button>
     </Group>
   </Stack>
@@ -102,7 +104,7 @@ const AmbiguousTimeChoice = (props: {
   onChange: (later: boolean) => void
 }) => (
   <Radio.Group
-    label="This time occurs twice (clocks go back)"
+    label={t('operator.scheduling.twice')}
     value={props.later ? 'later' : 'earlier'}
     onChange={(value) => props.onChange(value === 'later')}
   >
@@ -111,7 +113,11 @@ const AmbiguousTimeChoice = (props: {
         <Radio
           key={at.getTime()}
           value={index === 0 ? 'earlier' : 'later'}
-          label={`${index === 0 ? 'The first time' : 'The second time'} (${offsetAt(at)})`}
+          label={
+            index === 0
+              ? t('operator.scheduling.first', { offset: offsetAt(at) })
+              : t('operator.scheduling.second', { offset: offsetAt(at) })
+          }
         />
       ))}
     </Stack>
@@ -119,12 +125,15 @@ const AmbiguousTimeChoice = (props: {
 )
 
 function problemOf(wall: string, at: Date | undefined): string | undefined {
-  if (wall === '') return 'Enter a date and time'
-  if (!at) return 'This time does not exist in your time zone (clocks go forward)'
+  if (wall === '') return t('operator.scheduling.noTime')
+  if (!at) return t('operator.scheduling.skipped')
   const aheadMs = at.getTime() - Date.now()
-  if (aheadMs <= 0) return 'This time is in the past'
-  if (aheadMs > MAX_AHEAD_MS) return 'This is more than 90 days ahead'
+  if (aheadMs <= 0) return t('operator.scheduling.past')
+  if (aheadMs > MAX_AHEAD_MS) return t('operator.scheduling.tooFar', { days: MAX_AHEAD_DAYS })
   return undefined
 }
+
+const chosenText = (at: Date): string =>
+  t('operator.scheduling.chosen', { time: dateTime(at), offset: offsetAt(at), relative: relative(at) })
 
 const nextFullHour = () => new Date((Math.floor(Date.now() / HOUR_MS) + 2) * HOUR_MS)

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'
 import { QueryView } from '../ui/states.tsx'
 import { AvailabilityLine } from './availability-line.tsx'
@@ -15,7 +16,7 @@ export function SchedulePage() {
     queryFn: () => answerOf(rest.GET('/api/operator/schedule')),
   })
   return (
-    <Page title="Weekly schedule" description="Your working hours, repeated every week.">
+    <Page title={t('operator.schedule.title')} description={t('operator.schedule.description')}>
       <AvailabilityLine />
       <QueryView query={query}>{(schedule) => <WeekEditor saved={schedule} />}</QueryView>
     </Page>

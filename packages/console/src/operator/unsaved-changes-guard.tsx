@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
+import { t } from '../texts/texts.ts'
 
 /** Asks for confirmation before the user leaves a page with unsaved changes or closes the browser. */
 export function UnsavedChangesGuard({ when }: { when: boolean }) {
@@ -9,15 +10,15 @@ export function UnsavedChangesGuard({ when }: { when: boolean }) {
     withResolver: true,
   })
   return (
-    <Modal opened={status === 'blocked'} onClose={() => reset?.()} title="Leave without saving?">
+    <Modal opened={status === 'blocked'} onClose={() => reset?.()} title={t('operator.leave.question')}>
       <Stack>
-        <Text>Your unsaved changes will be lost.</Text>
+        <Text>{t('operator.leave.consequence')}</Text>
         <Group justify="flex-end">
           <Button variant="default" data-autofocus onClick={() => reset?.()}>
-            Stay
+            {t('operator.leave.stay')}
           </Button>
           <Button color="red.9" onClick={() => proceed?.()}>
-            Leave
+            {t('operator.leave.leave')}
           </Button>
         </Group>
       </Stack>

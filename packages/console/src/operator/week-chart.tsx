@@ -1,4 +1,5 @@
 import { Box, Text } from '@mantine/core'
+import { language, t } from '../texts/texts.ts'
 import { type DraftSlot, minutesOf, timeOf, weekdays } from './week.ts'
 import styles from './week-chart.module.css'
 
@@ -17,15 +18,9 @@ export function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
   const days = weekdays.map((day) => ({ ...day, spans: spansOf(slots, day.weekday) }))
   const total = days.flatMap(({ spans }) => spans).reduce((sum, { from, to }) => sum + to - from, 0)
   const hours = Math.round((total / 60) * 100) / 100
-  const spokenDays = days
-    .filter(({ spans }) => spans.length > 0)
-    .map(
-      ({ name, spans }) =>
-        `${name} ${spans.map((s) => `${timeOf(s.from)} to ${timeOf(s.to)}`).join(' and ')}`,
-    )
   return (
     <div>
-      <Box role="img" aria-label={`The week: ${spokenDays.join('; ') || 'no hours'}`} className={styles.week}>
+      <Box role="img" aria-label={weekText(days)} className={styles.week}>
         {days.map(({ weekday, short, spans }) => (
           <div key={weekday} className={styles.day}>
             <span className={styles.name}>{short}</span>
@@ -47,11 +42,28 @@ export function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
         </div>
       </Box>
       <Text size="sm" c="dimmed">
-        {hours} hours a week
+        {t('operator.schedule.hours', { count: hours })}
       </Text>
     </div>
   )
 }
+
+const list = new Intl.ListFormat(language, { type: 'conjunction' })
+
+/** Returns the week in words, for screen readers. */
+function weekText(days: readonly { readonly name: string; readonly spans: readonly Span[] }[]): string {
+  const spoken = days
+    .filter(({ spans }) => spans.length > 0)
+    .map(({ name, spans }) =>
+      t('operator.schedule.day', { day: name, hours: list.format(spans.map(spanText)) }),
+    )
+  return spoken.length > 0
+    ? t('operator.schedule.week', { days: spoken.join('; ') })
+    : t('operator.schedule.emptyWeek')
+}
+
+const spanText = ({ from, to }: Span): string =>
+  t('operator.schedule.span', { from: timeOf(from), to: timeOf(to) })
 
 function spansOf(slots: readonly DraftSlot[], weekday: number): Span[] {
   return slots.flatMap((slot) => {

@@ -1,5 +1,6 @@
 import { Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { KeyboardEvent } from 'react'
+import { t } from '../texts/texts.ts'
 import {
   copyDay,
   type DraftSlot,
@@ -7,11 +8,12 @@ import {
   normalizeTime,
   type SlotProblem,
   stepTime,
+  type Weekday,
   weekdays,
 } from './week.ts'
 
 interface Props {
-  readonly day: (typeof weekdays)[number]
+  readonly day: Weekday
   /** The slots of the whole week. */
   readonly slots: readonly DraftSlot[]
   readonly problems: ReadonlyMap<string, SlotProblem>
@@ -35,23 +37,23 @@ export function DayEditor({ day: { weekday, name }, slots, problems, onChange }:
             <Button
               variant="default"
               size="xs"
-              aria-label={`Add hours on ${name}`}
+              aria-label={t('operator.day.addLabel', { day: name })}
               onClick={() => onChange([...slots, newSlot(slots, weekday)])}
             >
-              Add hours
+              {t('operator.day.add')}
             </Button>
           </Group>
         </Group>
         {daySlots.length === 0 && (
           <Text size="sm" c="dimmed">
-            No hours
+            {t('operator.day.empty')}
           </Text>
         )}
         {daySlots.map((slot, index) => (
           <SlotFields
             key={slot.id}
             slot={slot}
-            label={daySlots.length > 1 ? `${name}, ${index + 1}` : name}
+            label={daySlots.length > 1 ? t('operator.day.slot', { day: name, number: index + 1 }) : name}
             problem={problems.get(slot.id)}
             onChange={replaceSlot}
             onRemove={() => onChange(slots.filter(({ id }) => id !== slot.id))}
@@ -74,19 +76,24 @@ function SlotFields({ slot, label, problem, onChange, onRemove }: SlotProps) {
   return (
     <Group align="flex-start" gap="xs">
       <TimeField
-        label={`${label}: from`}
+        label={t('operator.day.from', { slot: label })}
         value={slot.start}
         error={problem?.start}
         onChange={(start) => onChange({ ...slot, start })}
       />
       <TimeField
-        label={`${label}: to`}
+        label={t('operator.day.to', { slot: label })}
         value={slot.end}
         error={problem?.end}
         onChange={(end) => onChange({ ...slot, end })}
       />
-      <Button variant="default" mt={25} aria-label={`Remove ${label}`} onClick={onRemove}>
-        Remove
+      <Button
+        variant="default"
+        mt={25}
+        aria-label={t('operator.day.removeLabel', { slot: label })}
+        onClick={onRemove}
+      >
+        {t('common.remove')}
       </Button>
     </Group>
   )
@@ -126,13 +133,13 @@ const EVERY_DAY = weekdays.map(({ weekday }) => weekday)
 const CopyMenu = (props: { from: number; name: string; onCopy: (to: readonly number[]) => void }) => (
   <Menu>
     <Menu.Target>
-      <Button variant="default" size="xs" aria-label={`Copy ${props.name} to other days`}>
-        Copy
+      <Button variant="default" size="xs" aria-label={t('operator.day.copyLabel', { day: props.name })}>
+        {t('operator.day.copy')}
       </Button>
     </Menu.Target>
     <Menu.Dropdown>
-      <Menu.Item onClick={() => props.onCopy(EVERY_DAY)}>Every day</Menu.Item>
-      <Menu.Item onClick={() => props.onCopy(MONDAY_TO_FRIDAY)}>Monday to Friday</Menu.Item>
+      <Menu.Item onClick={() => props.onCopy(EVERY_DAY)}>{t('operator.day.everyDay')}</Menu.Item>
+      <Menu.Item onClick={() => props.onCopy(MONDAY_TO_FRIDAY)}>{t('operator.day.mondayToFriday')}</Menu.Item>
       <Menu.Divider />
       {weekdays
         .filter(({ weekday }) => weekday !== props.from)

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Saved } from '../ui/saved.tsx'
 import { Problem } from '../ui/states.tsx'
 import { availabilityKey, scheduleKey } from './queries.ts'
@@ -50,20 +51,24 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
         ))}
         {tooMany && (
           <Text c="red" role="alert">
-            A week can have at most {MAX_SLOTS} time slots.
+            {t('operator.schedule.tooMany', { slots: MAX_SLOTS })}
           </Text>
         )}
         <Problem error={save.error} />
         <Group>
           <Button type="submit" disabled={problems.size > 0 || tooMany} loading={save.isPending}>
-            Save
+            {t('common.save')}
           </Button>
           {changed && (
             <Button variant="default" onClick={() => change(draftOf(saved))}>
-              Undo changes
+              {t('operator.schedule.undo')}
             </Button>
           )}
-          {changed ? <Text size="sm">Unsaved changes</Text> : <Saved when={save.isSuccess} />}
+          {changed ? (
+            <Text size="sm">{t('operator.schedule.unsaved')}</Text>
+          ) : (
+            <Saved when={save.isSuccess} />
+          )}
         </Group>
       </Stack>
       <UnsavedChangesGuard when={changed && !save.isPending} />
@@ -87,8 +92,8 @@ function useSave(onSaved: (week: DraftWeek) => void) {
 
 const ZoneField = ({ zone, onChange }: { zone: string; onChange: (zone: string) => void }) => (
   <Select
-    label="Time zone"
-    description="All hours are in this time zone, including daylight saving time."
+    label={t('operator.schedule.zone')}
+    description={t('operator.schedule.zoneNote')}
     required
     searchable
     allowDeselect={false}

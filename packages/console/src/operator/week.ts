@@ -1,15 +1,23 @@
 import type { Schemas } from '@wheelhouse/sdk'
+import { language, t } from '../texts/texts.ts'
 
-/** ISO 8601: 1 is Monday. */
-export const weekdays = [
-  { weekday: 1, name: 'Monday', short: 'Mon' },
-  { weekday: 2, name: 'Tuesday', short: 'Tue' },
-  { weekday: 3, name: 'Wednesday', short: 'Wed' },
-  { weekday: 4, name: 'Thursday', short: 'Thu' },
-  { weekday: 5, name: 'Friday', short: 'Fri' },
-  { weekday: 6, name: 'Saturday', short: 'Sat' },
-  { weekday: 7, name: 'Sunday', short: 'Sun' },
-] as const
+export interface Weekday {
+  /** ISO 8601: 1 is Monday. */
+  readonly weekday: number
+  readonly name: string
+  /** The abbreviated name. */
+  readonly short: string
+}
+
+const longName = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' })
+const shortName = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' })
+
+/** The days from Monday to Sunday, in the viewer's language. */
+export const weekdays: readonly Weekday[] = Array.from({ length: 7 }, (_, index) => {
+  // 1 January 2024 was a Monday.
+  const day = Date.UTC(2024, 0, 1 + index)
+  return { weekday: index + 1, name: longName.format(day), short: shortName.format(day) }
+})
 
 type Slot = Schemas['ScheduleSlot']
 interface Schedule {
@@ -84,13 +92,11 @@ export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, Slo
   for (const { id, weekday, start, end } of slots) {
     const [from, to] = [minutesOf(start), minutesOf(end)]
     if (from === undefined || from === DAY_MINUTES) {
-      problems.set(id, { start: 'Enter a time such as 09:00' })
+      problems.set(id, { start: t('operator.day.badStart') })
     } else if (to === undefined) {
-      problems.set(id, { end: 'Enter a time such as 17:00 or 24:00' })
+      problems.set(id, { end: t('operator.day.badEnd') })
     } else if (to <= from) {
-      problems.set(id, {
-        end: 'Must be after the start time. Split hours over midnight at 24:00.',
-      })
+      problems.set(id, { end: t('operator.day.endBeforeStart') })
     } else validSlots.push({ id, weekday, from, to })
   }
   validSlots.sort((a, b) => a.weekday - b.weekday || a.from - b.from)
@@ -98,10 +104,13 @@ export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, Slo
     const before = validSlots
       .slice(0, index)
       .find((earlier) => earlier.weekday === slot.weekday && earlier.to > slot.from)
-    if (before) problems.set(slot.id, { start: `Overlaps with ${timeOf(before.from)}–${timeOf(before.to)}` })
+    if (before) problems.set(slot.id, { start: overlapText(before) })
   }
   return problems
 }
+
+const overlapText = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  t('operator.day.overlap', { from: timeOf(from), to: timeOf(to) })
 
 /** Returns a new slot for a day: 9 to 17 on an empty day, otherwise one hour after the last slot. */
 export function newSlot(slots: readonly DraftSlot[], weekday: number): DraftSlot {

@@ -1,5 +1,6 @@
 import countryCodes from 'i18n-iso-countries/codes.json'
 import languageCodes from 'iso-639-1'
+import { language } from '../texts/texts.ts'
 
 interface Choice {
   readonly value: string
@@ -33,10 +34,10 @@ export const zoneChoices = (chosen: string): string[] => [
 ]
 
 function namedChoices(type: 'region' | 'language', codes: readonly string[]): Choice[] {
-  const names = new Intl.DisplayNames(undefined, { type, fallback: 'none' })
+  const names = new Intl.DisplayNames(language, { type, fallback: 'none' })
   // Browsers lack the names of some languages.
   const nameOf = (code: string) => names.of(code) ?? (languageCodes.getName(code) || code)
   return codes
     .map((value) => ({ value, label: `${nameOf(value)} (${value})` }))
-    .sort((a, b) => a.label.localeCompare(b.label))
+    .sort((a, b) => a.label.localeCompare(b.label, language))
 }

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { QueryView } from '../ui/states.tsx'
@@ -24,10 +25,14 @@ const labels: Record<
     autoComplete: string
   }
 > = {
-  contact_email: { label: 'Contact e-mail', inputMode: 'email', autoComplete: 'email' },
-  company_name: { label: 'Company', autoComplete: 'organization' },
-  phone: { label: 'Phone', type: 'tel', autoComplete: 'tel' },
-  vat_id: { label: 'VAT number', description: 'For example DE123456789', autoComplete: 'off' },
+  contact_email: { label: t('profiles.client.contactEmail'), inputMode: 'email', autoComplete: 'email' },
+  company_name: { label: t('profiles.client.company'), autoComplete: 'organization' },
+  phone: { label: t('profiles.client.phone'), type: 'tel', autoComplete: 'tel' },
+  vat_id: {
+    label: t('profiles.client.vatNumber'),
+    description: t('profiles.client.vatNumberNote'),
+    autoComplete: 'off',
+  },
 }
 
 /** Edits the contact and billing data of an owner. */

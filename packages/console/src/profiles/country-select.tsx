@@ -1,5 +1,6 @@
 import { Select } from '@mantine/core'
 import { useMemo, useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { choiceOf, countryChoices } from './choices.ts'
 
 interface Props {
@@ -29,11 +30,11 @@ export function CountrySelect({ value, error, onChange }: Props) {
   }
   return (
     <Select
-      label="Country"
+      label={t('profiles.country.label')}
       searchable
       clearable
       limit={50}
-      nothingFoundMessage="No matching country"
+      nothingFoundMessage={t('profiles.country.noMatch')}
       autoComplete="country-name"
       data={countries}
       value={value}
@@ -41,7 +42,7 @@ export function CountrySelect({ value, error, onChange }: Props) {
       onSearchChange={setSearch}
       onBlur={selectTyped}
       selectFirstOptionOnChange
-      error={unknown === undefined ? error : `“${unknown}” is not a country of the list. Choose one.`}
+      error={unknown === undefined ? error : t('profiles.country.unknown', { name: unknown })}
       onChange={change}
     />
   )

@@ -4,6 +4,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useMemo, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { viewerZone } from '../ui/format.ts'
@@ -71,15 +72,15 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
     <form onSubmit={submit}>
       <Stack>
         <TextInput
-          label="Headline"
-          description="Owners see it first."
+          label={t('profiles.operator.headline')}
+          description={t('profiles.operator.headlineNote')}
           required
           value={headline}
           error={errors?.headline}
           onChange={(event) => setHeadline(event.currentTarget.value)}
         />
         <Textarea
-          label="About you"
+          label={t('profiles.operator.about')}
           autosize
           minRows={3}
           value={bio}
@@ -88,8 +89,8 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
         />
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <Select
-            label="Time zone"
-            description="For your weekly schedule."
+            label={t('profiles.operator.timeZone')}
+            description={t('profiles.operator.timeZoneNote')}
             required
             searchable
             allowDeselect={false}
@@ -102,8 +103,8 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
           <CountrySelect value={country} error={errors?.country} onChange={setCountry} />
         </SimpleGrid>
         <MultiSelect
-          label="Languages"
-          description="Languages you speak with owners."
+          label={t('profiles.operator.languages')}
+          description={t('profiles.operator.languagesNote')}
           searchable
           hidePickedOptions
           limit={50}

@@ -1,8 +1,18 @@
 import { Alert, Stack, Tabs, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
+import { t } from '../texts/texts.ts'
 import { CopyableSecret } from '../ui/secret.tsx'
 import { ConnectionStatus } from './connection-status.tsx'
-import { installSdk, pythonRobot, type RobotAccess, realRobot, simulatedRobot } from './snippets.ts'
+import {
+  installSdk,
+  pythonRobot,
+  type RobotAccess,
+  realRobot,
+  realRobotFile,
+  simulatedRobot,
+  simulatedRobotFile,
+  startSimulatedRobot,
+} from './snippets.ts'
 import type { Robot } from './use-robots.ts'
 
 /** Shows a new robot token once, code to connect the robot, and the connection status. */
@@ -15,50 +25,44 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
     <Stack>
       <Alert
         variant="default"
-        title="Save this token now"
+        title={t('robots.connect.saveToken')}
         ref={notice}
         tabIndex={-1}
         style={{ scrollMarginTop: 140 }}
       >
-        You will not see it again. Anyone with this token can connect as this robot. If you lose it, replace
-        it on the robot’s page.
+        {t('robots.connect.saveTokenNote')}
       </Alert>
-      <CopyableSecret label="Token" value={token} />
-      <CopyableSecret label="Control URL" value={robot.control_url} />
-      <Text fw={600}>Connect the robot</Text>
+      <CopyableSecret label={t('robots.connect.token')} value={token} />
+      <CopyableSecret label={t('robots.connect.controlUrl')} value={robot.control_url} />
+      <Text fw={600}>{t('robots.connect.title')}</Text>
       <Tabs defaultValue="simulated" keepMounted={false}>
         <Tabs.List>
-          <Tabs.Tab value="simulated">Simulated</Tabs.Tab>
-          <Tabs.Tab value="real">Real robot</Tabs.Tab>
-          <Tabs.Tab value="python">Python</Tabs.Tab>
+          <Tabs.Tab value="simulated">{t('robots.connect.simulated')}</Tabs.Tab>
+          <Tabs.Tab value="real">{t('robots.connect.real')}</Tabs.Tab>
+          <Tabs.Tab value="python">{t('robots.connect.python')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="simulated" pt="sm">
           <Stack>
-            <Text size="sm">
-              A simulated robot in a small room. Requires Node 22.18 or newer. In a Wheelhouse checkout, skip
-              the installation and use npx node instead of node.
-            </Text>
-            <CopyableSecret label="Install the SDK" value={installSdk(window.location.origin)} />
-            <Text size="sm">Save this file in the same folder:</Text>
-            <CopyableSecret label="my-robot.ts" value={simulatedRobot(access)} />
-            <CopyableSecret label="Start it" value="node my-robot.ts" />
+            <Text size="sm">{t('robots.connect.simulatedNote')}</Text>
+            <CopyableSecret label={t('robots.connect.install')} value={installSdk(window.location.origin)} />
+            <Text size="sm">{t('robots.connect.saveFile')}</Text>
+            <CopyableSecret label={simulatedRobotFile} value={simulatedRobot(access)} />
+            <CopyableSecret label={t('robots.connect.start')} value={startSimulatedRobot} />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="real" pt="sm">
           <Stack>
-            <Text size="sm">
-              Starter code for your robot. The link reconnects automatically, ignores late commands and stops
-              the robot when the connection is lost. Install the SDK as for a simulated robot.
-            </Text>
-            <CopyableSecret label="robot.ts" value={realRobot(access)} />
+            <Text size="sm">{t('robots.connect.realNote')}</Text>
+            <CopyableSecret label={realRobotFile} value={realRobot(access)} />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="python" pt="sm">
           <Stack>
-            <Text size="sm">
-              A complete robot in one file. Requires Python 3.9 or newer and the package websockets.
-            </Text>
-            <CopyableSecret label="Start it" value={pythonRobot(window.location.origin, access)} />
+            <Text size="sm">{t('robots.connect.pythonNote')}</Text>
+            <CopyableSecret
+              label={t('robots.connect.start')}
+              value={pythonRobot(window.location.origin, access)}
+            />
           </Stack>
         </Tabs.Panel>
       </Tabs>

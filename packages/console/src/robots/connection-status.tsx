@@ -1,4 +1,6 @@
 import { Group, Loader, Text } from '@mantine/core'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { HeartbeatAge, RobotStatusBadge } from './robot-status.tsx'
 import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 
@@ -8,14 +10,16 @@ export function ConnectionStatus({ robot }: { robot: Robot }) {
   const { status, last_heartbeat } = withLiveStatus(useRobot(robot.id).data ?? robot)
   const online = status !== 'OFFLINE'
   return (
-    <Group component="section" aria-label="Robot connection" mih={40}>
+    <Group component="section" aria-label={t('robots.connect.statusLabel')} mih={40}>
       <Group role="status" gap="xs">
         {online ? <RobotStatusBadge status={status} /> : <Loader size="sm" aria-hidden />}
-        <Text>{online ? `${robot.name} is connected` : `Waiting for ${robot.name} to connect…`}</Text>
+        <Text>
+          {t(online ? 'robots.connect.connected' : 'robots.connect.waiting', { robot: robot.name })}
+        </Text>
       </Group>
       {last_heartbeat && (
         <Text c="dimmed" size="sm">
-          Last heartbeat <HeartbeatAge at={last_heartbeat} />
+          {textParts('robots.connect.lastHeartbeat', { age: <HeartbeatAge at={last_heartbeat} /> })}
         </Text>
       )}
     </Group>

@@ -6,6 +6,8 @@ import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { type Robot, robotKey } from './use-robots.ts'
@@ -27,20 +29,22 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
-        Disconnects the robot permanently. Recordings, sessions and invoices are kept.
+        {t('robots.remove.note')}
       </Text>
       <Button color="red.9" onClick={open}>
-        Remove robot
+        {t('robots.remove.open')}
       </Button>
-      <Modal opened={opened} onClose={close} title={`Remove ${robot.name}?`} onExitTransitionEnd={forget}>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={t('robots.remove.question', { robot: robot.name })}
+        onExitTransitionEnd={forget}
+      >
         <form onSubmit={submit}>
           <Stack>
-            <Text>
-              Its token stops working immediately, its scheduled sessions are cancelled and its hardware ID
-              becomes free. You cannot undo this.
-            </Text>
+            <Text>{t('robots.remove.consequence')}</Text>
             <TextInput
-              label={`Type ${robot.name} to confirm`}
+              label={t('robots.remove.confirmation', { robot: robot.name })}
               value={typed}
               onChange={(event) => setTyped(event.currentTarget.value)}
               autoComplete="off"
@@ -49,12 +53,12 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
             <Problem error={remove.error} />
             {inSession && (
               <Text size="sm">
-                The robot is in a session. End <OpenSessions robot={robot} /> first, then remove the robot.
+                {textParts('robots.remove.inSession', { session: <OpenSessions robot={robot} /> })}
               </Text>
             )}
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
-                Cancel
+                {t('common.cancel')}
               </Button>
               <Button
                 type="submit"
@@ -62,7 +66,7 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
                 disabled={typed.trim() !== robot.name}
                 loading={remove.isPending}
               >
-                Remove
+                {t('robots.remove.confirm')}
               </Button>
             </Group>
           </Stack>
@@ -74,7 +78,7 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
 
 const OpenSessions = ({ robot }: { robot: Robot }) => (
   <LinkAnchor to="/sessions" search={{ robot: robot.id }}>
-    the session
+    {t('robots.remove.session')}
   </LinkAnchor>
 )
 

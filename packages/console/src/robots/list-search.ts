@@ -9,10 +9,16 @@ const schema = z.object({
   sort: parameter(z.enum(columns.flatMap((column) => [column, `-${column}`] as const))),
   status: parameter(RobotStatus),
   type: textParameter,
+  tag: textParameter,
+  /** `below-20`: only robots with a charge below 20 %. */
+  battery: parameter(z.string().regex(/^below-([1-9]\d?|100)$/)),
 })
 
 /** Search text, order and filters of the robot list, as stored in the query string. */
 export type RobotSearch = z.output<typeof schema>
+
+/** Returns the charge in percent that a value of the parameter `battery` contains. */
+export const batteryPercent = (battery: string): number => Number(battery.replace('below-', ''))
 
 /** Reads the search from the query string and drops invalid values. */
 export const readRobotSearch = (search: Record<string, unknown>): RobotSearch => schema.parse(search)

@@ -1,11 +1,12 @@
 import { Badge } from '@mantine/core'
 import type { RobotLogLevel } from '@wheelhouse/protocol'
+import { language, t } from '../texts/texts.ts'
 
 const levels: Record<RobotLogLevel, { label: string; color: string }> = {
-  debug: { label: 'Debug', color: 'gray.7' },
-  info: { label: 'Info', color: 'blue.9' },
-  warn: { label: 'Warning', color: 'orange.9' },
-  error: { label: 'Error', color: 'red.9' },
+  debug: { label: t('robots.logLevels.debug'), color: 'gray.7' },
+  info: { label: t('robots.logLevels.info'), color: 'blue.9' },
+  warn: { label: t('robots.logLevels.warn'), color: 'orange.9' },
+  error: { label: t('robots.logLevels.error'), color: 'red.9' },
 }
 
 export const LevelBadge = ({ level }: { level: RobotLogLevel }) => (
@@ -14,7 +15,7 @@ export const LevelBadge = ({ level }: { level: RobotLogLevel }) => (
   </Badge>
 )
 
-const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' })
+const format = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
 
 /** Returns the time of a log line, to the second. */
 export const lineTime = (at: string | number): string => format.format(new Date(at))

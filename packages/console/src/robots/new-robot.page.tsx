@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
@@ -47,22 +48,22 @@ export function NewRobotPage() {
     const { robot_token, ...robot } = register.data
     return (
       <Page
-        title={`Connect ${robot.name}`}
+        title={t('robots.new.connect', { robot: robot.name })}
         actions={
           <LinkButton to="/robots/$robotId" params={{ robotId: robot.id }} variant="default">
-            Done
+            {t('robots.new.done')}
           </LinkButton>
         }
       >
         <ConnectRobot robot={robot} token={robot_token} />
-        <Section title="Connect in one line">
+        <Section title={t('robots.connect.oneLine')}>
           <PairRobot robot={robot} />
         </Section>
       </Page>
     )
   }
   return (
-    <Page title="Register a robot" description="You get a token and code to connect it.">
+    <Page title={t('robots.new.title')} description={t('robots.new.description')}>
       <Card withBorder maw={640}>
         <Form
           values={values}
@@ -99,17 +100,17 @@ function Form(props: {
       <Stack>
         <RobotFields values={values} errors={errors ?? {}} onChange={onChange}>
           <TextInput
-            label="Type"
-            description="Certifications apply to a type. The simulated robot is a diffdrive-demo."
-            placeholder="so-101"
+            label={t('robots.fields.type')}
+            description={t('robots.fields.typeNote')}
+            placeholder={t('robots.fields.typeExample')}
             value={values.robot_type}
             error={errors?.robot_type}
             onChange={({ currentTarget: { value } }) => onChange({ robot_type: value })}
             required
           />
           <TextInput
-            label="Hardware ID"
-            description="A serial number, such as that of the motor board. Must be unique."
+            label={t('robots.fields.hardwareId')}
+            description={t('robots.fields.hardwareIdNote')}
             value={values.hardware_id}
             error={errors?.hardware_id}
             onChange={({ currentTarget: { value } }) => onChange({ hardware_id: value })}
@@ -119,10 +120,10 @@ function Form(props: {
         {!errors && <Problem error={error} />}
         <Group>
           <Button type="submit" loading={props.busy}>
-            Register
+            {t('robots.new.register')}
           </Button>
           <LinkButton to="/robots" variant="default">
-            Cancel
+            {t('common.cancel')}
           </LinkButton>
         </Group>
       </Stack>

@@ -5,6 +5,7 @@ import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { ReleaseRobot } from '../session/release-robot.tsx'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import type { Robot } from './use-robots.ts'
@@ -18,20 +19,20 @@ export function OpenSession({ robot }: { robot: Robot }) {
   })
   if (!session) return null
   return (
-    <Section title="Open session">
+    <Section title={t('robots.openSession.title')}>
       <Group justify="space-between">
         <Group gap="xs">
           <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
-            Operated by {session.operator_name}
+            {t('robots.openSession.operator', { operator: session.operator_name })}
           </LinkAnchor>
           <StatusBadge status={session.status} />
         </Group>
         <ReleaseRobot sessionId={session.id} robotName={robot.name}>
-          Release robot
+          {t('robots.openSession.release')}
         </ReleaseRobot>
       </Group>
       <Text size="sm" c="dimmed">
-        You can end the session at any time, even while it is paused.
+        {t('robots.openSession.note')}
       </Text>
     </Section>
   )

@@ -1,12 +1,13 @@
 import { NativeSelect, NumberInput } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import type { RobotDetail } from './use-robots.ts'
 
 type Level = RobotDetail['log_event_level']
 
 const levels: { value: Level; label: string }[] = [
-  { value: 'off', label: 'None' },
-  { value: 'warn', label: 'Warnings and errors' },
-  { value: 'error', label: 'Errors only' },
+  { value: 'off', label: t('robots.fields.noLogEvents') },
+  { value: 'warn', label: t('robots.fields.warningEvents') },
+  { value: 'error', label: t('robots.fields.errorEvents') },
 ]
 
 /** Renders the field for the charge below which owner and operator are notified. */
@@ -16,8 +17,8 @@ export const LowBatteryField = (props: {
   onChange: (value: number | string) => void
 }) => (
   <NumberInput
-    label="Low battery"
-    description="You and the operator are notified below this charge. 0 turns this off."
+    label={t('robots.fields.lowBattery')}
+    description={t('robots.fields.lowBatteryNote')}
     suffix=" %"
     min={0}
     max={100}
@@ -33,8 +34,8 @@ export const LogEventField = (props: {
   onChange: (value: Level) => void
 }) => (
   <NativeSelect
-    label="Log lines as events"
-    description="Sends log lines to your event stream and webhooks, at most one event per minute."
+    label={t('robots.fields.logEvents')}
+    description={t('robots.fields.logEventsNote')}
     data={levels}
     value={props.value}
     error={props.error}

@@ -1,5 +1,6 @@
 import { NumberInput, Radio, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { t } from '../texts/texts.ts'
 import { SchemaField } from './schema-field.tsx'
 
 /** The form values of a robot. */
@@ -24,7 +25,7 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
   return (
     <>
       <TextInput
-        label="Name"
+        label={t('robots.fields.name')}
         value={values.name}
         error={errors.name}
         onChange={({ currentTarget: { value } }) => onChange({ name: value })}
@@ -32,25 +33,25 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
       />
       {children}
       <TextInput
-        label="Video"
-        description="Video URL (optional). WHEP, HLS or MJPEG."
-        placeholder="https://…"
+        label={t('robots.fields.video')}
+        description={t('robots.fields.videoNote')}
+        placeholder={t('robots.fields.videoExample')}
         value={values.stream_url}
         error={errors.stream_url}
         onChange={({ currentTarget: { value } }) => onChange({ stream_url: value })}
         inputMode="url"
       />
       <TagsInput
-        label="Tags"
-        description="Up to 20. Press Enter to add."
+        label={t('robots.fields.tags')}
+        description={t('robots.fields.tagsNote')}
         value={values.tags}
         error={errors.tags}
         onChange={(tags) => onChange({ tags })}
         maxTags={20}
       />
       <Textarea
-        label="Notes"
-        description="Only you see them."
+        label={t('robots.fields.notes')}
+        description={t('robots.fields.notesNote')}
         value={values.notes}
         error={errors.notes}
         onChange={({ currentTarget: { value } }) => onChange({ notes: value })}
@@ -58,8 +59,8 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
         minRows={2}
       />
       <Switch
-        label="Certified operators only"
-        description="Only operators certified for this type can drive it."
+        label={t('robots.fields.certifiedOnly')}
+        description={t('robots.fields.certifiedOnlyNote')}
         checked={values.require_certification}
         error={errors.require_certification}
         onChange={({ currentTarget: { checked } }) => onChange({ require_certification: checked })}
@@ -75,8 +76,8 @@ export const OperatorNotesField = (props: {
   onChange: (operatorNotes: string) => void
 }) => (
   <Textarea
-    label="Notes for operators"
-    description="Operators see them before they take the wheel. Up to 2,000 characters."
+    label={t('robots.fields.operatorNotes')}
+    description={t('robots.fields.operatorNotesNote')}
     maxLength={2_000}
     value={props.value}
     error={props.error}
@@ -93,8 +94,8 @@ export const LatencyField = (props: {
   onChange: (value: number | string) => void
 }) => (
   <NumberInput
-    label="Latency limit"
-    description="50 to 10,000 ms. Driving is blocked above this latency."
+    label={t('robots.fields.latencyLimit')}
+    description={t('robots.fields.latencyLimitNote')}
     suffix=" ms"
     min={50}
     max={10_000}
@@ -110,8 +111,8 @@ export const LatencyBudgetField = (props: {
   onChange: (value: number | string) => void
 }) => (
   <NumberInput
-    label="Latency budget"
-    description="50 to 10,000 ms. Above this latency the speed is limited in proportion. Empty: no limit."
+    label={t('robots.fields.latencyBudget')}
+    description={t('robots.fields.latencyBudgetNote')}
     suffix=" ms"
     min={50}
     max={10_000}
@@ -127,8 +128,8 @@ export const VideoLimitField = (props: {
   onChange: (value: number | string) => void
 }) => (
   <NumberInput
-    label="Picture age limit"
-    description="100 to 60,000 ms. Driving is blocked while the operator sees an older picture. Empty: no limit."
+    label={t('robots.fields.pictureAge')}
+    description={t('robots.fields.pictureAgeNote')}
     suffix=" ms"
     min={100}
     max={60_000}
@@ -146,15 +147,15 @@ export const ControlSchemaFields = (props: {
 }) => (
   <>
     <SchemaField
-      label="Control schema"
-      description="The commands that the robot accepts, as JSON Schema. Empty: those of its model."
+      label={t('robots.fields.controlSchema')}
+      description={t('robots.fields.controlSchemaNote')}
       value={props.schema}
       error={props.error}
       onChange={(control_schema) => props.onChange({ control_schema })}
     />
     <Switch
-      label="Strict control"
-      description="The platform drops commands that the control schema does not allow, and all binary ones."
+      label={t('robots.fields.strictControl')}
+      description={t('robots.fields.strictControlNote')}
       checked={props.isStrict}
       onChange={({ currentTarget: { checked } }) => props.onChange({ strict_control: checked })}
     />
@@ -168,15 +169,15 @@ export const StopClearField = (props: {
   onChange: (value: 'owner' | 'anyone') => void
 }) => (
   <Radio.Group
-    label="Permission to clear your stops"
-    description="Applies to remote stops by you or an admin. A remote stop complements the robot’s own emergency stop device and never replaces it."
+    label={t('robots.fields.clearStops')}
+    description={t('robots.fields.clearStopsNote')}
     value={props.value}
     error={props.error}
     onChange={(value) => props.onChange(value === 'anyone' ? 'anyone' : 'owner')}
   >
     <Stack gap="xs" mt="xs">
-      <Radio value="owner" label="You or an admin (the operator can ask)" />
-      <Radio value="anyone" label="Also the operator" />
+      <Radio value="owner" label={t('robots.fields.clearedByOwner')} />
+      <Radio value="anyone" label={t('robots.fields.clearedByAnyone')} />
     </Stack>
   </Radio.Group>
 )

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
@@ -28,23 +29,22 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
   return (
     <Alert
       color="orange.9"
-      variant="light"
-      title="On hold"
+      variant="outline"
+      title={t('robots.hold.title')}
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
       <Group justify="space-between">
         <Text size="sm" maw={640}>
-          No session can start on this robot. Either a session ended while a stop by you or an admin was in
-          force, or you set the hold yourself.
+          {t('robots.hold.text')}
         </Text>
         <ConfirmButton
           variant="default"
-          question={`Release ${robot.name}?`}
-          consequence="Operators can start sessions on this robot again. Make sure that it is safe to move."
-          confirmLabel="Release"
+          question={t('robots.hold.releaseQuestion', { robot: robot.name })}
+          consequence={t('robots.hold.releaseConsequence')}
+          confirmLabel={t('robots.hold.releaseConfirm')}
           onConfirm={() => hold.mutateAsync(false)}
         >
-          Release hold
+          {t('robots.hold.release')}
         </ConfirmButton>
       </Group>
     </Alert>
@@ -54,21 +54,21 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
 /** Sets a robot on hold, so that no session can start on it. */
 export function HoldRobot({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
-  if (robot.on_hold) return <Text c="dimmed">The robot is on hold.</Text>
+  if (robot.on_hold) return <Text c="dimmed">{t('robots.hold.alreadyOnHold')}</Text>
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
-        While a robot is on hold, no session can start on it. An open session continues.
+        {t('robots.hold.note')}
       </Text>
       <ConfirmButton
         variant="default"
-        question={`Hold ${robot.name}?`}
-        consequence="No session can start on this robot until you release it. An open session continues."
-        confirmLabel="Hold"
+        question={t('robots.hold.holdQuestion', { robot: robot.name })}
+        consequence={t('robots.hold.holdConsequence')}
+        confirmLabel={t('robots.hold.holdConfirm')}
         confirmColor="orange.9"
         onConfirm={() => hold.mutateAsync(true)}
       >
-        Hold robot
+        {t('robots.hold.hold')}
       </ConfirmButton>
     </Group>
   )

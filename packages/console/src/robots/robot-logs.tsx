@@ -1,5 +1,6 @@
 import { SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { MoreButton } from '../ui/more-button.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -7,10 +8,10 @@ import { LevelBadge, lineTime } from './log-line.tsx'
 import { type LogLevel, useRobotLogs } from './use-robot-logs.ts'
 
 const choices: { value: LogLevel; label: string }[] = [
-  { value: 'debug', label: 'All' },
-  { value: 'info', label: 'Info' },
-  { value: 'warn', label: 'Warnings' },
-  { value: 'error', label: 'Errors' },
+  { value: 'debug', label: t('robots.logs.all') },
+  { value: 'info', label: t('robots.logs.info') },
+  { value: 'warn', label: t('robots.logs.warnings') },
+  { value: 'error', label: t('robots.logs.errors') },
 ]
 
 /** Shows the log of a robot, newest line first. Polls for new lines. */
@@ -23,17 +24,21 @@ export function RobotLogs({ robotId }: { robotId: string }) {
         data={choices}
         value={level}
         onChange={(value) => setLevel(value as LogLevel)}
-        aria-label="Minimum level"
+        aria-label={t('robots.logs.minimumLevel')}
         size="xs"
       />
       <QueryView
         query={query}
         isEmpty={(lines) => lines.length === 0}
-        empty={<Empty title={level === 'debug' ? 'No recent log lines' : 'No matching log lines'} />}
+        empty={<Empty title={t(level === 'debug' ? 'robots.logs.emptyTitle' : 'robots.logs.noMatch')} />}
       >
         {(lines) => (
           <>
-            <DataTable label="Robot log" minWidth={480} columns={['Time', 'Level', 'Message']}>
+            <DataTable
+              label={t('robots.logs.label')}
+              minWidth={480}
+              columns={[t('robots.logs.time'), t('robots.logs.level'), t('robots.logs.message')]}
+            >
               {lines.map((line) => (
                 <Table.Tr key={line.seq}>
                   <Table.Td style={{ whiteSpace: 'nowrap' }}>
@@ -55,7 +60,7 @@ export function RobotLogs({ robotId }: { robotId: string }) {
                 </Table.Tr>
               ))}
             </DataTable>
-            <MoreButton query={query}>Older lines</MoreButton>
+            <MoreButton query={query}>{t('robots.logs.older')}</MoreButton>
           </>
         )}
       </QueryView>

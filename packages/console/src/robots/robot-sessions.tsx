@@ -4,6 +4,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
@@ -27,14 +28,14 @@ export function RobotSessions({ robot }: { robot: Robot }) {
     <QueryView
       query={query}
       isEmpty={({ sessions }) => sessions.length === 0}
-      empty={<Empty title="No sessions yet" />}
+      empty={<Empty title={t('robots.sessions.emptyTitle')} />}
     >
       {({ sessions }) => (
         <>
           <SessionTable sessions={sessions} />
           <Group>
             <LinkButton to="/sessions" search={{ robot: robot.id }} variant="default" size="xs">
-              All sessions of this robot
+              {t('robots.sessions.all')}
             </LinkButton>
           </Group>
         </>
@@ -44,7 +45,17 @@ export function RobotSessions({ robot }: { robot: Robot }) {
 }
 
 const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
-  <DataTable label="Sessions" minWidth={560} columns={['Created', 'Status', 'Operator', 'Duration', 'Cost']}>
+  <DataTable
+    label={t('robots.sessions.label')}
+    minWidth={560}
+    columns={[
+      t('robots.sessions.created'),
+      t('robots.sessions.status'),
+      t('robots.sessions.operator'),
+      t('robots.sessions.duration'),
+      t('robots.sessions.cost'),
+    ]}
+  >
     {sessions.map((session) => (
       <Table.Tr key={session.id}>
         <Table.Td>

@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { LogEventField, LowBatteryField } from './report-fields.tsx'
@@ -119,8 +120,8 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           onChange={change}
         />
         <SchemaField
-          label="Telemetry schema"
-          description="The telemetry that the robot sends, as JSON Schema. Empty: that of its model."
+          label={t('robots.fields.telemetrySchema')}
+          description={t('robots.fields.telemetrySchemaNote')}
           value={values.telemetry_schema}
           error={errors?.telemetry_schema}
           onChange={(telemetry_schema) => change({ telemetry_schema })}

@@ -1,6 +1,8 @@
 import { Badge, Text } from '@mantine/core'
-import { robotStatusTexts } from '@wheelhouse/protocol'
 import { useConnection } from '../live/hooks.ts'
+import { robotStatusTexts } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { dateTime, relative } from '../ui/format.ts'
 import { Time } from '../ui/time.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -19,12 +21,12 @@ export const RobotStatusBadge = ({ status }: { status: Robot['status'] }) => (
 /** Shows the age of the last heartbeat, in seconds while it is recent. */
 export function HeartbeatAge({ at }: { at: string | null }) {
   const nowMs = useNow()
-  if (at === null) return 'never'
+  if (at === null) return t('robots.status.never')
   // The viewer's clock may lag behind the platform's clock.
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))
   return (
     <time dateTime={at} title={dateTime(at)}>
-      {seconds < 60 ? `${seconds} s ago` : relative(at, nowMs)}
+      {seconds < 60 ? t('robots.status.secondsAgo', { seconds }) : relative(at, nowMs)}
     </time>
   )
 }
@@ -35,7 +37,7 @@ export function StalenessNote({ asOfMs }: { asOfMs: number }) {
   if (connection === 'live' || connection === 'connecting') return null
   return (
     <Text size="sm" role="status">
-      No live connection. Last updated <Time at={asOfMs} />.
+      {textParts('robots.status.outdated', { time: <Time at={asOfMs} /> })}
     </Text>
   )
 }

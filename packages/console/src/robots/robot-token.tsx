@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { ConnectRobot } from './connect-robot.tsx'
 import type { Robot } from './use-robots.ts'
@@ -20,7 +21,7 @@ export function RobotToken({ robot }: { robot: Robot }) {
         <ConnectRobot robot={robot} token={rotate.data.robot_token} />
         <Group>
           <Button variant="default" onClick={() => rotate.reset()}>
-            Hide token
+            {t('robots.token.hide')}
           </Button>
         </Group>
       </>
@@ -29,16 +30,16 @@ export function RobotToken({ robot }: { robot: Robot }) {
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
-        The robot connects with a token that was shown once. Replace it if it is lost or leaked.
+        {t('robots.token.note')}
       </Text>
       <ConfirmButton
         variant="default"
-        question={`Replace the token of ${robot.name}?`}
-        consequence="The robot disconnects and its old token stops working immediately. An open session pauses until the robot reconnects."
-        confirmLabel="Replace"
+        question={t('robots.token.question', { robot: robot.name })}
+        consequence={t('robots.token.consequence')}
+        confirmLabel={t('robots.token.confirm')}
         onConfirm={() => rotate.mutateAsync()}
       >
-        Replace token
+        {t('robots.token.replace')}
       </ConfirmButton>
     </Group>
   )

@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type LiveRobot, useLiveRobot } from '../live/use-live-robots.ts'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { ResourcePage } from '../ui/resource-page.tsx'
@@ -27,7 +28,11 @@ export function RobotPage() {
   const query = useRobot(robotId)
   const live = useLiveRobot(robotId)
   return (
-    <ResourcePage query={query} kind="Robot" back={<LinkButton to="/robots">All robots</LinkButton>}>
+    <ResourcePage
+      query={query}
+      kind={t('robots.page.kind')}
+      back={<LinkButton to="/robots">{t('robots.page.all')}</LinkButton>}
+    >
       {(robot) => (
         // The key resets all typed and shown values for another robot.
         <Page
@@ -46,13 +51,13 @@ export function RobotPage() {
 }
 
 const labels: Record<RobotTab, string> = {
-  live: 'Live',
-  sessions: 'Sessions',
-  data: 'Data',
-  health: 'Health',
-  access: 'Access',
-  settings: 'Settings',
-  connect: 'Connect',
+  live: t('robots.page.live'),
+  sessions: t('robots.page.sessions'),
+  data: t('robots.page.data'),
+  health: t('robots.page.health'),
+  access: t('robots.page.access'),
+  settings: t('robots.page.settings'),
+  connect: t('robots.page.connect'),
 }
 
 function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
@@ -64,7 +69,7 @@ function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null
   return (
     <>
       <Tabs value={tab} onChange={select} keepMounted={false}>
-        <Tabs.List aria-label="Robot">
+        <Tabs.List aria-label={t('robots.page.tabs')}>
           {RobotTab.options.map((value) => (
             <Tabs.Tab key={value} value={value}>
               {labels[value]}
@@ -92,7 +97,7 @@ function TabContent(props: {
       return <LiveTab robot={robot} live={live} />
     case 'sessions':
       return (
-        <Section title="Sessions">
+        <Section title={t('robots.page.sessions')}>
           <RobotSessions robot={robot} />
         </Section>
       )
@@ -105,10 +110,10 @@ function TabContent(props: {
     case 'settings':
       return (
         <>
-          <Section title="Settings">
+          <Section title={t('robots.page.settings')}>
             <RobotSettingsForm robot={robot} />
           </Section>
-          <Section title="Remove">
+          <Section title={t('robots.page.remove')}>
             <DeleteRobot robot={robot} />
           </Section>
         </>

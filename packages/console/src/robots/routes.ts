@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
 import { IconRobot } from '../ui/icons.tsx'
 import { readRobotSearch } from './list-search.ts'
 import { readRobotTab } from './robot-tab.ts'
@@ -30,8 +31,8 @@ export const robotRoutes = [
 export const robotNavigation: readonly NavigationEntry[] = [
   {
     to: '/robots',
-    label: 'Robots',
-    description: 'Manage and connect robots.',
+    label: t('robots.navigation.label'),
+    description: t('robots.navigation.description'),
     icon: IconRobot,
     role: 'client',
   },

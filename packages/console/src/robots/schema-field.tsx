@@ -1,4 +1,5 @@
 import { JsonInput } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 
 interface Props {
   readonly label: string
@@ -20,9 +21,9 @@ export function schemaProblem(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? undefined : 'Enter a JSON object.'
+    return isObject ? undefined : t('robots.fields.notAnObject')
   } catch {
-    return 'This is not valid JSON.'
+    return t('robots.fields.notJson')
   }
 }
 

@@ -18,6 +18,12 @@ npm init --yes && npm pkg set type=module
 npm install --allow-remote=root ${origin}/downloads/wheelhouse-sdk.tgz
 `
 
+/** The file for the program of a simulated robot. */
+export const simulatedRobotFile = 'my-robot.ts'
+
+/** The command that starts the simulated robot. */
+export const startSimulatedRobot = `node ${simulatedRobotFile}`
+
 /** Returns the program of a simulated robot. */
 export const simulatedRobot = ({ control_url, robot_token }: RobotAccess): string => `\
 import { SimulatedRobot } from '@wheelhouse/sdk'
@@ -29,6 +35,9 @@ const robot = new SimulatedRobot({
 })
 console.log(await robot.start())
 `
+
+/** The file for the program of a real robot. */
+export const realRobotFile = 'robot.ts'
 
 /** Returns a program for a real robot with placeholder `motors`. */
 export const realRobot = ({ control_url, robot_token }: RobotAccess): string => `\

@@ -4,7 +4,7 @@ import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useConnection, useRobotStatuses } from '../live/hooks.ts'
 import { useListPages } from '../ui/list/use-list-pages.ts'
-import type { RobotSearch } from './list-search.ts'
+import { batteryPercent, type RobotSearch } from './list-search.ts'
 
 export type Robot = Schemas['Robot']
 export type RobotDetail = Schemas['RobotDetail']
@@ -19,10 +19,18 @@ export const robotKey = (id: string) => [...keys.robots, 'own', id]
 /** The maximum page size of the API. */
 const PAGE_SIZE = 100
 
+const filtersOf = ({ search, status, type, tag, battery }: RobotSearch) => ({
+  search,
+  status,
+  robot_type: type,
+  tag,
+  battery_below: battery === undefined ? undefined : batteryPercent(battery) / 100,
+})
+
 /** Lists the owner's robots that match a search, page by page. */
-export function useRobotList({ search, sort, status, type }: RobotSearch) {
+export function useRobotList({ sort, ...search }: RobotSearch) {
   const { rest } = usePlatform()
-  const filters = { search, sort, status, robot_type: type }
+  const filters = { sort, ...filtersOf(search) }
   return useListPages<Robot>({
     queryKey: [...keys.robots, 'own', 'list', filters],
     load: async (cursor, signal) => {
@@ -37,9 +45,9 @@ export function useRobotList({ search, sort, status, type }: RobotSearch) {
 }
 
 /** Counts the owner's robots for each status and type, under the other filters of a search. */
-export function useRobotCounts({ search, status, type }: RobotSearch) {
+export function useRobotCounts(search: RobotSearch) {
   const { rest } = usePlatform()
-  const query = { search, status, robot_type: type }
+  const query = filtersOf(search)
   return useQuery({
     queryKey: [...keys.robots, 'own', 'counts', query],
     queryFn: ({ signal }) => answerOf(rest.GET('/api/client/robot-counts', { params: { query }, signal })),

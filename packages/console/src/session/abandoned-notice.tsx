@@ -1,4 +1,6 @@
 import { Alert, Group, Text } from '@mantine/core'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { clockText } from '../ui/format.ts'
 import { useNow } from '../ui/use-now.ts'
 import { ReleaseRobot } from './release-robot.tsx'
@@ -13,21 +15,17 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
     <Alert
       color="orange.9"
       variant="outline"
-      title="Operator gone"
+      title={t('session.abandoned.title')}
       data-testid="abandoned"
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
       <Group justify="space-between">
         <Text size="sm" maw={640}>
-          {session.ends_at === null ? (
-            'The operator has no connection. If it does not return, the session ends.'
-          ) : (
-            <Countdown endsAt={session.ends_at} />
-          )}
+          {session.ends_at === null ? t('session.abandoned.text') : <Countdown endsAt={session.ends_at} />}
         </Text>
         {client && (
           <ReleaseRobot sessionId={session.id} robotName={session.robot_name}>
-            Release robot
+            {t('session.abandoned.release')}
           </ReleaseRobot>
         )}
       </Group>
@@ -37,10 +35,7 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
 
 function Countdown({ endsAt }: { endsAt: string }) {
   const seconds = Math.max(0, Math.ceil((Date.parse(endsAt) - useNow()) / 1_000))
-  return (
-    <>
-      The session ends in <span data-testid="countdown">{clockText(seconds)}</span> unless the operator
-      returns.
-    </>
-  )
+  return textParts('session.abandoned.countdown', {
+    time: <span data-testid="countdown">{clockText(seconds)}</span>,
+  })
 }

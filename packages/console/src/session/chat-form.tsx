@@ -2,6 +2,7 @@ import { Button, Group, Textarea } from '@mantine/core'
 import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import type { Chat } from '../live/session-chat.ts'
+import { t } from '../texts/texts.ts'
 
 /** Renders a form for chat messages. Enter sends, Shift+Enter starts a new line. */
 export function ChatForm({ room }: { room: Pick<Chat, 'send' | 'typing'> }) {
@@ -26,7 +27,7 @@ export function ChatForm({ room }: { room: Pick<Chat, 'send' | 'typing'> }) {
       <Group align="flex-end" gap="xs" wrap="nowrap">
         <Textarea
           flex={1}
-          label="Message"
+          label={t('session.chat.message')}
           autosize
           minRows={1}
           maxRows={5}
@@ -38,7 +39,7 @@ export function ChatForm({ room }: { room: Pick<Chat, 'send' | 'typing'> }) {
           }}
           onKeyDown={onKeyDown}
         />
-        <Button type="submit">Send</Button>
+        <Button type="submit">{t('session.chat.send')}</Button>
       </Group>
     </form>
   )

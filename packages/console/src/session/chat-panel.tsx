@@ -5,6 +5,7 @@ import { useMe } from '../auth/me.ts'
 import { useConnection } from '../live/hooks.ts'
 import type { Chat, OutgoingMessage } from '../live/session-chat.ts'
 import type { LiveSessionState } from '../live/session-room.ts'
+import { language, t } from '../texts/texts.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -15,6 +16,8 @@ interface Props {
   readonly live: LiveSessionState & { readonly room: Chat }
   readonly height?: number | string
 }
+
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 /** Shows the chat of a session: messages, outgoing messages and typing participants. */
 export const ChatPanel = (props: Props) => (
@@ -31,7 +34,7 @@ export function ChatView(props: Props & { readonly meId: string; readonly isConn
   return (
     <Stack gap="xs">
       <Scroller length={messages.length + outgoing.length} height={height}>
-        <Stack gap="xs" role="log" aria-label="Chat">
+        <Stack gap="xs" role="log" aria-label={t('session.chat.label')}>
           {messages.map((event) => (
             <Message key={event.seq} event={event} meId={meId} />
           ))}
@@ -39,17 +42,19 @@ export function ChatView(props: Props & { readonly meId: string; readonly isConn
             <Outgoing key={message.clientMessageId} message={message} room={room} />
           ))}
         </Stack>
-        {caughtUp && messages.length + outgoing.length === 0 && <Text c="dimmed">No messages yet</Text>}
-        {!caughtUp && <Text c="dimmed">Loading</Text>}
+        {caughtUp && messages.length + outgoing.length === 0 && (
+          <Text c="dimmed">{t('session.chat.empty')}</Text>
+        )}
+        {!caughtUp && <Text c="dimmed">{t('common.loading')}</Text>}
       </Scroller>
       <Text size="xs" c="dimmed" mih={18} aria-live="polite">
         {typingNames.length > 0 &&
-          `${typingNames.join(', ')} ${typingNames.length > 1 ? 'are' : 'is'} typing…`}
+          t('session.chat.typing', { names: list.format(typingNames), count: typingNames.length })}
       </Text>
       <ChatForm room={room} />
       {!isConnected && (
         <Text size="xs" c="dimmed">
-          No connection. Messages are sent when you are back online.
+          {t('session.chat.offline')}
         </Text>
       )}
     </Stack>
@@ -74,7 +79,7 @@ function Scroller(props: { length: number; height: number | string; children: Re
       h={height}
       viewportRef={viewport}
       onScrollPositionChange={onScroll}
-      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Messages' }}
+      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': t('session.chat.messages') }}
     >
       {children}
     </ScrollArea>
@@ -88,28 +93,28 @@ const Message = memo(({ event, meId }: { event: SessionLogEvent; meId: string })
   const own = message.sender_id === meId
   return (
     <Bubble own={own} text={message.body}>
-      {own ? 'You' : message.sender_name} · <Time at={message.created_at} />
+      {own ? t('session.chat.you') : message.sender_name} · <Time at={message.created_at} />
     </Bubble>
   )
 })
 
-const phaseTexts = { sending: 'Sending…', sent: 'Sent', failed: 'Not sent' }
+function phaseText({ phase, error }: OutgoingMessage): string {
+  if (phase === 'failed') return t('session.chat.failed', { error: messageOf(error) })
+  return phase === 'sent' ? t('session.chat.sent') : t('session.chat.sending')
+}
 
 const Outgoing = ({ message, room }: { message: OutgoingMessage; room: Chat }) => (
   <Bubble own text={message.body}>
-    {phaseTexts[message.phase]}
+    {phaseText(message)}
     {message.phase === 'failed' && (
-      <>
-        {`: ${messageOf(message.error)}`}
-        <Group gap="xs">
-          <Button size="compact-xs" variant="default" onClick={() => room.retry(message.clientMessageId)}>
-            Try again
-          </Button>
-          <Button size="compact-xs" variant="default" onClick={() => room.discard(message.clientMessageId)}>
-            Discard
-          </Button>
-        </Group>
-      </>
+      <Group gap="xs">
+        <Button size="compact-xs" variant="default" onClick={() => room.retry(message.clientMessageId)}>
+          {t('common.tryAgain')}
+        </Button>
+        <Button size="compact-xs" variant="default" onClick={() => room.discard(message.clientMessageId)}>
+          {t('session.chat.discard')}
+        </Button>
+      </Group>
     )}
   </Bubble>
 )

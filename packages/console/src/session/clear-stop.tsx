@@ -1,7 +1,9 @@
 import { Button, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
-import { reasonText } from '@wheelhouse/protocol'
 import { useMe } from '../auth/me.ts'
+import { reasonText } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { dateTime } from '../ui/format.ts'
 import { Problem } from '../ui/states.tsx'
@@ -25,7 +27,11 @@ export function useStopText({
     operatorName: operator_name,
     clientId: client_id,
   }
-  return `${actorName(stop.by, participants)} stopped the robot, ${dateTime(stop.at)}: ${reasonText(stop.reason)}.`
+  return t('session.clearStop.stopped', {
+    actor: actorName(stop.by, participants),
+    time: dateTime(stop.at),
+    reason: reasonText(stop.reason),
+  })
 }
 
 /** Shows a button that clears the stop or, without permission, asks for that. */
@@ -45,11 +51,11 @@ function AskToClear({ session }: { session: SessionDetail }) {
   return (
     <>
       <Button loading={sessionAction.isPending} onClick={ask}>
-        Ask to clear (C)
+        {t('session.clearStop.ask')}
       </Button>
       {askedAt && (
         <Text size="sm" role="status">
-          Requested <Time at={askedAt} />.
+          {textParts('session.clearStop.requested', { time: <Time at={askedAt} /> })}
         </Text>
       )}
       <Problem error={sessionAction.error} />
@@ -65,13 +71,13 @@ function ClearStop({ session }: { session: SessionDetail }) {
   return (
     <ConfirmButton
       variant={isClearRequested ? 'filled' : 'default'}
-      question="Clear the stop?"
-      consequence={`${stopText} Check the robot before you clear the stop. The session stays paused until the operator resumes it.`}
-      confirmLabel="Clear stop"
-      dismissLabel="Keep stopped"
+      question={t('session.clearStop.question')}
+      consequence={t('session.clearStop.consequence', { stop: stopText })}
+      confirmLabel={t('session.clearStop.button')}
+      dismissLabel={t('session.clearStop.keep')}
       onConfirm={() => sessionAction.mutateAsync('clear_stop')}
     >
-      Clear stop
+      {t('session.clearStop.button')}
     </ConfirmButton>
   )
 }

@@ -5,6 +5,7 @@ import { Fragment, memo, useMemo, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
+import { language, t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
 import { useTicker } from '../ui/use-ticker.ts'
 import { eventText, type SessionParticipants } from './event-texts.ts'
@@ -14,8 +15,8 @@ import { sessionQuery } from './session-query.ts'
 const ROWS_PER_STEP = 200
 const DAY_CHECK_MS = 60_000
 
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
-const calendar = new Intl.DateTimeFormat(undefined, {
+const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' })
+const calendar = new Intl.DateTimeFormat(language, {
   weekday: 'short',
   year: 'numeric',
   month: 'short',
@@ -30,17 +31,20 @@ export function EventLog({ live }: { live: LiveSession }) {
   if (error) return <Problem error={error} />
   const older = events.length - shown
   return (
-    <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Entries' }}>
+    <ScrollArea.Autosize
+      mah={360}
+      viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t('session.log.label') }}
+    >
       <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
         <Entries events={events.slice(-shown).reverse()} participants={participants} />
       </Stack>
       {older > 0 && (
         <Button variant="default" size="xs" onClick={() => setShown((count) => count + ROWS_PER_STEP)}>
-          Show {older} older
+          {t('session.log.older', { entries: older })}
         </Button>
       )}
-      {!caughtUp && <Text c="dimmed">Loading</Text>}
-      {caughtUp && events.length === 0 && <Text c="dimmed">No events yet</Text>}
+      {!caughtUp && <Text c="dimmed">{t('common.loading')}</Text>}
+      {caughtUp && events.length === 0 && <Text c="dimmed">{t('session.log.empty')}</Text>}
     </ScrollArea.Autosize>
   )
 }

@@ -1,9 +1,6 @@
-import {
-  reasonText,
-  type SessionEventType,
-  type SessionLogEvent,
-  SessionEventType as Types,
-} from '@wheelhouse/protocol'
+import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
+import { reasonText } from '../texts/code-texts.ts'
+import { language, t } from '../texts/texts.ts'
 import { timeOfDay } from '../ui/format.ts'
 
 /** The participants that the log names. */
@@ -21,9 +18,9 @@ const text = (value: unknown): string | undefined =>
 /** Returns the time of day in the viewer's zone. */
 const clock = (value: unknown): string => {
   const at = new Date(String(value))
-  return Number.isNaN(at.getTime()) ? 'an unknown time' : timeOfDay(at)
+  return Number.isNaN(at.getTime()) ? t('session.events.unknownTime') : timeOfDay(at)
 }
-const minutes = (value: unknown): string => `${value} ${value === 1 ? 'minute' : 'minutes'}`
+const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
 /** Returns the actor for the start of a sentence. Without an id the platform acted. */
 export function actorName(
@@ -31,43 +28,76 @@ export function actorName(
   { meId, operatorId, operatorName, clientId }: SessionParticipants,
 ): string {
   const id = text(actorId)
-  if (id === undefined) return 'The platform'
-  if (id === meId) return 'You'
-  if (id === operatorId) return operatorName ?? 'The operator'
-  return id === clientId ? 'The owner' : 'An admin'
+  if (id === undefined) return t('session.actor.platform')
+  if (id === meId) return t('session.actor.you')
+  if (id === operatorId) return operatorName ?? t('session.actor.operator')
+  return id === clientId ? t('session.actor.owner') : t('session.actor.admin')
 }
 
-const reasonSuffix = (data: Data) => {
-  const reason = reasonText(data.reason)
-  return reason && `: ${reason}`
+/** Adds the outage before an entry, which is neither billed nor paid. */
+const withOutage = (event: string, { outage_seconds: seconds }: Data): string =>
+  typeof seconds === 'number' && seconds > 0
+    ? t('session.events.outage', { event, seconds: tenths.format(seconds) })
+    : event
+
+/** Texts of an event without and with a reason. */
+interface ReasonTexts {
+  readonly plain: (actor: string) => string
+  readonly because: (actor: string, reason: string) => string
 }
 
-/** Returns the outage before an entry, which is neither billed nor paid. */
-const outageSuffix = ({ outage_seconds: seconds }: Data) =>
-  typeof seconds === 'number' && seconds > 0 ? ` (robot offline for ${seconds.toFixed(1)} s, not billed)` : ''
+/** Returns the text of an event that may have a reason and follow an outage. */
+const withReason =
+  ({ plain, because }: ReasonTexts) =>
+  (actor: string, data: Data): string => {
+    const reason = reasonText(data.reason)
+    return withOutage(reason === '' ? plain(actor) : because(actor, reason), data)
+  }
 
 const texts: Record<SessionEventType, (actor: string, data: Data) => string> = {
-  'session.scheduled': (actor) => `${actor} scheduled the session`,
-  'session.started': (actor) => `${actor} started the session`,
-  'session.paused': (actor, data) => `${actor} paused the session${reasonSuffix(data)}${outageSuffix(data)}`,
-  'session.resumed': (actor) => `${actor} resumed the session`,
-  'session.ended': (actor, data) => `${actor} ended the session${reasonSuffix(data)}${outageSuffix(data)}`,
-  'session.cancelled': (actor, data) => `${actor} cancelled the session${reasonSuffix(data)}`,
-  'session.stopped': (actor, data) => `${actor} stopped the robot${reasonSuffix(data)}${outageSuffix(data)}`,
-  'session.stop_cleared': (actor) => `${actor} cleared the stop`,
-  'session.stop_clear_requested': (actor, data) => `${actor} asked to clear the stop${reasonSuffix(data)}`,
+  'session.scheduled': (actor) => t('session.events.scheduled', { actor }),
+  'session.started': (actor) => t('session.events.started', { actor }),
+  'session.paused': withReason({
+    plain: (actor) => t('session.events.paused', { actor }),
+    because: (actor, reason) => t('session.events.pausedFor', { actor, reason }),
+  }),
+  'session.resumed': (actor) => t('session.events.resumed', { actor }),
+  'session.ended': withReason({
+    plain: (actor) => t('session.events.ended', { actor }),
+    because: (actor, reason) => t('session.events.endedFor', { actor, reason }),
+  }),
+  'session.cancelled': withReason({
+    plain: (actor) => t('session.events.cancelled', { actor }),
+    because: (actor, reason) => t('session.events.cancelledFor', { actor, reason }),
+  }),
+  'session.stopped': withReason({
+    plain: (actor) => t('session.events.stopped', { actor }),
+    because: (actor, reason) => t('session.events.stoppedFor', { actor, reason }),
+  }),
+  'session.stop_cleared': (actor) => t('session.events.stopCleared', { actor }),
+  'session.stop_clear_requested': withReason({
+    plain: (actor) => t('session.events.stopClearRequested', { actor }),
+    because: (actor, reason) => t('session.events.stopClearRequestedFor', { actor, reason }),
+  }),
   'session.pause_limit_soon': (_, { ends_at }) =>
-    `The session ends at ${clock(ends_at)} unless the operator resumes it`,
+    t('session.events.pauseLimitSoon', { time: clock(ends_at) }),
   'session.planned_end_soon': (_, { planned_end }) =>
-    `The session is planned to end at ${clock(planned_end)}`,
-  'session.rated': (actor, { rating }) => `${actor} rated the session ${rating} of 5 stars`,
-  'extension.requested': (actor, data) => `${actor} requested ${minutes(data.additional_minutes)} more`,
-  'extension.approved': (actor, data) => `${actor} approved ${minutes(data.additional_minutes)} more`,
-  'extension.declined': (actor, data) => `${actor} declined ${minutes(data.additional_minutes)} more`,
-  'robot.lost': (_, data) => `The robot lost its connection${outageSuffix(data)}`,
-  'robot.back': () => 'The robot reconnected',
-  'operator.back': () => 'The operator reconnected',
-  'chat.message': (_, { sender_name, body }) => `${text(sender_name) ?? 'Unknown user'} wrote: ${body}`,
+    t('session.events.plannedEndSoon', { time: clock(planned_end) }),
+  'session.rated': (actor, { rating }) => t('session.events.rated', { actor, rating: String(rating) }),
+  'extension.requested': (actor, { additional_minutes: minutes }) =>
+    t('session.events.extensionRequested', { actor, count: Number(minutes) }),
+  'extension.approved': (actor, { additional_minutes: minutes }) =>
+    t('session.events.extensionApproved', { actor, count: Number(minutes) }),
+  'extension.declined': (actor, { additional_minutes: minutes }) =>
+    t('session.events.extensionDeclined', { actor, count: Number(minutes) }),
+  'robot.lost': (_, data) => withOutage(t('session.events.robotLost'), data),
+  'robot.back': () => t('session.events.robotBack'),
+  'operator.back': () => t('session.events.operatorBack'),
+  'chat.message': (_, { sender_name, body }) =>
+    t('session.events.message', {
+      sender: text(sender_name) ?? t('session.events.unknownUser'),
+      message: String(body),
+    }),
 }
 
 /** Returns a log entry as a sentence. An unknown type becomes words. */

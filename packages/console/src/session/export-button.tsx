@@ -4,6 +4,8 @@ import { answerOf } from '@wheelhouse/sdk'
 import { useRef, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { language, t } from '../texts/texts.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { messageOf } from '../ui/message-of.ts'
 import { exportSessions, saveFile } from './export-sessions.ts'
@@ -16,30 +18,32 @@ export function ExportButtons({ search }: { search: SessionSearch }) {
     <Group gap="xs">
       {run.isPending ? (
         <Button variant="default" onClick={cancel}>
-          Cancel export
+          {t('session.export.cancel')}
         </Button>
       ) : (
         (['csv', 'json'] as const).map((format) => (
           <Button key={format} variant="default" onClick={() => run.mutate(format)}>
-            Export {format.toUpperCase()}
+            {format === 'csv' ? t('session.export.csv') : t('session.export.json')}
           </Button>
         ))
       )}
       <LinkButton to="/exports" variant="default">
-        Exports
+        {t('session.export.exports')}
       </LinkButton>
       <Text size="sm" role="status" c={run.error ? 'red.9' : undefined}>
-        {run.isPending && `${kilobytes(bytes)} so far`}
-        {run.isSuccess && run.data === undefined && `Saved, ${kilobytes(bytes)}`}
-        {run.data !== undefined && (
-          <>
-            A large export: it runs in the background.{' '}
-            <LinkAnchor to="/exports" search={{ export: run.data }} inherit>
-              View its progress
-            </LinkAnchor>
-          </>
-        )}
-        {run.error && (wasCancelled() ? 'Cancelled' : messageOf(run.error))}
+        {run.isPending && t('session.export.progress', { size: kilobytes.format(bytes / 1_000) })}
+        {run.isSuccess &&
+          run.data === undefined &&
+          t('session.export.saved', { size: kilobytes.format(bytes / 1_000) })}
+        {run.data !== undefined &&
+          textParts('session.export.background', {
+            link: (
+              <LinkAnchor to="/exports" search={{ export: run.data }} inherit>
+                {t('session.export.viewProgress')}
+              </LinkAnchor>
+            ),
+          })}
+        {run.error && (wasCancelled() ? t('session.export.cancelled') : messageOf(run.error))}
       </Text>
     </Group>
   )
@@ -81,4 +85,9 @@ function useExport(search: SessionSearch) {
   }
 }
 
-const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1)} kB`
+const kilobytes = new Intl.NumberFormat(language, {
+  style: 'unit',
+  unit: 'kilobyte',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+})

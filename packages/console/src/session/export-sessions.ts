@@ -1,4 +1,5 @@
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
+import { t } from '../texts/texts.ts'
 import type { filterOf } from './list-search.ts'
 
 export interface ExportFile {
@@ -30,7 +31,7 @@ export async function exportSessions(
   for (;;) {
     const { done, value } = await reader.read().catch((cause: unknown): never => {
       if (signal.aborted) throw cause
-      throw new Error('The download was interrupted. No file was saved. Try again.', { cause })
+      throw new Error(t('session.export.interrupted'), { cause })
     })
     if (done) break
     parts.push(value)

@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import type { LiveSession } from '../live/hooks.ts'
+import { t } from '../texts/texts.ts'
 import { duration, timeOfDay } from '../ui/format.ts'
 import { Problem } from '../ui/states.tsx'
 import { type Extension, newestExtension } from './extensions.ts'
@@ -38,12 +39,16 @@ function Panel(props: {
     <Stack gap="xs">
       {planned !== null && (
         <Text size="sm">
-          Planned duration: {duration(planned)}
-          {session.planned_end && `, until ${timeOfDay(new Date(session.planned_end))}`}.
+          {session.planned_end
+            ? t('session.extension.plannedUntil', {
+                duration: duration(planned),
+                time: timeOfDay(new Date(session.planned_end)),
+              })
+            : t('session.extension.planned', { duration: duration(planned) })}
         </Text>
       )}
       <Text size="sm" role="status">
-        {extension ? textOf(extension, sessionRoles.operator) : 'No extension requested.'}
+        {extension ? textOf(extension, sessionRoles.operator) : t('session.extension.none')}
       </Text>
       {isOpen(status) && pending && sessionRoles.operator && <Decision sessionId={session.id} />}
       {status === 'ACTIVE' && !pending && sessionRoles.client && <Request sessionId={session.id} />}
@@ -51,15 +56,16 @@ function Panel(props: {
   )
 }
 
-function textOf({ minutes, status }: Extension, isOperator: boolean): string {
-  const requestedTime = `${minutes} more ${minutes === 1 ? 'minute' : 'minutes'}`
+function textOf({ minutes: count, status }: Extension, isOperator: boolean): string {
   if (status === 'pending') {
     return isOperator
-      ? `The owner requests ${requestedTime}.`
-      : `Requested ${requestedTime}. Waiting for the operator.`
+      ? t('session.extension.ownerRequests', { count })
+      : t('session.extension.requested', { count })
   }
-  if (status === 'expired') return `The request for ${requestedTime} expired.`
-  return `${requestedTime} ${status}.`
+  if (status === 'expired') return t('session.extension.expired', { count })
+  return status === 'approved'
+    ? t('session.extension.approved', { count })
+    : t('session.extension.declined', { count })
 }
 
 function Decision({ sessionId }: { sessionId: string }) {
@@ -68,14 +74,14 @@ function Decision({ sessionId }: { sessionId: string }) {
     <>
       <Group gap="xs">
         <Button loading={sessionAction.isPending} onClick={() => sessionAction.mutate('approve_extension')}>
-          Accept
+          {t('session.extension.accept')}
         </Button>
         <Button
           variant="default"
           loading={sessionAction.isPending}
           onClick={() => sessionAction.mutate('decline_extension')}
         >
-          Decline
+          {t('session.extension.decline')}
         </Button>
       </Group>
       <Problem error={sessionAction.error} />
@@ -105,7 +111,7 @@ function Request({ sessionId }: { sessionId: string }) {
     <form onSubmit={submit}>
       <Group gap="xs" align="flex-end">
         <NumberInput
-          label="Extra minutes"
+          label={t('session.extension.minutes')}
           w={120}
           min={1}
           max={MAX_MINUTES}
@@ -116,7 +122,7 @@ function Request({ sessionId }: { sessionId: string }) {
           onChange={setMinutes}
         />
         <Button type="submit" variant="default" loading={request.isPending}>
-          Request extension
+          {t('session.extension.request')}
         </Button>
       </Group>
       <Problem error={request.error} />

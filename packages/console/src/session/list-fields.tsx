@@ -2,6 +2,7 @@ import { TextInput } from '@mantine/core'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { ServerSelect } from '../ui/list/server-select.tsx'
 import { readSessionSearch, type SessionSearch } from './list-search.ts'
 
@@ -22,8 +23,8 @@ export function ListFields({ search, onChange }: Props) {
   return (
     <>
       <ServerSelect
-        label="Robot"
-        placeholder="All"
+        label={t('session.list.robot')}
+        placeholder={t('session.list.allRobots')}
         value={search.robot}
         onChange={(robot) => change({ robot })}
         queryKey={[...keys.robots, 'of-sessions']}
@@ -32,13 +33,13 @@ export function ListFields({ search, onChange }: Props) {
       />
       <TextInput
         type="date"
-        label="Created from"
+        label={t('session.list.createdFrom')}
         value={search.from ?? ''}
         onChange={({ currentTarget: { value } }) => change({ from: value })}
       />
       <TextInput
         type="date"
-        label="Created to"
+        label={t('session.list.createdTo')}
         value={search.to ?? ''}
         onChange={({ currentTarget: { value } }) => change({ to: value })}
       />

@@ -1,7 +1,9 @@
 import { Badge, Group, Text } from '@mantine/core'
-import { reasonText, type SessionStatus, speedLimitText } from '@wheelhouse/protocol'
+import type { SessionStatus } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
 import type { LiveSession } from '../live/hooks.ts'
+import { reasonText, speedLimitText } from '../texts/code-texts.ts'
+import { language, t } from '../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { clockText, money } from '../ui/format.ts'
 import { percent } from '../ui/percent.ts'
@@ -30,26 +32,33 @@ export function SessionStatusLine({
   const nowMs = useNow()
   const status = live.session?.status ?? session.status
   const sinceMs = statusSince(live.events, status)
-  const reason = status === 'PAUSED' && pauseText(session)
+  const reason = status === 'PAUSED' ? pauseText(session) : ''
   return (
-    <Group component="section" aria-label="Status" gap="xs">
+    <Group component="section" aria-label={t('session.status.label')} gap="xs">
       {children}
       <StatusBadge status={status} isOutdated={isOutdated} />
       <Text size="sm" span>
-        {[sinceMs !== undefined && `for ${clockText((nowMs - sinceMs) / 1_000)}`, reason]
-          .filter(Boolean)
-          .join(': ')}
+        {sinceText(sinceMs === undefined ? undefined : nowMs - sinceMs, reason)}
       </Text>
       <RobotBadge session={session} observerState={observerState} isOutdated={isOutdated} />
     </Group>
   )
 }
 
+/** Returns how long the session has its status, and why, as far as both are known. */
+function sinceText(elapsedMs: number | undefined, reason: string): string {
+  if (elapsedMs === undefined) return reason
+  const time = clockText(elapsedMs / 1_000)
+  return reason === ''
+    ? t('session.status.since', { time })
+    : t('session.status.sinceBecause', { time, reason })
+}
+
 /** Returns why a session is paused now. A stop that was requested during a pause is what keeps it paused. */
 function pauseText({ control: { stop, operator_gone_since }, pause_reason }: SessionDetail): string {
   if (stop) return reasonText(stop.reason)
   const wasGone = pause_reason === 'operator_lost' || pause_reason === 'operator_absent'
-  return wasGone && operator_gone_since === null ? 'the operator is back' : reasonText(pause_reason)
+  return wasGone && operator_gone_since === null ? t('session.status.operatorBack') : reasonText(pause_reason)
 }
 
 function RobotBadge({ session, observerState, isOutdated }: Omit<Props, 'live'>) {
@@ -58,11 +67,11 @@ function RobotBadge({ session, observerState, isOutdated }: Omit<Props, 'live'>)
   return (
     <>
       <Badge color={online && !isOutdated ? (connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
-        {connected ? 'Robot connected' : 'Robot offline'}
+        {connected ? t('session.status.robotConnected') : t('session.status.robotOffline')}
       </Badge>
       {observerState && (!online || isOutdated) && (
         <Text size="sm" c="dimmed" span>
-          last known
+          {t('session.status.lastKnown')}
         </Text>
       )}
     </>
@@ -95,17 +104,23 @@ function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs:
   const running = status === 'ACTIVE' && session.status === 'ACTIVE'
   const { minutes, cents } = estimate(billableSeconds + (running ? elapsedMs / 1_000 : 0), rate)
   return (
-    <DescriptionItem label="Cost so far (estimate)">
-      about {money(cents)}
+    <DescriptionItem label={t('session.status.cost')}>
+      {t('session.status.about', { amount: money(cents) })}
       <Text size="sm" c="dimmed">
-        {minutes} started {minutes === 1 ? 'minute' : 'minutes'} at {money(rate)}
+        {t('session.status.startedMinutes', { count: minutes, rate: money(rate) })}
       </Text>
     </DescriptionItem>
   )
 }
 
+const milliseconds = new Intl.NumberFormat(language, {
+  style: 'unit',
+  unit: 'millisecond',
+  maximumFractionDigits: 0,
+})
+
 const ms = (value: number | null | undefined) =>
-  value === null || value === undefined ? 'unknown' : `${Math.round(value)} ms`
+  value == null ? t('session.status.unknown') : milliseconds.format(value)
 
 /** Strikes a figure through that is older than a second. */
 const Figure = ({ isOutdated, children }: { isOutdated: boolean; children: ReactNode }) =>
@@ -121,9 +136,13 @@ function Latency({ observerState, isOutdated }: Pick<Props, 'observerState' | 'i
   if (observerState?.connection !== 'online') return null
   const { roundTripMs, driveLatency } = observerState
   return (
-    <DescriptionItem label="Latency to the gateway">
+    <DescriptionItem label={t('session.status.latency')}>
       <Figure isOutdated={isOutdated}>
-        you {ms(roundTripMs)}, operator {ms(driveLatency?.operator_ms)}, robot {ms(driveLatency?.robot_ms)}
+        {t('session.status.latencies', {
+          you: ms(roundTripMs),
+          operator: ms(driveLatency?.operator_ms),
+          robot: ms(driveLatency?.robot_ms),
+        })}
       </Figure>
     </DescriptionItem>
   )
@@ -134,7 +153,7 @@ function SpeedLimit({ observerState, isOutdated }: Pick<Props, 'observerState' |
     observerState?.connection === 'online' && observerState.limits && speedLimitText(observerState.limits)
   if (!text) return null
   return (
-    <DescriptionItem label="Latency budget">
+    <DescriptionItem label={t('session.status.latencyBudget')}>
       <Figure isOutdated={isOutdated}>{text}</Figure>
     </DescriptionItem>
   )
@@ -143,7 +162,7 @@ function SpeedLimit({ observerState, isOutdated }: Pick<Props, 'observerState' |
 function Battery({ observerState, isOutdated }: Pick<Props, 'observerState' | 'isOutdated'>) {
   if (observerState?.battery === undefined) return null
   return (
-    <DescriptionItem label="Robot battery">
+    <DescriptionItem label={t('session.status.battery')}>
       <Figure isOutdated={isOutdated}>{percent(observerState.battery.battery)}</Figure>
     </DescriptionItem>
   )

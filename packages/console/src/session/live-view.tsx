@@ -1,10 +1,12 @@
-import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Group, Paper, Stack } from '@mantine/core'
 import { useState } from 'react'
+import { useSessionCameras } from '../cameras/use-cameras.ts'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { LiveSession } from '../live/hooks.ts'
 import { useFreshness, useIsSilent, useReportOutdated } from '../live/use-freshness.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
+import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import { useReadAges, VideoView } from '../video/video-view.tsx'
@@ -12,10 +14,11 @@ import type { VideoWatch } from '../video/watch-video.ts'
 import { AbandonedNotice } from './abandoned-notice.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
+import { ConnectionProblem } from './connection-problem.tsx'
 import { EventLog } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
 import { LiveStatus, SessionStatusLine } from './live-status.tsx'
-import type { ObserverConnection, ObserverState } from './observer-connection.ts'
+import type { ObserverConnection } from './observer-connection.ts'
 import { Panels } from './panels.tsx'
 import { RobotLogPanel } from './robot-log-panel.tsx'
 import { SessionActions } from './session-actions.tsx'
@@ -40,10 +43,11 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   const stop = useStop(live.room, observerConnection)
   const recordedStopText = useStopText(session)
   const inForce =
-    recordedStopText || (observerState?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
+    recordedStopText || (observerState?.drive?.stop?.latched ? t('session.live.stopInForce') : undefined)
   // The operator sees the robot from the cockpit.
   const showsCamera = client || !operator
   const [watch, setWatch] = useState<VideoWatch>()
+  const cameras = useSessionCameras(session, 'watch')
   const isOutdated = useIsSilent(observerConnection?.ages)
   useReportOutdated(isOutdated)
   return (
@@ -58,8 +62,8 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
           <>
             {showsCamera && (
               <VideoView
-                url={session.stream_url}
-                title={`Camera of ${session.robot_name}`}
+                source={cameras.main?.source}
+                title={t('session.live.camera', { robot: session.robot_name })}
                 readLinkAges={observerConnection?.ages}
                 onWatch={setWatch}
               />
@@ -84,30 +88,34 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
         }
         chat={
           <>
-            <Section gap="xs" title="Control">
+            <Section gap="xs" title={t('session.live.control')}>
               <SessionActions live={live} />
-              {operator && (
-                <Group>
+              <Group>
+                {operator ? (
                   <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} variant="default">
-                    Open cockpit
+                    {t('session.live.openCockpit')}
                   </LinkButton>
-                </Group>
-              )}
+                ) : (
+                  <LinkButton to="/watch/$sessionId" params={{ sessionId: session.id }} variant="default">
+                    {t('session.live.fullView')}
+                  </LinkButton>
+                )}
+              </Group>
             </Section>
-            <Section gap="xs" title="Chat">
+            <Section gap="xs" title={t('session.page.chat')}>
               <ChatPanel live={live} />
             </Section>
           </>
         }
         details={
           <>
-            <Section gap="xs" title="Extension">
+            <Section gap="xs" title={t('session.live.extension')}>
               <ExtensionPanel live={live} />
             </Section>
-            <Section gap="xs" title="Robot log">
+            <Section gap="xs" title={t('session.live.robotLog')}>
               <RobotLogPanel observerState={observerState} />
             </Section>
-            <Section gap="xs" title="Event log">
+            <Section gap="xs" title={t('session.page.eventLog')}>
               <EventLog live={live} />
             </Section>
           </>
@@ -120,26 +128,4 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
 
 function Freshness(props: { watch: VideoWatch | undefined; observerConnection: ObserverConnection }) {
   return <FreshnessBadge freshness={useFreshness(useReadAges(props.watch, props.observerConnection.ages))} />
-}
-
-/** Shows a notice while the live data from the gateway is outdated. */
-function ConnectionProblem(props: {
-  observerConnection: ObserverConnection | undefined
-  observerState: ObserverState | undefined
-}) {
-  const { observerConnection, observerState } = props
-  if (observerState === undefined || observerState.connection === 'online') return null
-  const ended = observerState.connection === 'ended'
-  return (
-    <Alert color="orange.9" variant="outline" title={ended ? 'No live view' : 'Connecting to the robot'}>
-      <Text size="sm">
-        {ended ? observerState.problem : 'Status and telemetry are not current until the connection is open.'}
-      </Text>
-      {ended && (
-        <Button mt="xs" variant="default" size="xs" onClick={() => observerConnection?.reconnect()}>
-          Reconnect
-        </Button>
-      )}
-    </Alert>
-  )
 }

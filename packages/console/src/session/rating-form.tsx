@@ -4,11 +4,11 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 
 const COMMENT_MAX = 2_000
-const starLabel = (stars: number) => `${stars} ${stars === 1 ? 'star' : 'stars'}`
 
 /** Asks the owner for a rating of a session, once. */
 export function RatingForm({ session }: { session: SessionDetail }) {
@@ -32,18 +32,27 @@ export function RatingForm({ session }: { session: SessionDetail }) {
     if (stars > 0) rate.mutate()
   }
   return (
-    <form onSubmit={submit} aria-label="Rate this session">
+    <form onSubmit={submit} aria-label={t('session.rating.form')}>
       <Stack gap="xs">
-        <Radio.Group label="Rating" value={String(stars)} onChange={(value) => setStars(Number(value))}>
+        <Radio.Group
+          label={t('session.rating.label')}
+          value={String(stars)}
+          onChange={(value) => setStars(Number(value))}
+        >
           <Group mt={4}>
             {[1, 2, 3, 4, 5].map((count) => (
-              <Radio key={count} value={String(count)} label={`${count} ★`} aria-label={starLabel(count)} />
+              <Radio
+                key={count}
+                value={String(count)}
+                label={`${count} ★`}
+                aria-label={t('session.rating.stars', { count })}
+              />
             ))}
           </Group>
         </Radio.Group>
         <Textarea
-          label="Comment"
-          description="Shown to the operator."
+          label={t('session.rating.comment')}
+          description={t('session.rating.commentNote')}
           maxLength={COMMENT_MAX}
           autosize
           minRows={2}
@@ -53,7 +62,7 @@ export function RatingForm({ session }: { session: SessionDetail }) {
         <Problem error={rate.error} />
         <Group>
           <Button type="submit" disabled={stars === 0} loading={rate.isPending}>
-            Submit rating
+            {t('session.rating.submit')}
           </Button>
         </Group>
       </Stack>
@@ -65,7 +74,7 @@ export function RatingForm({ session }: { session: SessionDetail }) {
 export const RatingShown = ({ session }: { session: SessionDetail }) =>
   session.rating !== null && (
     <Stack gap={4}>
-      <Text role="img" aria-label={`Rated ${starLabel(session.rating)}`}>
+      <Text role="img" aria-label={t('session.rating.rated', { count: session.rating })}>
         {'★'.repeat(session.rating)}
         {'☆'.repeat(5 - session.rating)}
       </Text>

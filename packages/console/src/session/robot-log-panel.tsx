@@ -1,5 +1,6 @@
 import { Group, ScrollArea, Stack, Text } from '@mantine/core'
 import { LevelBadge, lineTime } from '../robots/log-line.tsx'
+import { t } from '../texts/texts.ts'
 import type { ObserverState } from './observer-connection.ts'
 
 /** Lists the robot's log lines since the page connected, newest first. */
@@ -8,12 +9,15 @@ export function RobotLogPanel({ observerState }: { observerState: ObserverState 
   if (lines.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No log lines since you opened this page.
+        {t('session.robotLog.empty')}
       </Text>
     )
   }
   return (
-    <ScrollArea.Autosize mah={240} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Log lines' }}>
+    <ScrollArea.Autosize
+      mah={240}
+      viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t('session.robotLog.label') }}
+    >
       <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
         {lines.map(({ number, level, message, at }) => (
           <Group component="li" key={number} gap="xs" wrap="nowrap" align="baseline">

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
 import { IconListDetails } from '../ui/icons.tsx'
 import { readSessionSearch } from './list-search.ts'
 
@@ -21,8 +22,8 @@ export const sessionRoutes = [
 export const sessionNavigation: readonly NavigationEntry[] = [
   {
     to: '/sessions',
-    label: 'Sessions',
-    description: 'Live, upcoming and past sessions.',
+    label: t('session.navigation.label'),
+    description: t('session.navigation.description'),
     icon: IconListDetails,
     participantsOnly: true,
     first: true,

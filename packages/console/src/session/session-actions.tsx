@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import { StopClearing } from './clear-stop.tsx'
@@ -38,7 +39,7 @@ function Actions({ session }: { session: SessionDetail }) {
             loading={sessionAction.isPending}
             onClick={() => sessionAction.mutate('pause')}
           >
-            Pause
+            {t('session.actions.pause')}
           </Button>
         )}
         {stop && <StopClearing session={session} />}
@@ -48,17 +49,17 @@ function Actions({ session }: { session: SessionDetail }) {
             loading={sessionAction.isPending}
             onClick={() => sessionAction.mutate('resume')}
           >
-            Resume
+            {t('session.actions.resume')}
           </Button>
         )}
         <ConfirmButton
           variant="default"
-          question="End this session?"
-          consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
-          confirmLabel="End session"
+          question={t('session.actions.endQuestion')}
+          consequence={t('session.actions.endConsequence')}
+          confirmLabel={t('session.actions.endConfirm')}
           onConfirm={() => sessionAction.mutateAsync('end')}
         >
-          End
+          {t('session.actions.end')}
         </ConfirmButton>
       </Group>
       {paused && <Text size="sm">{nextStep(sessionRoles.operator, stop, connected)}</Text>}
@@ -70,14 +71,14 @@ function Actions({ session }: { session: SessionDetail }) {
 /** Returns what a paused session needs to resume. */
 function nextStep(isOperator: boolean, stop: SessionDetail['control']['stop'], connected: boolean): string {
   if (stop && !stop.may_clear) {
-    return 'Stopped. Only the owner or an admin can clear this stop. Ask them when it is safe.'
+    return t('session.nextStep.askOwner')
   }
   if (stop?.may_clear && stop.clear_requested_at && !isOperator) {
-    return 'The operator asks you to clear the stop. Check the robot first.'
+    return t('session.nextStep.asked')
   }
-  if (stop) return 'Stopped. Clear the stop, then the operator can resume.'
-  if (!connected) return 'The robot lost its connection. Resume when it is back online.'
-  return isOperator ? 'Resume when you are ready to drive.' : 'Waiting for the operator to resume.'
+  if (stop) return t('session.nextStep.clear')
+  if (!connected) return t('session.nextStep.robotOffline')
+  return isOperator ? t('session.nextStep.resume') : t('session.nextStep.waiting')
 }
 
 /** Starts or cancels a scheduled session. */
@@ -96,22 +97,22 @@ export function ScheduledActions(props: {
             size={size}
             loading={sessionAction.isPending}
             onClick={() => sessionAction.mutate('start')}
-            aria-label={`Start now: ${session.robot_name}`}
+            aria-label={t('session.actions.startLabel', { robot: session.robot_name })}
           >
-            Start now
+            {t('session.actions.start')}
           </Button>
         )}
         <ConfirmButton
           size={size}
           variant="default"
-          question="Cancel this session?"
-          consequence="A cancelled session is free of charge. The other participant is notified."
-          confirmLabel="Cancel session"
-          dismissLabel="Keep session"
+          question={t('session.actions.cancelQuestion')}
+          consequence={t('session.actions.cancelConsequence')}
+          confirmLabel={t('session.actions.cancelConfirm')}
+          dismissLabel={t('session.actions.cancelKeep')}
           onConfirm={() => sessionAction.mutateAsync('cancel')}
-          aria-label={`Cancel: ${session.robot_name}`}
+          aria-label={t('session.actions.cancelLabel', { robot: session.robot_name })}
         >
-          Cancel
+          {t('session.actions.cancel')}
         </ConfirmButton>
       </Group>
       <Problem error={sessionAction.variables === 'start' ? sessionAction.error : undefined} />

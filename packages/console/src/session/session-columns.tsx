@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
@@ -14,7 +15,7 @@ import type { ListedSession } from './use-session-list.ts'
 /** The columns of the session list: one line for each session. */
 export const sessionColumns: readonly ListColumn<ListedSession>[] = [
   {
-    header: 'Robot',
+    header: t('session.list.robot'),
     width: 'minmax(0, 3fr)',
     card: 'title',
     cell: ({ id, robot_name }) => (
@@ -23,36 +24,46 @@ export const sessionColumns: readonly ListColumn<ListedSession>[] = [
       </LinkAnchor>
     ),
   },
-  { header: 'Status', width: '7rem', card: 'end', cell: ({ status }) => <StatusBadge status={status} /> },
   {
-    header: 'Time',
+    header: t('session.list.status'),
+    width: '7rem',
+    card: 'end',
+    cell: ({ status }) => <StatusBadge status={status} />,
+  },
+  {
+    header: t('session.list.time'),
     width: '14rem',
     sort: 'created_at',
     cell: (session) => <When session={session} />,
   },
   {
-    header: 'Operator',
+    header: t('session.list.operator'),
     width: 'minmax(0, 2fr)',
     from: 'lg',
     card: 'none',
     cell: (session) => <OperatorName session={session} />,
   },
   {
-    header: 'Duration',
+    header: t('session.list.duration'),
     width: '6rem',
     align: 'right',
     from: 'lg',
     cell: ({ duration_minutes: minutes }) => (minutes === null ? '' : duration(minutes)),
   },
-  { header: 'Amount', width: '6rem', align: 'right', from: 'lg', cell: amountOf },
+  { header: t('session.list.amount'), width: '6rem', align: 'right', from: 'lg', cell: amountOf },
   {
-    header: 'Rating',
+    header: t('session.list.rating'),
     width: '4rem',
     align: 'right',
     from: 'xl',
-    cell: ({ rating }) => (rating === null ? '' : `${rating} of 5`),
+    cell: ({ rating }) => (rating === null ? '' : t('session.list.ratingOf', { rating })),
   },
-  { header: 'Actions', width: '11rem', card: 'buttons', cell: (session) => <Actions session={session} /> },
+  {
+    header: t('session.list.actions'),
+    width: '11rem',
+    card: 'buttons',
+    cell: (session) => <Actions session={session} />,
+  },
 ]
 
 const isOperated = (session: ListedSession) => 'operator_earnings_cents' in session
@@ -75,11 +86,11 @@ function Actions({ session }: { session: ListedSession }) {
   const params = { sessionId: session.id }
   return isOperated(session) ? (
     <LinkButton to="/drive/$sessionId" params={params} size="compact-xs">
-      Drive
+      {t('session.row.drive')}
     </LinkButton>
   ) : (
     <LinkButton to="/sessions/$sessionId" params={params} size="compact-xs">
-      Watch
+      {t('session.row.watch')}
     </LinkButton>
   )
 }
@@ -93,7 +104,7 @@ function Scheduled({ session }: { session: ListedSession }) {
       onError: (error) =>
         notifications.show({
           color: 'red',
-          title: `${robot_name} could not be started`,
+          title: t('session.row.notStarted', { robot: robot_name }),
           message: messageOf(error),
         }),
     })
@@ -104,22 +115,22 @@ function Scheduled({ session }: { session: ListedSession }) {
           size="compact-xs"
           loading={action.isPending}
           onClick={start}
-          aria-label={`Start now: ${robot_name}`}
+          aria-label={t('session.actions.startLabel', { robot: robot_name })}
         >
-          Start now
+          {t('session.actions.start')}
         </Button>
       )}
       <ConfirmButton
         size="compact-xs"
         variant="default"
-        question="Cancel this session?"
-        consequence="A cancelled session is free of charge. The other participant is notified."
-        confirmLabel="Cancel session"
-        dismissLabel="Keep session"
+        question={t('session.actions.cancelQuestion')}
+        consequence={t('session.actions.cancelConsequence')}
+        confirmLabel={t('session.actions.cancelConfirm')}
+        dismissLabel={t('session.actions.cancelKeep')}
         onConfirm={() => action.mutateAsync('cancel')}
-        aria-label={`Cancel: ${robot_name}`}
+        aria-label={t('session.actions.cancelLabel', { robot: robot_name })}
       >
-        Cancel
+        {t('session.actions.cancel')}
       </ConfirmButton>
     </Group>
   )

@@ -1,6 +1,8 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { usePlatform } from '../app/platform.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
@@ -25,8 +27,9 @@ export function SessionRow({ session }: { session: ListedSession }) {
             <StatusBadge status={status} />
           </Group>
           <Text size="sm" c="dimmed">
-            {robot_type}
-            {!operates && `, operated by ${operator_name}`}
+            {operates
+              ? robot_type
+              : t('session.row.operatedBy', { type: robot_type, operator: operator_name })}
           </Text>
           <Text size="sm">
             <When session={session} />
@@ -43,11 +46,11 @@ export function SessionRow({ session }: { session: ListedSession }) {
 const OpenLink = ({ session, operates }: { session: ListedSession; operates: boolean }) =>
   operates ? (
     <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} size="xs">
-      Drive
+      {t('session.row.drive')}
     </LinkButton>
   ) : (
     <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} size="xs">
-      Watch
+      {t('session.row.watch')}
     </LinkButton>
   )
 
@@ -56,25 +59,18 @@ export function When({ session }: { session: ListedSession }) {
   const { id, status, started_at, created_at } = session
   if (started_at) return <Time at={started_at} exact />
   if (status === 'PENDING') return <Scheduled sessionId={id} />
-  return (
-    <>
-      Created on <Time at={created_at} exact />
-    </>
-  )
+  return textParts('session.row.created', { time: <Time at={created_at} exact /> })
 }
 
 /** Queries the session, because the list lacks its planned start and duration. */
 function Scheduled({ sessionId }: { sessionId: string }) {
   const { rest } = usePlatform()
   const { data } = useQuery(sessionQuery(rest, sessionId))
-  return data?.scheduled_for ? (
-    <>
-      Scheduled for <Time at={data.scheduled_for} exact />
-      {data.planned_minutes !== null && `, ${duration(data.planned_minutes)}`}
-    </>
-  ) : (
-    'Scheduled'
-  )
+  if (!data?.scheduled_for) return t('session.row.scheduled')
+  const time = <Time at={data.scheduled_for} exact />
+  return data.planned_minutes === null
+    ? textParts('session.row.scheduledFor', { time })
+    : textParts('session.row.scheduledLength', { time, duration: duration(data.planned_minutes) })
 }
 
 function detailsOf(session: ListedSession): string {
@@ -82,8 +78,10 @@ function detailsOf(session: ListedSession): string {
   const earned = 'operator_earnings_cents' in session ? session.operator_earnings_cents : null
   return [
     duration_minutes !== null && duration(duration_minutes),
-    earned !== null ? `earned ${money(earned)}` : client_charge_cents !== null && money(client_charge_cents),
-    rating !== null && `rated ${rating} of 5`,
+    earned !== null
+      ? t('session.row.earned', { amount: money(earned) })
+      : client_charge_cents !== null && money(client_charge_cents),
+    rating !== null && t('session.row.rated', { rating }),
   ]
     .filter((detail) => detail !== false)
     .join(' · ')

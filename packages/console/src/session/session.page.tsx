@@ -2,8 +2,11 @@ import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
+import type { ReactNode } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { type LiveSession, useLiveSession } from '../live/hooks.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { duration } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
@@ -30,11 +33,13 @@ export function SessionPage() {
   }
   return (
     <Page
-      title={data ? `Session on ${data.robot_name}` : 'Session'}
-      description={data && `${data.robot_type}, operated by ${data.operator_name}`}
+      title={data ? t('session.page.titleOn', { robot: data.robot_name }) : t('session.page.title')}
+      description={
+        data && t('session.row.operatedBy', { type: data.robot_type, operator: data.operator_name })
+      }
       actions={
         <LinkButton to="/sessions" variant="default" visibleFrom="sm">
-          All sessions
+          {t('session.page.all')}
         </LinkButton>
       }
     >
@@ -46,9 +51,12 @@ export function SessionPage() {
 }
 
 const SessionNotFound = () => (
-  <Page title="Session">
-    <Empty title="Session not found" action={<LinkButton to="/sessions">All sessions</LinkButton>}>
-      It does not exist, or you do not have access.
+  <Page title={t('session.page.title')}>
+    <Empty
+      title={t('session.page.notFoundTitle')}
+      action={<LinkButton to="/sessions">{t('session.page.all')}</LinkButton>}
+    >
+      {t('session.page.notFoundText')}
     </Empty>
   </Page>
 )
@@ -61,6 +69,14 @@ function SessionContent({ session, fetchedAtMs }: { session: SessionDetail; fetc
   return <NotOpen session={{ ...session, status }} live={live} />
 }
 
+/** Returns when a scheduled session starts, and how long it takes. */
+function startText({ scheduled_for, planned_minutes }: SessionDetail): ReactNode {
+  const time = scheduled_for ? <Time at={scheduled_for} exact /> : t('session.page.later')
+  return planned_minutes === null
+    ? textParts('session.page.starts', { time })
+    : textParts('session.page.startsLength', { time, duration: duration(planned_minutes) })
+}
+
 /** Shows a scheduled or finished session. */
 const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession }) => (
   <Stack>
@@ -68,22 +84,18 @@ const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession 
       <StatusBadge status={session.status} />
     </div>
     {session.status === 'PENDING' ? (
-      <Section gap="xs" title="Scheduled">
-        <Text>
-          Starts {session.scheduled_for ? <Time at={session.scheduled_for} exact /> : 'later'}
-          {session.planned_minutes !== null && `, ${duration(session.planned_minutes)}`}, if the robot is
-          available.
-        </Text>
+      <Section gap="xs" title={t('session.page.scheduled')}>
+        <Text>{startText(session)}</Text>
         <SessionActions live={live} />
       </Section>
     ) : (
       <Summary session={session} />
     )}
     <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <Section gap="xs" title="Chat">
+      <Section gap="xs" title={t('session.page.chat')}>
         <ChatPanel live={live} />
       </Section>
-      <Section gap="xs" title="Event log">
+      <Section gap="xs" title={t('session.page.eventLog')}>
         <EventLog live={live} />
       </Section>
     </SimpleGrid>

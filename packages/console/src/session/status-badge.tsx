@@ -1,5 +1,6 @@
 import { Badge } from '@mantine/core'
-import { type SessionStatus, sessionStatusTexts } from '@wheelhouse/protocol'
+import type { SessionStatus } from '@wheelhouse/protocol'
+import { sessionStatusTexts } from '../texts/code-texts.ts'
 
 const colors: Record<SessionStatus, string> = {
   PENDING: 'blue.8',

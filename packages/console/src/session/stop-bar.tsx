@@ -2,6 +2,8 @@ import { Button, Kbd, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { useConnection } from '../live/hooks.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
 import type { StopControl, StopRequestState } from './stop.ts'
@@ -25,23 +27,23 @@ export function StopBarView(props: {
 }) {
   const { request, inForce, isConnected, onStop } = props
   return (
-    <section className="stop-bar" aria-label="Remote stop">
+    <section className="stop-bar" aria-label={t('session.stopBar.label')}>
       <Button
         className="stop-button"
         color="red.9"
         size="xl"
         aria-keyshortcuts="Escape"
-        aria-label="Stop the robot"
+        aria-label={t('session.stopBar.buttonLabel')}
         data-testid="stop"
         onClick={onStop}
       >
-        STOP
+        {t('session.stopBar.button')}
       </Button>
       <Text size="sm" role="alert" style={{ overflowWrap: 'anywhere' }}>
         {textOf(request, inForce, isConnected)}
       </Text>
       <Text size="xs" c="dimmed" visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
-        or <Kbd>Esc</Kbd>
+        {textParts('session.stopBar.key', { key: <Kbd>{t('session.stopBar.escape')}</Kbd> })}
       </Text>
     </section>
   )
@@ -49,17 +51,15 @@ export function StopBarView(props: {
 
 function textOf(request: StopRequestState, inForce: string | undefined, live: boolean): string {
   if (request.phase === 'requested') {
-    return live
-      ? 'Stop requested. Not confirmed yet.'
-      : 'Stop requested, not sent. No connection. It is sent when you are back online.'
+    return live ? t('session.stopBar.requested') : t('session.stopBar.notSent')
   }
-  if (request.phase === 'rejected') return `The stop was rejected: ${messageOf(request.error)}`
+  if (request.phase === 'rejected') return t('session.stopBar.rejected', { error: messageOf(request.error) })
   if (inForce) return inForce
-  return request.phase === 'recorded' ? 'The stop is in force.' : ''
+  return request.phase === 'recorded' ? t('session.stopBar.inForce') : ''
 }
 
 /** Stops the robot on Escape, unless the key closes a dialog or a menu. */
-function useStopKey(stop: StopControl): void {
+export function useStopKey(stop: StopControl): void {
   const { session } = usePlatform()
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {

@@ -1,6 +1,8 @@
 import { Table, Text } from '@mantine/core'
-import { reasonText } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
+import { reasonText } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { language, t } from '../texts/texts.ts'
 import { clockText, duration, money } from '../ui/format.ts'
 import { percent } from '../ui/percent.ts'
 import { Section } from '../ui/section.tsx'
@@ -16,8 +18,8 @@ export function Summary({ session }: { session: SessionDetail }) {
   const { client, operator } = useSessionRoles(session)
   const completed = session.status === 'COMPLETED'
   return (
-    <Section title="Summary">
-      <Table aria-label="Summary" variant="vertical" layout="fixed">
+    <Section title={t('session.summary.title')}>
+      <Table aria-label={t('session.summary.label')} variant="vertical" layout="fixed">
         <Table.Tbody>
           {linesOf(session).map(([label, value]) => (
             <Table.Tr key={label}>
@@ -38,7 +40,7 @@ export function Summary({ session }: { session: SessionDetail }) {
 
 const OwnRobotNote = () => (
   <Text size="sm" c="dimmed">
-    You drove your own robot. The session is charged, but not paid out, and cannot be rated.
+    {t('session.summary.ownRobot')}
   </Text>
 )
 
@@ -46,13 +48,19 @@ function linesOf(session: SessionDetail): Line[] {
   const { started_at, ended_at, duration_minutes, client_charge_cents, end_reason, paused_seconds } = session
   const reason = reasonText(end_reason)
   return [
-    ...(started_at ? [['Started', <Time key="started" at={started_at} exact />] as const] : []),
-    ...(ended_at ? [['Ended', <Time key="ended" at={ended_at} exact />] as const] : []),
-    ...(reason ? [['Reason', reason] as const] : []),
-    ...(duration_minutes === null ? [] : [['Duration', duration(duration_minutes)] as const]),
-    ...(started_at ? [['Paused', clockText(paused_seconds)] as const] : []),
+    ...(started_at
+      ? [[t('session.summary.started'), <Time key="started" at={started_at} exact />] as const]
+      : []),
+    ...(ended_at ? [[t('session.summary.ended'), <Time key="ended" at={ended_at} exact />] as const] : []),
+    ...(reason ? [[t('session.summary.reason'), reason] as const] : []),
+    ...(duration_minutes === null
+      ? []
+      : [[t('session.summary.duration'), duration(duration_minutes)] as const]),
+    ...(started_at ? [[t('session.summary.paused'), clockText(paused_seconds)] as const] : []),
     ...outage(session),
-    ...(client_charge_cents === null ? [] : [['Charge', charge(session, client_charge_cents)] as const]),
+    ...(client_charge_cents === null
+      ? []
+      : [[t('session.summary.charge'), charge(session, client_charge_cents)] as const]),
     ...resultLines(session),
     ...latency(session),
     ...pictureAge(session),
@@ -62,15 +70,20 @@ function linesOf(session: SessionDetail): Line[] {
 
 function charge({ billable_seconds, rate_cents_per_minute }: SessionDetail, cents: number): string {
   const minutes = Math.ceil(billable_seconds / 60)
-  const rate = rate_cents_per_minute === null ? '' : `: ${minutes} min at ${money(rate_cents_per_minute)}`
-  return `${money(cents)}${rate}`
+  const amount = money(cents)
+  if (rate_cents_per_minute === null) return amount
+  return t('session.summary.chargeAt', { amount, minutes, rate: money(rate_cents_per_minute) })
 }
 
 /** Returns the time in which the robot was offline while the session was ACTIVE. */
 function outage(session: SessionDetail): Line[] {
   if (session.outage_seconds === 0) return []
-  const effect = 'operator_earnings_cents' in session ? 'neither charged nor paid' : 'not charged'
-  return [['Robot offline', `${clockText(session.outage_seconds)}, ${effect}`]]
+  const time = clockText(session.outage_seconds)
+  const text =
+    'operator_earnings_cents' in session
+      ? t('session.summary.notChargedOrPaid', { time })
+      : t('session.summary.notCharged', { time })
+  return [[t('session.summary.robotOffline'), text]]
 }
 
 /** Returns the operator's earnings or the owner's recordings. */
@@ -79,44 +92,55 @@ function resultLines(session: SessionDetail): Line[] {
     const { operator_earnings_cents: cents, earnings_pending_until: until } = session
     if (cents === null) return []
     const amount = money(cents)
-    return [
-      ['Your earnings', until === null ? amount : <Pending key="earnings" amount={amount} until={until} />],
-    ]
+    const text = until === null ? amount : pendingText(amount, until)
+    return [[t('session.summary.earnings'), text]]
   }
   const { episodes_collected: episodes, data_collected_mb: mb } = session
-  return [['Episodes', `${episodes} (${mb.toFixed(1)} MB)`]]
+  return [
+    [
+      t('session.summary.episodes'),
+      t('session.summary.episodesSize', { episodes, megabytes: oneDigit.format(mb) }),
+    ],
+  ]
 }
 
-const Pending = ({ amount, until }: { amount: string; until: string }) => (
-  <>
-    {amount}, pending until the owner pays the invoice, <Time at={until} exact /> at the latest
-  </>
-)
+const oneDigit = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
+const pendingText = (amount: string, until: string) =>
+  textParts('session.summary.pending', { amount, time: <Time at={until} exact /> })
 
 function speedLimit({ latency: stats }: SessionDetail): Line[] {
   if (!stats?.speed) return []
   const { min_scale, mean_scale, limited_seconds } = stats.speed
-  if (limited_seconds === 0) return [['Speed', 'never limited by latency']]
-  const scales =
-    min_scale === null || mean_scale === null
-      ? 'latency unknown'
-      : `lowest ${percent(min_scale)}, mean ${percent(mean_scale)}`
-  return [['Speed', `limited by latency for ${clockText(limited_seconds)}: ${scales}`]]
+  const label = t('session.summary.speed')
+  if (limited_seconds === 0) return [[label, t('session.summary.neverLimited')]]
+  const time = clockText(limited_seconds)
+  if (min_scale === null || mean_scale === null)
+    return [[label, t('session.summary.limitedUnknown', { time })]]
+  const limited = t('session.summary.limited', {
+    time,
+    lowest: percent(min_scale),
+    mean: percent(mean_scale),
+  })
+  return [[label, limited]]
 }
+
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 function latency({ latency: stats }: SessionDetail): Line[] {
   if (!stats) return []
   const { p50_ms, p95_ms, max_ms, frames, dropped } = stats
-  const latencyText = p50_ms === null ? '' : `latency p50 ${p50_ms} ms, p95 ${p95_ms} ms, max ${max_ms} ms`
-  const count = `${frames} delivered, ${dropped} lost`
-  return [['Commands', [count, latencyText].filter(Boolean).join(', ')]]
+  const latencies =
+    p50_ms === null ? '' : t('session.summary.latencies', { p50: p50_ms, p95: p95_ms, max: max_ms })
+  const counts = t('session.summary.delivered', { frames, dropped })
+  return [[t('session.summary.commands'), list.format([counts, latencies].filter(Boolean))]]
 }
 
 /** Shows how old the picture was by which the operator drove. */
 function pictureAge({ latency: stats }: SessionDetail): Line[] {
   if (!stats?.video) return []
   const { p50_ms, p95_ms, max_ms, dropped } = stats.video
-  const ages = p50_ms === null ? '' : `age p50 ${p50_ms} ms, p95 ${p95_ms} ms, max ${max_ms} ms`
-  const held = dropped === 0 ? '' : `${dropped} commands held because it was frozen`
-  return [['Picture', [ages, held].filter(Boolean).join(', ')]]
+  const ages = p50_ms === null ? '' : t('session.summary.ages', { p50: p50_ms, p95: p95_ms, max: max_ms })
+  const held = dropped === 0 ? '' : t('session.summary.held', { commands: dropped })
+  return [[t('session.summary.picture'), list.format([ages, held].filter(Boolean))]]
 }

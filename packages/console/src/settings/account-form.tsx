@@ -1,6 +1,7 @@
 import { Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 
@@ -17,14 +18,19 @@ export function AccountForm() {
     >
       <Stack>
         <TextInput
-          label="Display name"
-          description="Visible to other users"
+          label={t('settings.account.name')}
+          description={t('settings.account.nameNote')}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           required
           autoComplete="name"
         />
-        <TextInput label="E-mail" description="From your identity provider" value={me.email ?? ''} readOnly />
+        <TextInput
+          label={t('settings.account.email')}
+          description={t('settings.account.emailNote')}
+          value={me.email ?? ''}
+          readOnly
+        />
         <FormFooter change={change} />
       </Stack>
     </form>

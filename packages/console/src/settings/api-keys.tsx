@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -21,21 +22,27 @@ export function ApiKeys() {
     <Stack>
       <Group justify="space-between">
         <Text c="dimmed" size="sm">
-          Programs use API keys to act as you. A key has all your permissions except managing API keys.
+          {t('settings.apiKeys.note')}
         </Text>
-        <Button onClick={open}>Create API key</Button>
+        <Button onClick={open}>{t('settings.apiKeys.create')}</Button>
       </Group>
       <NewApiKey opened={opened} onClose={close} />
       <QueryView
         query={query}
         isEmpty={({ api_keys }) => api_keys.length === 0}
-        empty={<Empty title="No API keys yet" />}
+        empty={<Empty title={t('settings.apiKeys.emptyTitle')} />}
       >
         {({ api_keys }) => (
           <DataTable
-            label="API keys"
+            label={t('settings.apiKeys.title')}
             minWidth={560}
-            columns={['Name', 'Key', 'Last used', 'Expires', 'Status']}
+            columns={[
+              t('settings.apiKeys.name'),
+              t('settings.apiKeys.key'),
+              t('settings.apiKeys.lastUsed'),
+              t('settings.apiKeys.expires'),
+              t('settings.apiKeys.status'),
+            ]}
           >
             {api_keys.map((key) => (
               <Row key={key.id} apiKey={key} />
@@ -62,22 +69,26 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
           {apiKey.prefix}…{apiKey.last4}
         </Code>
       </Table.Td>
-      <Table.Td>{apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : 'never'}</Table.Td>
-      <Table.Td>{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'never'}</Table.Td>
+      <Table.Td>
+        {apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : t('settings.apiKeys.neverUsed')}
+      </Table.Td>
+      <Table.Td>
+        {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : t('settings.apiKeys.neverExpires')}
+      </Table.Td>
       <Table.Td>
         {apiKey.revoked_at ? (
-          <Badge color="gray.7">Revoked</Badge>
+          <Badge color="gray.7">{t('settings.apiKeys.revoked')}</Badge>
         ) : (
           <ConfirmButton
             variant="default"
             size="xs"
-            question={`Revoke ${apiKey.name}?`}
-            consequence="Programs that use this key lose access immediately. You cannot undo this."
-            confirmLabel="Revoke"
+            question={t('settings.apiKeys.revokeQuestion', { name: apiKey.name })}
+            consequence={t('settings.apiKeys.revokeConsequence')}
+            confirmLabel={t('settings.apiKeys.revoke')}
             onConfirm={revoke}
-            aria-label={`Revoke ${apiKey.name}`}
+            aria-label={t('settings.apiKeys.revokeLabel', { name: apiKey.name })}
           >
-            Revoke
+            {t('settings.apiKeys.revoke')}
           </ConfirmButton>
         )}
       </Table.Td>

@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
 
 export function AvatarForm() {
@@ -26,7 +27,7 @@ export function AvatarForm() {
         <Avatar
           src={me.avatar_url}
           name={me.display_name}
-          alt="Your picture"
+          alt={t('settings.avatar.alt')}
           size="lg"
           color="blue.9"
           variant="filled"
@@ -34,16 +35,16 @@ export function AvatarForm() {
         <FileButton
           accept="image/png,image/jpeg,image/webp"
           onChange={(file) => file && upload.mutate(file)}
-          inputProps={{ 'aria-label': 'Picture to upload' }}
+          inputProps={{ 'aria-label': t('settings.avatar.file') }}
         >
           {(button) => (
             <Button {...button} variant="default" loading={upload.isPending}>
-              Upload picture
+              {t('settings.avatar.upload')}
             </Button>
           )}
         </FileButton>
         <Text size="sm" c="dimmed">
-          PNG, JPEG or WebP, up to 5 MB
+          {t('settings.avatar.note')}
         </Text>
       </Group>
       <Problem error={upload.error} />

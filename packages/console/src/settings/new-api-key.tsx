@@ -4,15 +4,16 @@ import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
 
 const DAY_MS = 86_400_000
 const lifetimes = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'One year' },
-  { value: '', label: 'Never' },
+  { value: '30', label: t('settings.newApiKey.days', { days: 30 }) },
+  { value: '90', label: t('settings.newApiKey.days', { days: 90 }) },
+  { value: '365', label: t('settings.newApiKey.year') },
+  { value: '', label: t('settings.newApiKey.never') },
 ]
 
 /** Creates an API key and shows it once. */
@@ -38,11 +39,11 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
       opened={opened}
       onClose={onClose}
       onClosed={forget}
-      title="Create API key"
+      title={t('settings.apiKeys.create')}
       shown={
         created && {
-          title: 'Your new API key',
-          note: 'Copy it now. You will not see it again.',
+          title: t('settings.newApiKey.title'),
+          note: t('settings.newApiKey.onceNote'),
           label: created.name,
           value: created.key,
         }
@@ -56,15 +57,15 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
       >
         <Stack>
           <TextInput
-            label="Name"
-            description="For example, the program that uses it"
+            label={t('settings.newApiKey.name')}
+            description={t('settings.newApiKey.nameNote')}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
             required
             data-autofocus
           />
           <Select
-            label="Expires after"
+            label={t('settings.newApiKey.lifetime')}
             data={lifetimes}
             value={days}
             onChange={(value) => setDays(value ?? '')}
@@ -73,10 +74,10 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
           <Problem error={create.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t('common.cancel')}
             </Button>
             <Button type="submit" loading={create.isPending}>
-              Create
+              {t('settings.newApiKey.create')}
             </Button>
           </Group>
         </Stack>

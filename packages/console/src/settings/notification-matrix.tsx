@@ -1,9 +1,11 @@
 import { Checkbox, Stack, Table, Text } from '@mantine/core'
-import { filterTakes, NotificationChannel, NotificationGroup, notificationGroups } from '@wheelhouse/protocol'
+import { filterTakes, NotificationGroup, notificationGroups } from '@wheelhouse/protocol'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Problem } from '../ui/states.tsx'
 import { useWebhooks } from '../webhooks/queries.ts'
 import {
+  channels,
   channelTexts,
   groupTexts,
   type NotificationSettings,
@@ -17,9 +19,13 @@ export function NotificationMatrix({ saved }: { saved: NotificationSettings }) {
   return (
     <Stack>
       <DataTable
-        label="Channels of notifications"
+        label={t('settings.matrix.label')}
         minWidth={480}
-        columns={['Notification', ...NotificationChannel.options.map((it) => channelTexts[it]), 'Webhooks']}
+        columns={[
+          t('settings.matrix.notification'),
+          ...channels.map((it) => channelTexts[it]),
+          t('settings.webhooks'),
+        ]}
       >
         {NotificationGroup.options.map((group) => (
           <Table.Tr key={group}>
@@ -29,10 +35,14 @@ export function NotificationMatrix({ saved }: { saved: NotificationSettings }) {
                 {groupTexts[group].description}
               </Text>
             </Table.Th>
-            {NotificationChannel.options.map((channel) => (
+            {channels.map((channel) => (
               <Table.Td key={channel}>
                 <Checkbox
-                  aria-label={`${groupTexts[group].label}: ${channelTexts[channel]}`}
+                  size="md" // a target for fingers
+                  aria-label={t('settings.matrix.channel', {
+                    group: groupTexts[group].label,
+                    channel: channelTexts[channel],
+                  })}
                   // Shows a pending change optimistically.
                   checked={pending?.[group]?.[channel] ?? saved.matrix[group][channel]}
                   onChange={({ currentTarget: { checked } }) =>

@@ -3,27 +3,62 @@ import type { NotificationChannel, NotificationGroup } from '@wheelhouse/protoco
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { t } from '../texts/texts.ts'
 
 export type NotificationSettings = Schemas['NotificationSettings']
 export type QuietHours = Schemas['QuietHours']
 
 /** The label and the explanation of each group of notifications. */
 export const groupTexts: Readonly<Record<NotificationGroup, { label: string; description: string }>> = {
-  stops: { label: 'Emergency stops', description: 'Stops, and requests to clear one' },
-  robot_lost: { label: 'Lost robots', description: 'Connections that were lost or restored' },
-  pauses: { label: 'Pauses', description: 'Paused and resumed sessions, operators who are back' },
-  sessions: { label: 'Sessions', description: 'Scheduled, started, ended and rated sessions' },
-  extensions: { label: 'Extensions', description: 'Requests for more time, and their answers' },
-  battery: { label: 'Batteries', description: 'Low batteries of robots' },
-  account: { label: 'Account', description: 'Certifications and roles' },
-  money: { label: 'Money', description: 'Invoices and payouts' },
-  exports: { label: 'Exports', description: 'Exports that are ready or have failed' },
-  webhooks: { label: 'Webhooks', description: 'Webhooks that were disabled' },
+  stops: {
+    label: t('settings.groups.stops.label'),
+    description: t('settings.groups.stops.description'),
+  },
+  robot_lost: {
+    label: t('settings.groups.robotLost.label'),
+    description: t('settings.groups.robotLost.description'),
+  },
+  pauses: {
+    label: t('settings.groups.pauses.label'),
+    description: t('settings.groups.pauses.description'),
+  },
+  sessions: {
+    label: t('settings.groups.sessions.label'),
+    description: t('settings.groups.sessions.description'),
+  },
+  extensions: {
+    label: t('settings.groups.extensions.label'),
+    description: t('settings.groups.extensions.description'),
+  },
+  battery: {
+    label: t('settings.groups.battery.label'),
+    description: t('settings.groups.battery.description'),
+  },
+  account: {
+    label: t('settings.groups.account.label'),
+    description: t('settings.groups.account.description'),
+  },
+  money: {
+    label: t('settings.groups.money.label'),
+    description: t('settings.groups.money.description'),
+  },
+  exports: {
+    label: t('settings.groups.exports.label'),
+    description: t('settings.groups.exports.description'),
+  },
+  webhooks: {
+    label: t('settings.groups.webhooks.label'),
+    description: t('settings.groups.webhooks.description'),
+  },
 }
 
-export const channelTexts: Readonly<Record<NotificationChannel, string>> = {
-  in_app: 'Pop-up',
-  mail: 'E-mail',
+/** The channels that the console offers. */
+export const channels = ['in_app', 'mail', 'push'] as const satisfies readonly NotificationChannel[]
+
+export const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
+  in_app: t('settings.channels.popUp'),
+  mail: t('settings.channels.email'),
+  push: t('settings.channels.browser'),
 }
 
 /** Queries the notification settings of the user. */

@@ -1,5 +1,6 @@
 import { Stack, Switch } from '@mantine/core'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 
@@ -13,14 +14,14 @@ export function PreferencesForm() {
   return (
     <Stack>
       <Switch
-        label="E-mail notifications"
-        description="Sends unread notifications to your e-mail address."
+        label={t('settings.preferences.email')}
+        description={t('settings.preferences.emailNote')}
         checked={shown.email}
         onChange={(event) => set({ email: event.currentTarget.checked })}
       />
       <Switch
-        label="Pop-ups"
-        description="Shows new notifications in the console."
+        label={t('settings.preferences.popUps')}
+        description={t('settings.preferences.popUpsNote')}
         checked={shown.push}
         onChange={(event) => set({ push: event.currentTarget.checked })}
       />

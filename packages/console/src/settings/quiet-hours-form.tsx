@@ -1,11 +1,12 @@
 import { Checkbox, Group, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
 import { zoneChoices } from '../profiles/choices.ts'
+import { t } from '../texts/texts.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
-import { viewerZone } from '../ui/format.ts'
+import { viewerZone, weekdayNames } from '../ui/format.ts'
 import { type NotificationSettings, type QuietHours, useSettingsChange } from './notification-settings.ts'
 
-const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const weekdays = weekdayNames()
 
 const proposal = (): QuietHours => ({
   start: '22:00',
@@ -25,11 +26,11 @@ export function QuietHoursForm({ saved }: { saved: NotificationSettings }) {
     change.mutate({ quiet_hours: enabled ? hours : null })
   }
   return (
-    <form onSubmit={submit} aria-label="Quiet hours">
+    <form onSubmit={submit} aria-label={t('settings.quietHours.title')}>
       <Stack>
         <Switch
-          label="Quiet hours"
-          description="Hold e-mail back and send it afterwards."
+          label={t('settings.quietHours.title')}
+          description={t('settings.quietHours.note')}
           checked={enabled}
           onChange={(event) => setEnabled(event.currentTarget.checked)}
         />
@@ -52,20 +53,20 @@ function Fields({ hours, onChange }: FieldsProps) {
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         <TextInput
           type="time"
-          label="Start"
+          label={t('settings.quietHours.start')}
           required
           value={hours.start}
           onChange={(event) => onChange({ start: event.currentTarget.value })}
         />
         <TextInput
           type="time"
-          label="End"
+          label={t('settings.quietHours.end')}
           required
           value={hours.end}
           onChange={(event) => onChange({ end: event.currentTarget.value })}
         />
         <Select
-          label="Time zone of quiet hours"
+          label={t('settings.quietHours.zone')}
           required
           searchable
           allowDeselect={false}
@@ -76,7 +77,7 @@ function Fields({ hours, onChange }: FieldsProps) {
         />
       </SimpleGrid>
       <Checkbox.Group
-        label="Days on which quiet hours begin"
+        label={t('settings.quietHours.days')}
         value={hours.days.map(String)}
         onChange={(days) => onChange({ days: days.map(Number).sort() })}
       >
@@ -87,7 +88,7 @@ function Fields({ hours, onChange }: FieldsProps) {
         </Group>
       </Checkbox.Group>
       <Switch
-        label="Emergency stops and lost robots pass"
+        label={t('settings.quietHours.safetyPasses')}
         checked={hours.safety_passes}
         onChange={(event) => onChange({ safety_passes: event.currentTarget.checked })}
       />

@@ -4,22 +4,25 @@ import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
+import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 
 const roles = {
   client: {
-    label: 'Owner',
-    question: 'Remove the owner role?',
-    consequence:
-      'Your sessions and invoices are kept. You must first remove your robots and end or cancel your sessions.',
+    label: t('common.owner'),
+    question: t('settings.roles.removeOwner'),
+    consequence: t('settings.roles.ownerConsequence'),
+    removeLabel: t('settings.roles.removeOwnerLabel'),
+    addLabel: t('settings.roles.addOwnerLabel'),
   },
   operator: {
-    label: 'Operator',
-    question: 'Remove the operator role?',
-    consequence:
-      'Your sessions, certifications and earnings are kept. You must first end or cancel your sessions.',
+    label: t('common.operator'),
+    question: t('settings.roles.removeOperator'),
+    consequence: t('settings.roles.operatorConsequence'),
+    removeLabel: t('settings.roles.removeOperatorLabel'),
+    addLabel: t('settings.roles.addOperatorLabel'),
   },
 } as const
 
@@ -38,12 +41,12 @@ export function RolesSection() {
               variant="default"
               size="xs"
               question={roles[role].question}
-              consequence={`${roles[role].consequence} You can add the role again.`}
-              confirmLabel="Remove role"
+              consequence={roles[role].consequence}
+              confirmLabel={t('settings.roles.remove')}
               onConfirm={() => remove.mutateAsync(role)}
-              aria-label={`Remove role: ${roles[role].label}`}
+              aria-label={roles[role].removeLabel}
             >
-              Remove
+              {t('common.remove')}
             </ConfirmButton>
           ) : (
             <Button
@@ -51,9 +54,9 @@ export function RolesSection() {
               size="xs"
               loading={add.isPending && add.variables.role === role}
               onClick={() => add.mutate({ role })}
-              aria-label={`Add role: ${roles[role].label}`}
+              aria-label={roles[role].addLabel}
             >
-              Add
+              {t('common.add')}
             </Button>
           )}
         </Group>

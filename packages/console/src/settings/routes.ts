@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
 import { IconSettings } from '../ui/icons.tsx'
 
 export const settingsRoutes = [
@@ -14,8 +15,8 @@ export const settingsRoutes = [
 export const settingsNavigation: readonly NavigationEntry[] = [
   {
     to: '/settings',
-    label: 'Settings',
-    description: 'Account, notifications, API keys and webhooks.',
+    label: t('common.settings'),
+    description: t('settings.navigation.description'),
     icon: IconSettings,
   },
 ]

@@ -1,12 +1,14 @@
 import { useMe } from '../auth/me.ts'
 import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
 import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
+import { t } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Webhooks } from '../webhooks/webhooks.tsx'
 import { AccountForm } from './account-form.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AvatarForm } from './avatar-form.tsx'
+import { LanguageForm } from './language-form.tsx'
 import { NotificationSection } from './notification-section.tsx'
 import { RolesSection } from './roles.tsx'
 
@@ -14,31 +16,32 @@ import { RolesSection } from './roles.tsx'
 export function SettingsPage() {
   const { roles } = useMe()
   return (
-    <Page title="Settings">
-      <Section title="Account">
+    <Page title={t('common.settings')}>
+      <Section title={t('common.account')}>
         <AvatarForm />
         <AccountForm />
+        <LanguageForm />
       </Section>
       {roles.includes('operator') && (
-        <Section title="Operator profile">
+        <Section title={t('settings.page.operatorProfile')}>
           <OperatorProfileForm />
         </Section>
       )}
       {roles.includes('client') && (
-        <Section title="Owner profile">
+        <Section title={t('settings.page.ownerProfile')}>
           <ClientProfileForm />
         </Section>
       )}
-      <Section title="Roles">
+      <Section title={t('settings.page.roles')}>
         <RolesSection />
       </Section>
-      <Section title="Notifications">
+      <Section title={t('settings.page.notifications')}>
         <NotificationSection />
       </Section>
-      <Section title="API keys">
+      <Section title={t('settings.apiKeys.title')}>
         <ApiKeys />
       </Section>
-      <Section title="Webhooks">
+      <Section title={t('settings.webhooks')}>
         <Webhooks />
       </Section>
     </Page>

@@ -1,5 +1,5 @@
-import { robotStatusTexts, sessionStatusTexts } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
+import { robotStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
 import { language } from '../texts/texts.ts'
 
 type Stats = Schemas['ClientStats']

@@ -1,3 +1,6 @@
+import { t } from '../texts/texts.ts'
+import { decimals } from './decimals.ts'
+
 /** The name and the value of a reading, such as `Velocity, linear` and `0.50 m/s`. */
 export type Reading = readonly [name: string, value: string]
 
@@ -31,11 +34,14 @@ export function collectReadings(value: unknown, path: readonly string[], reading
     for (const [key, inner] of Object.entries(value)) collectReadings(inner, [...path, key], readings)
     return
   }
-  const key = path.at(-1) ?? 'value'
+  const key = path.at(-1) ?? ''
   const [ending, unit] = UNITS.find(([end]) => key.endsWith(end)) ?? ['', '']
-  const names = [...path.slice(0, -1), key.slice(0, key.length - ending.length) || 'value']
+  const names = [
+    ...path.slice(0, -1),
+    key.slice(0, key.length - ending.length) || t('telemetry.reading.value'),
+  ]
   const isShare = key === 'battery' && typeof value === 'number' && value >= 0 && value <= 1
-  const text = isShare ? `${Math.round(value * 100)} %` : withUnit(value, unit)
+  const text = isShare ? shareText(value) : withUnit(value, unit)
   readings.push([labelOf(names), text])
 }
 
@@ -45,13 +51,17 @@ export function labelOf(names: readonly string[]): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
+/** Returns a share of 0 to 1 as `83 %`. */
+export const shareText = (share: number): string =>
+  t('telemetry.reading.share', { percent: Math.round(share * 100) })
+
 /** Returns a value as text, with its unit. */
 export const withUnit = (value: unknown, unit = ''): string => `${formatValue(value)} ${unit}`.trim()
 
 function formatValue(value: unknown): string {
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(2)
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (value === null) return 'none'
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : decimals(value, 2)
+  if (typeof value === 'boolean') return value ? t('telemetry.reading.yes') : t('telemetry.reading.no')
+  if (value === null) return t('telemetry.reading.none')
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
 }

@@ -1,8 +1,18 @@
 import { kindsOf, type TelemetryField, type TelemetryKind, type TelemetrySchema } from '@wheelhouse/protocol'
 import type { Pose, Sighting } from '@wheelhouse/sdk'
 import { z } from 'zod'
+import { t } from '../texts/texts.ts'
+import { decimals } from './decimals.ts'
 import { formatBearing, formatPose } from './kind-texts.ts'
-import { collectReadings, labelOf, MAX_READINGS, type Reading, readingsOf, withUnit } from './readings.ts'
+import {
+  collectReadings,
+  labelOf,
+  MAX_READINGS,
+  type Reading,
+  readingsOf,
+  shareText,
+  withUnit,
+} from './readings.ts'
 
 /** The obstacles and the returns of the lidar, seen from the robot. */
 export interface Sightings {
@@ -138,11 +148,11 @@ function textOf(kind: TelemetryKind, value: unknown): string | undefined {
   if (kind === 'velocity') {
     const { data } = VelocityValue.safeParse(value)
     const parts = [data?.linear_mps, data?.angular_radps].map(
-      (speed, index) => speed !== undefined && withUnit(speed.toFixed(2), index === 0 ? 'm/s' : 'rad/s'),
+      (speed, index) => speed !== undefined && withUnit(decimals(speed, 2), index === 0 ? 'm/s' : 'rad/s'),
     )
     return data && parts.filter(Boolean).join(', ')
   }
-  if (kind === 'battery') return typeof value === 'number' ? `${Math.round(value * 100)} %` : undefined
+  if (kind === 'battery') return typeof value === 'number' ? shareText(value) : undefined
   if (kind === 'obstacles') return nearestText(Obstacles.safeParse(value).data)
   if (kind === 'scan') return Scan.safeParse(value).success ? scanText(value) : undefined
   return undefined
@@ -151,7 +161,12 @@ function textOf(kind: TelemetryKind, value: unknown): string | undefined {
 function nearestText(sightings: readonly Sighting[] | undefined): string | undefined {
   if (sightings === undefined) return undefined
   const nearest = nearestOf(sightings)
-  return nearest ? `${nearest.distanceM.toFixed(2)} m, ${formatBearing(nearest.bearingRad)}` : 'none'
+  return nearest
+    ? t('telemetry.kind.obstacle', {
+        distance: decimals(nearest.distanceM, 2),
+        bearing: formatBearing(nearest.bearingRad),
+      })
+    : t('telemetry.kind.noObstacle')
 }
 
 function nearestOf(sightings: readonly Sighting[]): Sighting | undefined {
@@ -163,5 +178,7 @@ function nearestOf(sightings: readonly Sighting[]): Sighting | undefined {
 
 function scanText(value: unknown): string {
   const returns = returnsOf(value)
-  return returns.length === 0 ? 'no returns' : `${returns.length} returns, nearest ${nearestText(returns)}`
+  return returns.length === 0
+    ? t('telemetry.kind.noReturns')
+    : t('telemetry.kind.returns', { returns: returns.length, nearest: nearestText(returns) })
 }

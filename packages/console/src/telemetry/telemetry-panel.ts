@@ -1,5 +1,7 @@
 import type { PosePrediction, ReportedPose } from '@wheelhouse/sdk'
 import { BLIND_MS } from '../live/freshness.ts'
+import { t } from '../texts/texts.ts'
+import { decimals } from './decimals.ts'
 import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
 import { formatGhost } from './kind-texts.ts'
 import { drawProximity, relativeTo } from './proximity-view.ts'
@@ -89,14 +91,10 @@ export function runTelemetryPanel({
   function describe(): void {
     written = newest
     wrotePrediction = predicted !== null
-    if (reported) {
-      const degrees = Math.round((reported.headingRad * 180) / Math.PI)
-      const at = `${reported.xM.toFixed(1)} m, ${reported.yM.toFixed(1)} m`
-      elements.map.setAttribute('aria-label', `Map: the robot is at ${at}, heading ${degrees} degrees`)
-    }
+    if (reported) elements.map.setAttribute('aria-label', mapText(reported))
     const readings = newest?.bytes ? bytesReadings(newest.bytes) : reader.readings(newest?.data)
     const ghost = predicted && relativeTo(reported, predicted).ghost
-    show(ghost ? [...readings, ['Predicted', formatGhost(ghost)]] : readings)
+    show(ghost ? [...readings, [t('telemetry.reading.predicted'), formatGhost(ghost)]] : readings)
   }
 
   let frame = requestAnimationFrame(draw)
@@ -106,9 +104,18 @@ export function runTelemetryPanel({
   }
 }
 
+const mapText = ({ xM, yM, headingRad }: ReportedPose) =>
+  t('telemetry.map.position', {
+    x: decimals(xM, 1),
+    y: decimals(yM, 1),
+    degrees: Math.round((headingRad * 180) / Math.PI),
+  })
+
 function writeAge({ age, values, map, proximity }: TelemetryPanelElements, ageMs: number): void {
   const stale = ageMs >= BLIND_MS
-  age.textContent = stale ? `No telemetry for ${(ageMs / 1000).toFixed(0)} s` : `${Math.round(ageMs)} ms old`
+  age.textContent = stale
+    ? t('telemetry.age.silent', { seconds: Math.round(ageMs / 1_000) })
+    : t('telemetry.age.fresh', { ms: Math.round(ageMs) })
   for (const element of [age, values, map, proximity]) element.toggleAttribute('data-stale', stale)
 }
 
@@ -116,8 +123,8 @@ function bytesReadings(bytes: Uint8Array): Reading[] {
   const first = [...bytes.subarray(0, PREVIEW_BYTES)].map((byte) => byte.toString(16).padStart(2, '0'))
   const more = bytes.length > PREVIEW_BYTES ? ' …' : ''
   return [
-    ['Binary sample', `${bytes.length} bytes`],
-    ['First bytes', first.join(' ') + more],
+    [t('telemetry.reading.binary'), t('telemetry.reading.bytes', { bytes: bytes.length })],
+    [t('telemetry.reading.firstBytes'), first.join(' ') + more],
   ]
 }
 

@@ -1,5 +1,7 @@
 import type { TelemetrySchema } from '@wheelhouse/protocol'
 import { useEffect, useRef } from 'react'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import type { SubscribeTelemetry } from './feed.ts'
 import { createSampleReader } from './sample-reader.ts'
 import styles from './telemetry.module.css'
@@ -39,16 +41,22 @@ export function TelemetryView({ subscribe, schema, predict, classNames = panelCl
     return runTelemetryPanel({ subscribe, reader: createSampleReader(schema), elements, predict })
   }, [subscribe, schema, predict])
   return (
-    <section className={classNames.panel} aria-label="Telemetry">
+    <section className={classNames.panel} aria-label={t('telemetry.view.label')}>
       <p className={classNames.age}>
-        Telemetry: <span ref={age}>no data yet</span>
+        {textParts('telemetry.view.age', { age: <span ref={age}>{t('telemetry.view.noData')}</span> })}
       </p>
-      <canvas ref={map} className={classNames.map} role="img" aria-label="Map: no position yet" hidden />
+      <canvas
+        ref={map}
+        className={classNames.map}
+        role="img"
+        aria-label={t('telemetry.map.noPosition')}
+        hidden
+      />
       <canvas
         ref={proximity}
         className={classNames.proximity}
         role="img"
-        aria-label="Obstacles around the robot, its heading up"
+        aria-label={t('telemetry.view.proximity')}
         hidden
       />
       <dl

@@ -1,5 +1,6 @@
 import { Table } from '@mantine/core'
 import { lazy, Suspense } from 'react'
+import { t } from '../texts/texts.ts'
 import type { ChartRow } from './bars.tsx'
 import { Section } from './section.tsx'
 import { Loading } from './states.tsx'
@@ -24,7 +25,7 @@ export const Chart = (props: Props) => (
     </Suspense>
     {props.folded ? (
       <details>
-        <summary>Show as table</summary>
+        <summary>{t('ui.chart.showTable')}</summary>
         <Figures {...props} />
       </details>
     ) : (

@@ -1,6 +1,7 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { Problem } from './states.tsx'
 
 interface Props extends ButtonProps {
@@ -22,7 +23,7 @@ export function ConfirmButton({
   question,
   consequence,
   confirmLabel,
-  dismissLabel = 'Cancel',
+  dismissLabel = t('common.cancel'),
   confirmColor = 'red.9',
   onConfirm,
   children,

@@ -1,5 +1,6 @@
 import { Table, type TableProps } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { t } from '../texts/texts.ts'
 
 type Column = string | { readonly label: string; readonly align: 'right' }
 
@@ -38,7 +39,7 @@ export function DataTable({ label, columns, minWidth, verticalSpacing, children,
     </Table>
   )
   if (minWidth === undefined) return table
-  const viewportProps = { tabIndex: 0, role: 'group', 'aria-label': `Table: ${label}` }
+  const viewportProps = { tabIndex: 0, role: 'group', 'aria-label': t('ui.table.scrollable', { label }) }
   return (
     <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ viewportProps }}>
       {table}

@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 import { Saved } from './saved.tsx'
 import { Problem } from './states.tsx'
 
@@ -14,7 +15,7 @@ export const FormFooter = ({ change, explained = false }: { change: Change; expl
     {!explained && <Problem error={change.error} />}
     <Group>
       <Button type="submit" loading={change.isPending}>
-        Save
+        {t('common.save')}
       </Button>
       <Saved when={change.isSuccess} />
     </Group>

@@ -1,3 +1,5 @@
+import { language, t } from '../texts/texts.ts'
+
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -6,11 +8,11 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** Returns an amount of cents as currency in the viewer's language. */
 export const money = (cents: number, currency = 'EUR'): string =>
-  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(cents / 100)
+  new Intl.NumberFormat(language, { style: 'currency', currency }).format(cents / 100)
 
 /** Returns date, time and zone name, in the viewer's zone or in `timeZone`. */
 export const dateTime = (at: string | number | Date, timeZone?: string): string =>
-  new Intl.DateTimeFormat(undefined, {
+  new Intl.DateTimeFormat(language, {
     year: 'numeric',
     month: 'short',
     day: 'numeric',
@@ -22,23 +24,36 @@ export const dateTime = (at: string | number | Date, timeZone?: string): string 
 
 /** Returns the time of day in the viewer's zone. */
 export const timeOfDay = (at: Date): string =>
-  new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }).format(at)
+  new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }).format(at)
 
 /** Returns a relative time: "5 minutes ago", "in 2 hours", "just now". */
 export function relative(at: string | number | Date, nowMs = Date.now()): string {
   const seconds = (new Date(at).getTime() - nowMs) / 1000
-  const format = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit)
   }
-  return 'just now'
+  return t('ui.time.justNow')
 }
+
+/** Returns the names of the weekdays in the viewer's language, from Monday to Sunday. */
+export const weekdayNames = (): string[] => {
+  const format = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' })
+  // 1 January 2024 was a Monday.
+  return Array.from({ length: 7 }, (_, day) => format.format(Date.UTC(2024, 0, 1 + day)))
+}
+
+/** Returns a label for use within a sentence. German nouns keep their capital. */
+export const labelInSentence = (label: string): string =>
+  language.startsWith('de') ? label : label.toLowerCase()
 
 /** Returns minutes as `1 h 05 min`. */
 export function duration(minutes: number): string {
   const hours = Math.floor(minutes / 60)
   const rest = Math.round(minutes % 60)
-  return hours > 0 ? `${hours} h ${String(rest).padStart(2, '0')} min` : `${rest} min`
+  return hours > 0
+    ? t('ui.time.hours', { hours, minutes: String(rest).padStart(2, '0') })
+    : t('ui.time.minutes', { minutes: rest })
 }
 
 /** Returns seconds as `4:05` or `1:04:05`. */
@@ -57,7 +72,7 @@ export function dataSize(megabytes: number): string {
       : megabytes >= 1 || megabytes === 0
         ? [megabytes, 'megabyte']
         : [megabytes * 1_000, 'kilobyte']
-  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 }).format(value)
+  return new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }).format(value)
 }
 
 /** Returns the time zone of this browser. */

@@ -1,6 +1,7 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { Problem } from './states.tsx'
 
 interface Props extends ButtonProps {
@@ -43,7 +44,7 @@ export function ReasonButton({ question, consequence, confirmLabel, onConfirm, c
           <Stack>
             <Text>{consequence}</Text>
             <Textarea
-              label="Reason"
+              label={t('ui.reason')}
               value={reason}
               onChange={({ currentTarget: { value } }) => setReason(value)}
               maxLength={2_000}
@@ -55,7 +56,7 @@ export function ReasonButton({ question, consequence, confirmLabel, onConfirm, c
             <Problem error={error} />
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
-                Cancel
+                {t('common.cancel')}
               </Button>
               <Button color="red.9" type="submit" loading={busy} disabled={reason.trim() === ''}>
                 {confirmLabel}

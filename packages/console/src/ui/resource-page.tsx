@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
+import { t } from '../texts/texts.ts'
 import { Page } from './page.tsx'
 import { Empty, QueryView } from './states.tsx'
 
@@ -23,8 +24,8 @@ export function ResourcePage<T>(props: {
   return (
     <Page title={kind}>
       {isUnknown ? (
-        <Empty title={`${kind} not found`} action={back}>
-          It does not exist, or you do not have access.
+        <Empty title={t('ui.notFound.resource', { kind })} action={back}>
+          {t('ui.notFound.text')}
         </Empty>
       ) : (
         <QueryView query={query}>{() => null}</QueryView>

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { t } from '../texts/texts.ts'
 import { CopyableSecret, SecretNote } from './secret.tsx'
 
 /** A secret with an explanation. */
@@ -36,7 +37,7 @@ export const SecretDialog = ({ opened, onClose, onClosed, title, shown, children
         <SecretNote>{shown.note}</SecretNote>
         <CopyableSecret label={shown.label} value={shown.value} />
         <Group justify="flex-end">
-          <Button onClick={onClose}>Done</Button>
+          <Button onClick={onClose}>{t('ui.secret.done')}</Button>
         </Group>
       </Stack>
     ) : (

@@ -1,5 +1,6 @@
 import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { t } from '../texts/texts.ts'
 
 /** Renders a value to select or to copy with a button, such as a secret or a command. */
 export const CopyableSecret = ({ label, value }: { label: string; value: string }) => (
@@ -14,7 +15,7 @@ export const CopyableSecret = ({ label, value }: { label: string; value: string 
       <CopyButton value={value}>
         {({ copied, copy }) => (
           <Button variant="default" onClick={copy} aria-live="polite">
-            {copied ? 'Copied' : 'Copy'}
+            {copied ? t('ui.secret.copied') : t('ui.secret.copy')}
           </Button>
         )}
       </CopyButton>

@@ -2,9 +2,10 @@ import { Alert, Button, Center, Group, Loader, Stack, Text } from '@mantine/core
 import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
+import { t } from '../texts/texts.ts'
 import { messageOf } from './message-of.ts'
 
-export const Loading = ({ label = 'Loading' }: { label?: string }) => (
+export const Loading = ({ label = t('common.loading') }: { label?: string }) => (
   <Center p="xl" role="status" aria-label={label}>
     <Loader />
   </Center>
@@ -41,7 +42,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
         <Text size="sm">{messageOf(error)}</Text>
         {onRetry && mayRetry && (
           <Button variant="default" size="xs" onClick={onRetry}>
-            Try again
+            {t('common.tryAgain')}
           </Button>
         )}
       </Group>
@@ -50,11 +51,11 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
 }
 
 function titleOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'Something went wrong'
-  if (error.status === 0) return 'No connection'
-  if (error.status === 404) return 'Not found'
-  if (error.status === 403) return 'Not allowed'
-  return error.status >= 500 ? 'Server error' : 'Something went wrong'
+  if (!(error instanceof ApiError)) return t('ui.problem.title')
+  if (error.status === 0) return t('ui.problem.noConnection')
+  if (error.status === 404) return t('ui.problem.notFound')
+  if (error.status === 403) return t('ui.problem.notAllowed')
+  return error.status >= 500 ? t('ui.problem.server') : t('ui.problem.title')
 }
 
 /**

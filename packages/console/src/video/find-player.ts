@@ -1,3 +1,4 @@
+import { t } from '../texts/texts.ts'
 import { playMjpeg } from './mjpeg.ts'
 import { playPicture, playSnapshot } from './picture.ts'
 import type { Player } from './player.ts'
@@ -17,7 +18,7 @@ export async function playersFor(url: string, signal: AbortSignal): Promise<read
   if (response.type.startsWith('image/')) return [playSnapshot]
   if (/mpegurl/.test(response.type)) return [playHls]
   if (response.type.startsWith('video/')) return [playFile]
-  if (response.status >= 500) throw new Error(`the camera answered ${response.status}`)
+  if (response.status >= 500) throw new Error(t('video.problem.answered', { status: response.status }))
   // WHEP servers do not identify themselves in response to a GET request.
   return [playWhep]
 }

@@ -1,12 +1,13 @@
 import type { FromMjpegWorker } from './mjpeg.ts'
 import { MjpegParts } from './mjpeg-parts.ts'
 
-// Reads and decodes MJPEG in a worker, so that decoding does not delay control frames on the main thread.
+// Reads and decodes MJPEG in a worker, so that decoding does not delay control frames on the main thread. It loads no catalogue:
+// the page has the texts.
 
 let shown: (() => void) | undefined
 self.addEventListener('message', ({ data }: MessageEvent<string | undefined>) => {
   if (data === undefined) shown?.()
-  else play(data).then(postToPage, () => postToPage({ ended: 'the video was interrupted' }))
+  else play(data).then(postToPage, () => postToPage({ ended: 'interrupted' }))
 })
 
 const postToPage = (message: FromMjpegWorker, transfer: Transferable[] = []) =>
@@ -15,13 +16,13 @@ const postToPage = (message: FromMjpegWorker, transfer: Transferable[] = []) =>
 /** Decodes and posts one picture after the other. Several that arrive while one is drawn are skipped for the newest. */
 async function play(url: string): Promise<FromMjpegWorker> {
   const response = await fetch(url, { credentials: 'same-origin' })
-  if (!response.ok || !response.body) return { ended: `the camera answered ${response.status}` }
+  if (!response.ok || !response.body) return { ended: 'rejected', status: response.status }
   const parts = new MjpegParts(response.headers.get('Content-Type') ?? '')
   for await (const chunk of iterate(response.body)) {
     const jpeg = parts.add(chunk)
     if (jpeg) await show(jpeg)
   }
-  return { ended: 'the camera ended the video' }
+  return { ended: 'completed' }
 }
 
 async function show(jpeg: Uint8Array<ArrayBuffer>): Promise<void> {

@@ -1,3 +1,4 @@
+import { t } from '../texts/texts.ts'
 import { inTime, type Player } from './player.ts'
 
 /**
@@ -12,8 +13,8 @@ export const playPicture: Player = async (url, { host, title, onFrame, onEnd, si
     first.resolve()
   })
   image.addEventListener('error', () => {
-    first.reject(new Error('the camera sent no image'))
-    onEnd('the video was interrupted')
+    first.reject(new Error(t('video.problem.noImage')))
+    onEnd(t('video.problem.interrupted'))
   })
   // Otherwise the browser continues to load a stream that is no longer shown.
   signal.addEventListener('abort', () => {

@@ -1,3 +1,5 @@
+import { t } from '../texts/texts.ts'
+
 /** The callbacks of a player and the signal that ends it. */
 export interface PlayerHooks {
   /** The parent element of the video. */
@@ -55,23 +57,30 @@ export async function follow(
   }
   video.requestVideoFrameCallback(next)
   const failed = () => {
-    const reason = video.error ? 'the video cannot be played' : 'the video was interrupted'
+    const reason = video.error ? t('video.problem.unplayable') : t('video.problem.interrupted')
     first.reject(new Error(reason))
     onEnd(reason)
   }
   video.addEventListener('error', failed, { signal })
-  video.addEventListener('ended', () => onEnd('the video ended'), { signal })
+  video.addEventListener('ended', () => onEnd(t('video.problem.videoEnded')), { signal })
   void video.play().catch(() => undefined) // the `error` event or the timeout reports a failure
   await inTime(first.promise, signal)
 }
 
-/** Settles like `promise`, but rejects when the first picture takes too long or the viewer leaves. */
+/** The camera responded, but sent no picture in time. */
+export class SilentCameraError extends Error {
+  constructor() {
+    super(t('video.problem.silent'))
+  }
+}
+
+/**
+ * Settles like `promise`, but rejects when the first picture takes too long or the viewer leaves.
+ * @throws SilentCameraError
+ */
 export async function inTime<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => late.reject(new Error('the camera sent no picture in time')),
-    FIRST_PICTURE_TIMEOUT_MS,
-  )
+  const timer = setTimeout(() => late.reject(new SilentCameraError()), FIRST_PICTURE_TIMEOUT_MS)
   const left = () => late.reject(new DOMException('The viewer has left', 'AbortError'))
   signal.addEventListener('abort', left)
   try {

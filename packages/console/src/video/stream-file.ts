@@ -1,3 +1,4 @@
+import { t } from '../texts/texts.ts'
 import { follow, type Player, videoElement } from './player.ts'
 
 const HLS_TYPE = 'application/vnd.apple.mpegurl'
@@ -11,15 +12,15 @@ export const playHls: Player = async (url, hooks) => {
   let behindS: (() => number) | undefined
   broken.promise.catch(() => undefined) // after the first frame, `onEnd` reports it
   if (!Hls.isSupported()) {
-    if (video.canPlayType(HLS_TYPE) === '') throw new Error('this browser cannot play HLS')
+    if (video.canPlayType(HLS_TYPE) === '') throw new Error(t('video.problem.noHls'))
     video.src = url
   } else {
     const hls = new Hls({ lowLatencyMode: true, liveSyncDurationCount: 1, backBufferLength: 10 })
     hooks.signal.addEventListener('abort', () => hls.destroy())
     hls.on(Hls.Events.ERROR, (_event, { fatal }) => {
       if (!fatal) return
-      broken.reject(new Error('the video cannot be played'))
-      hooks.onEnd('the video was interrupted')
+      broken.reject(new Error(t('video.problem.unplayable')))
+      hooks.onEnd(t('video.problem.interrupted'))
     })
     behindS = () => hls.latency
     hls.loadSource(url)

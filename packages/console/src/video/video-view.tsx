@@ -4,19 +4,21 @@ import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
 import type { LinkAges } from '../live/link-ages.ts'
 import { useFreshness } from '../live/use-freshness.ts'
+import { decimals } from '../telemetry/decimals.ts'
+import { t } from '../texts/texts.ts'
 import { sentence } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
 import { useTicker } from '../ui/use-ticker.ts'
 import styles from './video.module.css'
-import { type VideoWatch, watchVideo } from './watch-video.ts'
+import { type VideoSource, type VideoWatch, watchVideo } from './watch-video.ts'
 
 /** A picture older than this is outdated. */
 const STALE_MS = 2_000
 const AGE_REFRESH_MS = 500
 
 interface Props {
-  /** The address of the video. Empty or missing if the robot has no video. */
-  readonly url: string | null | undefined
+  /** The video, or its address; stable between renders. Empty or missing if the robot has no video. */
+  readonly source: VideoSource | string | null | undefined
   /** The accessible name, such as "Camera of Warehouse arm". */
   readonly title: string
   /** `panel`: 16:9 with a caption below; `fill`: the whole positioned parent, with the caption in a corner. */
@@ -34,12 +36,12 @@ interface Props {
  * picture, or what `readLinkAges` returns, is too old.
  */
 export function VideoView(props: Props) {
-  const { url, title, layout = 'panel', readLinkAges, onWatch, isHeld = false } = props
+  const { source, title, layout = 'panel', readLinkAges, onWatch, isHeld = false } = props
   const host = useRef<HTMLDivElement>(null)
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
-    if (!url || !host.current) return
-    const opened = watchVideo(url, title, host.current)
+    if (!source || !host.current) return
+    const opened = watchVideo(typeof source === 'string' ? { url: source } : source, title, host.current)
     setWatch(opened)
     onWatch?.(opened)
     return () => {
@@ -47,12 +49,12 @@ export function VideoView(props: Props) {
       setWatch(undefined)
       onWatch?.(undefined)
     }
-  }, [url, title, onWatch])
+  }, [source, title, onWatch])
   return (
     <section aria-label={title} className={styles[layout]}>
       <div className={styles.frame}>
         <div ref={host} className={styles.host} />
-        {!url && <Cover text="This robot has no video." />}
+        {!source && <Cover text={t('video.view.none')} />}
         {watch && <VideoStatus watch={watch} />}
         <PictureFreshness watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
       </div>
@@ -86,33 +88,35 @@ function VideoStatus({ watch }: { watch: VideoWatch }) {
   const { phase, reason, retryAtMs } = useStore(watch.state)
   useTicker(retryAtMs === undefined ? undefined : AGE_REFRESH_MS)
   if (phase === 'showing') return null
-  if (phase === 'connecting' && reason === undefined) return <Cover text="Connecting to camera…" />
+  if (phase === 'connecting' && reason === undefined) return <Cover text={t('video.view.connecting')} />
   const waitS = Math.max(0, Math.ceil(((retryAtMs ?? 0) - performance.now()) / 1_000))
   return (
-    <Cover text={retryAtMs === undefined ? 'Camera unreachable. Retrying…' : unreachableText(waitS)}>
+    <Cover
+      text={
+        retryAtMs === undefined ? t('video.view.retrying') : t('video.view.retryingIn', { seconds: waitS })
+      }
+    >
       {reason !== undefined && <Text size="sm">{sentence(reason)}</Text>}
       <Button variant="default" size="xs" onClick={watch.retry}>
-        Retry now
+        {t('video.view.retryNow')}
       </Button>
     </Cover>
   )
 }
-
-const unreachableText = (waitS: number) => `Camera unreachable. Retrying in ${waitS} s`
 
 /** Shows the age of the picture below it, because cameras write their own text into the picture. */
 function FrameAge({ watch }: { watch: VideoWatch }) {
   useTicker(AGE_REFRESH_MS)
   const { phase, playing } = useStore(watch.state)
   if (phase !== 'showing') return null
-  if (!playing.framesKnown) return 'Video age unknown'
+  if (!playing.framesKnown) return t('video.age.unknown')
   const sinceMs = performance.now() - (watch.lastFrameMs() ?? performance.now())
-  if (sinceMs > STALE_MS) return `Video frozen for ${(sinceMs / 1000).toFixed(0)} s`
+  if (sinceMs > STALE_MS) return t('video.age.frozen', { seconds: Math.round(sinceMs / 1_000) })
   const behindS = playing.behindS?.()
-  const lastFrame = `Last frame ${Math.round(sinceMs)} ms ago`
+  const ms = Math.round(sinceMs)
   return behindS === undefined
-    ? lastFrame
-    : `${lastFrame}, at least ${behindS.toFixed(1)} s behind the camera`
+    ? t('video.age.lastFrame', { ms })
+    : t('video.age.behind', { ms, seconds: decimals(behindS, 1) })
 }
 
 const Cover = ({ text, children }: { text: string; children?: ReactNode }) => (

@@ -1,7 +1,17 @@
+import { t } from '../texts/texts.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { playersFor } from './find-player.ts'
-import type { Player, Playing } from './player.ts'
+import { type Player, type Playing, SilentCameraError } from './player.ts'
 import { videoUrl } from './video-url.ts'
+
+/** Where a video is. */
+export interface VideoSource {
+  readonly url: string
+  /** Plays it; without one, the response of the address decides. */
+  readonly player?: Player
+  /** The longest wait between two attempts. Default: 30 s. */
+  readonly maxBackoffMs?: number
+}
 
 /** `connecting`: probing the address. `showing`: a picture is visible. `lost`: waiting for the next attempt. */
 type VideoPhase = 'connecting' | 'showing' | 'lost'
@@ -39,10 +49,11 @@ const UNKNOWN: Playing = { framesKnown: false }
 
 /** Returns the reason of a failure. A TypeError of `fetch` carries no useful message. */
 const whyLost = (cause: unknown): string =>
-  cause instanceof Error && !(cause instanceof TypeError) ? cause.message : 'the camera does not respond'
+  cause instanceof Error && !(cause instanceof TypeError) ? cause.message : t('video.problem.noResponse')
 
-/** Shows the video at `url` in `host` and retries with backoff. */
-export function watchVideo(url: string, title: string, host: HTMLElement): VideoWatch {
+/** Shows a video in `host` and retries with backoff. */
+export function watchVideo(source: VideoSource, title: string, host: HTMLElement): VideoWatch {
+  const { url, player, maxBackoffMs = MAX_BACKOFF_MS } = source
   const openedMs = performance.now()
   const state = createStore<VideoState>({
     phase: 'connecting',
@@ -62,8 +73,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
     const nowMs = performance.now()
     // Its frames were not detected, so that the age is known only from now on.
     if (isAgeUnknown()) lastFrameMs = nowMs
-    const waitMs =
-      Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedAttempts++) * (0.75 + Math.random() / 2)
+    const waitMs = Math.min(maxBackoffMs, MIN_BACKOFF_MS * 2 ** failedAttempts++) * (0.75 + Math.random() / 2)
     state.set({ phase: 'lost', reason, retryAtMs: nowMs + waitMs, playing: UNKNOWN })
     timer = setTimeout(() => void begin(), waitMs)
   }
@@ -81,8 +91,9 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
     state.update((old) => ({ ...old, phase: 'connecting', retryAtMs: undefined }))
     try {
       const address = videoUrl(url)
-      if (address === undefined) throw new Error('the address is not an http or https URL')
-      const playing = await playFirst(address, await playersFor(address, ownAttempt.signal), ownAttempt)
+      if (address === undefined) throw new Error(t('video.problem.address'))
+      const players = player ? [player] : await playersFor(address, ownAttempt.signal)
+      const playing = await playFirst(address, players, ownAttempt)
       const sinceMs = performance.now()
       state.set({ phase: 'showing', reason: undefined, retryAtMs: undefined, playing })
       ownAttempt.signal.addEventListener('abort', () => {
@@ -93,7 +104,10 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
     }
   }
 
-  /** Tries one player after the other. Each has its own signal, so that a failed player releases its resources. */
+  /**
+   * Tries one player after the other. Each has its own signal, so that a failed player releases its resources. A player whose
+   * camera sends nothing is tried again: the next one may show pictures without their age, and would stay.
+   */
   async function playFirst(address: string, players: readonly Player[], ownAttempt: AbortController) {
     let problem: unknown
     for (const play of players) {
@@ -111,6 +125,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
       } catch (cause) {
         playerAbort.abort()
         ownAttempt.signal.throwIfAborted()
+        if (cause instanceof SilentCameraError) throw cause
         problem = cause
       }
     }

@@ -1,34 +1,77 @@
-import { follow, inTime, type Player, videoElement } from './player.ts'
+import { t } from '../texts/texts.ts'
+import { follow, inTime, type Player, type PlayerHooks, videoElement } from './player.ts'
 
 const ICE_CANDIDATES_TIMEOUT_MS = 2_000
+const CHECK_MS = 500
 
-/** Plays WebRTC over WHEP: posts an offer, applies the answer, and deletes the WHEP session at the end. */
-export const playWhep: Player = async (url, hooks) => {
-  const { signal, onEnd } = hooks
-  const peer = new RTCPeerConnection()
-  signal.addEventListener('abort', () => peer.close())
-  const stream = new MediaStream()
-  for (const kind of ['video', 'audio']) peer.addTransceiver(kind, { direction: 'recvonly' })
-  peer.addEventListener('track', ({ track }) => stream.addTrack(track))
-  peer.addEventListener('connectionstatechange', () => {
-    if (peer.connectionState === 'failed') onEnd('the connection to the camera failed')
-  })
-  await peer.setLocalDescription(await peer.createOffer())
-  await waitForIceCandidates(peer)
+/** The credential and the servers of a WHEP endpoint. */
+export interface WhepOptions {
+  /** Returns the Bearer credential of an attempt. */
+  readonly getToken?: () => Promise<string>
+  readonly iceServers?: RTCIceServer[]
+  /** Without packets for this time, the connection is opened again. Default: no limit. */
+  readonly silentLimitMs?: number
+}
+
+/** Returns a player of WebRTC over WHEP: posts an offer, applies the answer, and deletes the resource at the end. */
+export const createWhepPlayer =
+  ({ getToken, iceServers = [], silentLimitMs }: WhepOptions = {}): Player =>
+  async (url, hooks) => {
+    const { signal, onEnd } = hooks
+    const token = await getToken?.()
+    const peer = new RTCPeerConnection({ iceServers })
+    signal.addEventListener('abort', () => peer.close())
+    const stream = new MediaStream()
+    for (const kind of ['video', 'audio']) peer.addTransceiver(kind, { direction: 'recvonly' })
+    peer.addEventListener('track', ({ track }) => stream.addTrack(track))
+    peer.addEventListener('connectionstatechange', () => {
+      if (peer.connectionState === 'failed') onEnd(t('video.problem.connectionFailed'))
+    })
+    await peer.setLocalDescription(withRoundTripFeedback(await peer.createOffer()))
+    await waitForIceCandidates(peer)
+    await peer.setRemoteDescription({ type: 'answer', sdp: await postOffer(url, peer, token, signal) })
+    const video = videoElement(hooks)
+    video.srcObject = stream
+    const latency = measureLatency(video, signal)
+    await follow(video, hooks)
+    if (silentLimitMs !== undefined) endWhenSilent(peer, silentLimitMs, hooks)
+    return { framesKnown: true, behindS: () => latency.ms / 1_000 }
+  }
+
+/** Plays WebRTC of any WHEP server. */
+export const playWhep: Player = createWhepPlayer()
+
+/** Posts the offer and returns the answer. */
+async function postOffer(
+  url: string,
+  peer: RTCPeerConnection,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/sdp' },
+    headers: {
+      'Content-Type': 'application/sdp',
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    },
     body: peer.localDescription?.sdp ?? '',
     signal,
   })
-  const resource = response.headers.get('Location')
+  const resource = response.headers.get('location')
   if (resource) releaseAtEnd(new URL(resource, response.url).href, signal)
-  if (response.status !== 201) throw new Error(`the camera answered ${response.status}`)
-  await peer.setRemoteDescription({ type: 'answer', sdp: await inTime(response.text(), signal) })
-  const video = videoElement(hooks)
-  video.srcObject = stream
-  await follow(video, hooks)
-  return { framesKnown: true }
+  if (response.headers.get('Wheelhouse-Error') === 'camera_offline')
+    throw new Error(t('video.problem.cameraOffline'))
+  if (response.status !== 201) throw new Error(t('video.problem.answered', { status: response.status }))
+  return await inTime(response.text(), signal)
+}
+
+/** Asks for the feedback with which a browser that only receives measures the round trip (RFC 3611). */
+function withRoundTripFeedback({
+  type,
+  sdp = '',
+}: RTCSessionDescriptionInit): RTCLocalSessionDescriptionInit {
+  const edited = sdp.replace(/^a=rtpmap:(\d+) (?:VP8|H264)\/90000\r\n/gm, '$&a=rtcp-fb:$1 rrtr\r\n')
+  return { type, sdp: edited }
 }
 
 /** Waits for ICE candidates to include them in the offer, because not all servers support trickle ICE. */
@@ -41,6 +84,37 @@ async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   })
   await done.promise
   clearTimeout(timer)
+}
+
+/** Measures the time from the capture of a frame to its display, if the server sends the capture times. */
+function measureLatency(video: HTMLVideoElement, signal: AbortSignal): { readonly ms: number } {
+  const latency = { ms: 0 }
+  const next = (nowMs: number, { captureTime, expectedDisplayTime }: VideoFrameCallbackMetadata) => {
+    if (signal.aborted) return
+    const displayMs = Math.max(nowMs, expectedDisplayTime)
+    latency.ms = captureTime === undefined ? 0 : Math.max(0, displayMs - captureTime)
+    video.requestVideoFrameCallback(next)
+  }
+  video.requestVideoFrameCallback(next)
+  return latency
+}
+
+/** Ends a video whose packets no longer arrive. Hidden pages show no frames, so packets count. */
+function endWhenSilent(peer: RTCPeerConnection, limitMs: number, { signal, onEnd }: PlayerHooks): void {
+  let received = 0
+  let changedMs = performance.now()
+  const check = async () => {
+    const report = await peer.getStats()
+    const packets = [...report.values()]
+      .filter(({ type, kind }) => type === 'inbound-rtp' && kind === 'video')
+      .reduce((sum, { packetsReceived }) => sum + packetsReceived, 0)
+    const nowMs = performance.now()
+    if (packets !== received) changedMs = nowMs
+    received = packets
+    if (nowMs - changedMs > limitMs && !signal.aborted) onEnd(t('video.problem.interrupted'))
+  }
+  const timer = setInterval(() => void check().catch(() => undefined), CHECK_MS)
+  signal.addEventListener('abort', () => clearInterval(timer))
 }
 
 /** Deletes the WHEP session when the signal aborts. Otherwise the server keeps it until a timeout. */

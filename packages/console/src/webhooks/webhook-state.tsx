@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core'
-import { webhookOffTexts } from '@wheelhouse/protocol'
+import { webhookOffTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { Time } from '../ui/time.tsx'

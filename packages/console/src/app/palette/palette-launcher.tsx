@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Kbd } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import { t } from '../../texts/texts.ts'
 import { IconSearch } from '../../ui/icons.tsx'
 import { useStore } from '../../ui/store.ts'
 import { keyLabel } from '../shortcuts/key-label.ts'
@@ -23,9 +24,15 @@ export default function PaletteLauncher() {
         leftSection={<IconSearch size={16} />}
         rightSection={<Kbd size="xs">{keyLabel('mod+k')}</Kbd>}
       >
-        Search
+        {t('common.search')}
       </Button>
-      <ActionIcon variant="default" size="lg" onClick={open} hiddenFrom="md" aria-label="Command palette">
+      <ActionIcon
+        variant="default"
+        size="lg"
+        onClick={open}
+        hiddenFrom="md"
+        aria-label={t('app.palette.open')}
+      >
         <IconSearch size={18} />
       </ActionIcon>
       <Suspense>

@@ -1,6 +1,7 @@
 import { Combobox, Group, Loader, Modal, Text, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
+import { t } from '../../texts/texts.ts'
 import { useStore } from '../../ui/store.ts'
 import { useOpenedAfterMount } from '../shortcuts/use-opened-after-mount.ts'
 import { paletteOpened } from '../shortcuts/use-shortcuts.ts'
@@ -19,7 +20,7 @@ export default function Palette() {
   return (
     <Modal.Root opened={opened} onClose={close} padding="xs" size="lg" yOffset="10vh">
       <Modal.Overlay />
-      <Modal.Content aria-label="Search and commands">
+      <Modal.Content aria-label={t('app.palette.label')}>
         <Modal.Body>
           <Search />
         </Modal.Body>
@@ -49,11 +50,11 @@ function Search() {
     <Combobox store={combobox} onOptionSubmit={run}>
       <Combobox.EventsTarget withExpandedAttribute>
         <TextInput
-          aria-label="Search robots, sessions, pages and commands"
-          placeholder="Search robots, sessions, pages and commands"
+          aria-label={t('app.palette.hint')}
+          placeholder={t('app.palette.hint')}
           value={text}
           onChange={({ currentTarget: { value } }) => setText(value)}
-          rightSection={isSearching && <Loader size="xs" aria-label="Searching" />}
+          rightSection={isSearching && <Loader size="xs" aria-label={t('common.searching')} />}
           maxLength={100}
           data-autofocus
         />
@@ -62,14 +63,14 @@ function Search() {
         mah="60vh"
         mt="xs"
         style={{ overflowY: 'auto' }}
-        aria-label="Results"
+        aria-label={t('app.palette.results')}
         tabIndex={0} // it may have to be scrolled
       >
         <Groups entries={entries} />
         {entries.length === 0 && !isSearching && (
           <Combobox.Empty>
             <Text size="sm" role="status">
-              No results
+              {t('app.palette.noResults')}
             </Text>
           </Combobox.Empty>
         )}

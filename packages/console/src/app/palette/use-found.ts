@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { t } from '../../texts/texts.ts'
 import { dateTime } from '../../ui/format.ts'
 import { usePlatform } from '../platform.ts'
 import type { PaletteEntry } from './palette-entry.ts'
@@ -14,10 +15,10 @@ const STALE_MS = 10_000
 const MAX_WORDS = 5
 
 const groups: Record<SearchResult['kind'], string> = {
-  own_robot: 'Your robots',
-  available_robot: 'Robots to drive',
-  session: 'Sessions',
-  user: 'Users',
+  own_robot: t('app.found.ownRobots'),
+  available_robot: t('app.found.availableRobots'),
+  session: t('app.found.sessions'),
+  user: t('app.found.users'),
 }
 
 /** Searches robots, sessions and users on the platform. A newer text cancels the search of an older one. */

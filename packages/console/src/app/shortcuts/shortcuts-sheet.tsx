@@ -1,4 +1,5 @@
 import { Group, Kbd, Modal, Stack, Table, Text, Title } from '@mantine/core'
+import { t } from '../../texts/texts.ts'
 import { useStore } from '../../ui/store.ts'
 import { keyLabel } from './key-label.ts'
 import type { Shortcut } from './shortcut-matcher.ts'
@@ -11,7 +12,7 @@ export default function ShortcutsSheet() {
   const shortcuts = useShortcutList()
   const groups = [...new Set(shortcuts.map(({ group }) => group))]
   return (
-    <Modal opened={opened} onClose={() => sheetOpened.set(false)} title="Keyboard shortcuts">
+    <Modal opened={opened} onClose={() => sheetOpened.set(false)} title={t('app.shortcuts.title')}>
       <Stack>
         {groups.map((group) => (
           <section key={group} aria-label={group}>
@@ -22,7 +23,7 @@ export default function ShortcutsSheet() {
           </section>
         ))}
         <Text size="sm" c="dimmed">
-          Shortcuts are off while you type. The cockpit has keys for driving: press ? there.
+          {t('app.shortcuts.note')}
         </Text>
       </Stack>
     </Modal>

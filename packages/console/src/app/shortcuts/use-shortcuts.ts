@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { isTyping } from '../../drive/focus.ts'
+import { t } from '../../texts/texts.ts'
 import { createStore } from '../../ui/store.ts'
 import type { NavigationEntry } from '../navigation.ts'
 import { useNavigation } from '../use-navigation.ts'
@@ -35,7 +36,7 @@ const goKeys: Readonly<Record<string, string>> = {
 
 /** Focuses the first search field of the page. */
 function focusSearch(): void {
-  document.querySelector<HTMLInputElement>('main input[type=search]')?.focus()
+  document.querySelector<HTMLInputElement>('main [type=search]')?.focus()
 }
 
 /** Returns the shortcuts of the signed-in user. */
@@ -45,19 +46,24 @@ export function useShortcutList(): readonly Shortcut[] {
   const goTo = ({ to, label }: Pick<NavigationEntry, 'to' | 'label'>, key: string): Shortcut => ({
     keys: ['g', key],
     label,
-    group: 'Go to',
+    group: t('app.shortcuts.goTo'),
     run: () => void navigate({ to }),
   })
   return [
     {
       keys: ['mod+k'],
-      label: 'Search and run commands',
-      group: 'General',
+      label: t('app.shortcuts.palette'),
+      group: t('app.shortcuts.general'),
       run: () => paletteOpened.set(true),
     },
-    { keys: ['?'], label: 'Show shortcuts', group: 'General', run: () => sheetOpened.set(true) },
-    { keys: ['/'], label: 'Focus the search of a page', group: 'General', run: focusSearch },
-    goTo({ to: '/', label: 'Home' }, 'h'),
+    {
+      keys: ['?'],
+      label: t('app.shortcuts.sheet'),
+      group: t('app.shortcuts.general'),
+      run: () => sheetOpened.set(true),
+    },
+    { keys: ['/'], label: t('app.shortcuts.search'), group: t('app.shortcuts.general'), run: focusSearch },
+    goTo({ to: '/', label: t('common.home') }, 'h'),
     ...entries.flatMap((entry) => {
       const key = goKeys[entry.to]
       return key === undefined ? [] : [goTo(entry, key)]

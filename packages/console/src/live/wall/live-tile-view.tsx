@@ -1,6 +1,7 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core'
-import { reasonText } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
+import { reasonText } from '../../texts/code-texts.ts'
+import { t } from '../../texts/texts.ts'
 import { clockText, timeOfDay } from '../../ui/format.ts'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { percent } from '../../ui/percent.ts'
@@ -53,11 +54,13 @@ export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResul
         </Group>
         <Group justify="space-between" gap="xs">
           <Text size="sm" data-testid="battery">
-            {robot.battery === null ? 'Battery unknown' : `Battery ${percent(robot.battery)}`}
+            {robot.battery === null
+              ? t('live.tile.batteryUnknown')
+              : t('live.tile.battery', { charge: percent(robot.battery) })}
           </Text>
-          {!session && <Text size="sm">No session</Text>}
+          {!session && <Text size="sm">{t('live.tile.noSession')}</Text>}
         </Group>
-        {session && <SessionLines session={session} />}
+        {session && <SessionLines robotName={robot.name} session={session} />}
         {session && <TileStop robotName={robot.name} result={stopResult} onStop={onStop} />}
       </Stack>
     </Card>
@@ -67,7 +70,7 @@ export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResul
 /** Shows the age of the last heartbeat, marked when it is late. */
 function HeartbeatLine({ at }: { at: string | null }) {
   const nowMs = useNow()
-  if (at === null) return <Text size="sm">No heartbeat</Text>
+  if (at === null) return <Text size="sm">{t('live.tile.noHeartbeat')}</Text>
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))
   return (
     <Text
@@ -75,12 +78,13 @@ function HeartbeatLine({ at }: { at: string | null }) {
       className={seconds * 1_000 > LATE_HEARTBEAT_MS ? styles.late : undefined}
       data-testid="age"
     >
-      {seconds < 60 ? `Heartbeat ${seconds} s ago` : <Time at={at} />}
+      {seconds < 60 ? t('live.tile.heartbeat', { seconds }) : <Time at={at} />}
     </Text>
   )
 }
 
-function SessionLines({ session }: { session: NonNullable<LiveRobot['session']> }) {
+function SessionLines(props: { robotName: string; session: NonNullable<LiveRobot['session']> }) {
+  const { robotName, session } = props
   const { id, stop, pause_reason } = session
   const reason = stop ? reasonText(stop.reason) : reasonText(pause_reason)
   return (
@@ -91,12 +95,20 @@ function SessionLines({ session }: { session: NonNullable<LiveRobot['session']> 
         </LinkAnchor>
         <SessionClock startedAt={session.started_at} />
       </Group>
+      <LinkAnchor
+        to="/watch/$sessionId"
+        params={{ sessionId: id }}
+        size="sm"
+        aria-label={t('live.tile.fullViewLabel', { robot: robotName })}
+      >
+        {t('live.tile.fullView')}
+      </LinkAnchor>
       {session.ends_at !== null && (
         <Text size="sm" className={styles.late}>
-          Operator gone. Ends at {timeOfDay(new Date(session.ends_at))}.
+          {t('live.tile.operatorGone', { time: timeOfDay(new Date(session.ends_at)) })}
         </Text>
       )}
-      {stop?.by_name && <Text size="sm">Stopped by {stop.by_name}</Text>}
+      {stop?.by_name && <Text size="sm">{t('live.tile.stoppedBy', { name: stop.by_name })}</Text>}
       {reason !== '' && (
         <Text size="sm" c="dimmed" lineClamp={2}>
           {reason}
@@ -119,10 +131,10 @@ const TileStop = (props: { robotName: string; result: StopResult | undefined; on
       fullWidth
       className={styles.stop}
       data-testid="stop"
-      aria-label={`Stop ${props.robotName}`}
+      aria-label={t('live.tile.stopLabel', { robot: props.robotName })}
       onClick={props.onStop}
     >
-      STOP
+      {t('live.tile.stop')}
     </Button>
     {props.result && props.result.phase !== 'recorded' && (
       <Text size="sm" role="alert">

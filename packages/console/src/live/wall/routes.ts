@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../../app/navigation.ts'
 import { shellRoute } from '../../app/root-routes.ts'
+import { t } from '../../texts/texts.ts'
 import { IconActivity } from '../../ui/icons.tsx'
 
 export const wallRoutes = [
@@ -14,8 +15,8 @@ export const wallRoutes = [
 export const wallNavigation: readonly NavigationEntry[] = [
   {
     to: '/live',
-    label: 'Live',
-    description: 'All live robots at a glance, with a stop for each.',
+    label: t('live.navigation.label'),
+    description: t('live.navigation.description'),
     icon: IconActivity,
     role: 'client',
   },

@@ -1,4 +1,6 @@
 import { Button, Group, List, Paper, Stack, Text } from '@mantine/core'
+import { textParts } from '../../texts/text-parts.tsx'
+import { t } from '../../texts/texts.ts'
 import { useStore } from '../../ui/store.ts'
 import type { FleetStop, StopTarget } from './fleet-stop.ts'
 import { stopResultText } from './stop-result-text.ts'
@@ -18,7 +20,7 @@ export const StopAllButton = ({
     data-testid="stop-all"
     onClick={() => fleetStop.stop(targets)}
   >
-    Stop all
+    {t('live.stop.all')}
   </Button>
 )
 
@@ -31,27 +33,28 @@ export function StopResults({ fleetStop }: { fleetStop: FleetStop }) {
   return (
     <Paper
       component="section"
-      aria-label="Stop results"
+      aria-label={t('live.stop.results')}
       withBorder
       p="sm"
       style={{ borderColor: `var(--mantine-color-${isComplete ? 'teal' : 'red'}-9)` }}
     >
       <Stack gap="xs">
         <div role="status">
-          <Text fw={600}>
-            Stopped: {recorded} of {results.length}
-          </Text>
+          <Text fw={600}>{t('live.stop.stopped', { recorded, requested: results.length })}</Text>
           <List size="sm" listStyleType="none">
             {results.map(([sessionId, result]) => (
               <List.Item key={sessionId}>
-                <b>{result.robotName}</b>: {stopResultText(result)}
+                {textParts('live.stop.result', {
+                  robot: <b>{result.robotName}</b>,
+                  result: stopResultText(result),
+                })}
               </List.Item>
             ))}
           </List>
         </div>
         <Group>
           <Button size="xs" variant="default" onClick={fleetStop.forget}>
-            Hide results
+            {t('live.stop.hideResults')}
           </Button>
         </Group>
       </Stack>

@@ -1,6 +1,8 @@
 import { Button, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { publishedCamera } from '../../cameras/use-cameras.ts'
+import { t } from '../../texts/texts.ts'
 import { videoUrl } from '../../video/video-url.ts'
 import { VideoView } from '../../video/video-view.tsx'
 import type { VideoWatch } from '../../video/watch-video.ts'
@@ -21,8 +23,12 @@ interface Props {
 /** Shows the robot's picture while the tile is visible and there is a free slot. */
 export function TilePicture({ robot, slots, readLinkAges, onWatch }: Props) {
   const { ref, inViewport } = useInViewport<HTMLDivElement>()
-  const { id, stream_url } = robot
-  const origin = originOf(stream_url)
+  const { id, camera, stream_url } = robot
+  const source = useMemo(
+    () => (camera === null ? stream_url : publishedCamera(id, camera)),
+    [id, camera, stream_url],
+  )
+  const origin = camera === null ? originOf(stream_url) : WEBRTC
   useEffect(() => {
     if (!inViewport || origin === undefined) return
     slots.request(id, origin)
@@ -33,26 +39,26 @@ export function TilePicture({ robot, slots, readLinkAges, onWatch }: Props) {
     <div ref={ref} className={styles.picture}>
       {shown ? (
         <VideoView
-          url={stream_url}
-          title={`Camera of ${robot.name}`}
+          source={source}
+          title={t('live.tile.camera', { robot: robot.name })}
           readLinkAges={readLinkAges}
           onWatch={onWatch}
         />
       ) : (
         <div className={styles.placeholder}>
           {origin === undefined ? (
-            <Text size="sm">No camera</Text>
+            <Text size="sm">{t('live.tile.noCamera')}</Text>
           ) : (
             inViewport && (
               <>
-                <Text size="sm">Too many pictures at once</Text>
+                <Text size="sm">{t('live.tile.tooManyPictures')}</Text>
                 <Button
                   size="xs"
                   variant="default"
                   onClick={() => slots.prefer(id)}
-                  aria-label={`Show the picture of ${robot.name}`}
+                  aria-label={t('live.tile.showPictureLabel', { robot: robot.name })}
                 >
-                  Show picture
+                  {t('live.tile.showPicture')}
                 </Button>
               </>
             )
@@ -62,6 +68,9 @@ export function TilePicture({ robot, slots, readLinkAges, onWatch }: Props) {
     </div>
   )
 }
+
+/** Video over WebRTC uses no connections of HTTP, and the processor for decoding: it counts as one origin, too. */
+const WEBRTC = 'webrtc'
 
 /** Returns the origin of a video, undefined without a video that a browser can play. */
 function originOf(streamUrl: string): string | undefined {

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { useState } from 'react'
 import { StalenessNote } from '../../robots/robot-status.tsx'
+import { language, t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, QueryView } from '../../ui/states.tsx'
@@ -20,8 +21,8 @@ export function WallPage() {
   const robots = query.data?.robots ?? []
   return (
     <Page
-      title="Live"
-      description="Robots that are connected or in a session"
+      title={t('live.page.title')}
+      description={t('live.page.description')}
       actions={<StopAllButton targets={stopTargets(robots)} fleetStop={fleetStop} />}
     >
       {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
@@ -30,19 +31,20 @@ export function WallPage() {
         query={query}
         isEmpty={({ total }) => total === 0}
         empty={
-          <Empty title="No live robots" action={<LinkButton to="/robots">All robots</LinkButton>}>
-            Connect a robot to see it here.
+          <Empty
+            title={t('live.page.emptyTitle')}
+            action={<LinkButton to="/robots">{t('live.page.allRobots')}</LinkButton>}
+          >
+            {t('live.page.emptyText')}
           </Empty>
         }
       >
         {({ robots, total }) => (
           <>
             {total > robots.length && (
-              <Text size="sm">
-                Showing {robots.length} of {total} live robots. Stop all reaches the shown robots only.
-              </Text>
+              <Text size="sm">{t('live.page.notAll', { shown: robots.length, total })}</Text>
             )}
-            <ul className={styles.wall} aria-label="Live robots">
+            <ul className={styles.wall} aria-label={t('live.page.label')}>
               {[...robots].sort(byName).map((robot) => (
                 <LiveTile key={robot.id} robot={robot} slots={slots} fleetStop={fleetStop} />
               ))}
@@ -58,6 +60,6 @@ export function WallPage() {
 const stopTargets = (robots: readonly LiveRobot[]): StopTarget[] =>
   robots.flatMap(({ name, session }) => (session ? [{ sessionId: session.id, robotName: name }] : []))
 
-const collator = new Intl.Collator(undefined, { numeric: true })
+const collator = new Intl.Collator(language, { numeric: true })
 /** Orders by name, so that no tile moves under the pointer when its robot changes. */
 const byName = (a: LiveRobot, b: LiveRobot) => collator.compare(a.name, b.name) || (a.id < b.id ? -1 : 1)

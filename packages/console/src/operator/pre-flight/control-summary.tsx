@@ -1,9 +1,10 @@
 import { List, Stack, Text } from '@mantine/core'
 import { ControlSchema } from '@wheelhouse/protocol'
 import { type ControlInput, controlPlanOf } from '../../drive/control-plan.ts'
+import { language, t } from '../../texts/texts.ts'
 import type { PreFlight } from './use-pre-flight.ts'
 
-const speeds = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
+const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 2 })
 
 /** Summarizes the commands that the robot accepts. */
 export function ControlSummary({ schema }: { schema: PreFlight['control_schema'] }) {
@@ -14,13 +15,16 @@ export function ControlSummary({ schema }: { schema: PreFlight['control_schema']
     <Stack gap="xs">
       <Text>
         {plan.drives
-          ? `Drives with keys, stick and gamepad, at most ${speeds.format(linearMps)} m/s and ${speeds.format(angularRadps)} rad/s.`
-          : 'Keys, stick and gamepad do not drive this robot. Set its inputs in the cockpit.'}
+          ? t('operator.controls.drives', {
+              speed: numbers.format(linearMps),
+              turn: numbers.format(angularRadps),
+            })
+          : t('operator.controls.drivesNot')}
       </Text>
       {inputs.length > 0 && (
         <>
           <Text size="sm" c="dimmed">
-            Other inputs in the cockpit:
+            {t('operator.controls.otherInputs')}
           </Text>
           <List size="sm" listStyleType="none">
             {inputs.map((input) => (
@@ -35,10 +39,10 @@ export function ControlSummary({ schema }: { schema: PreFlight['control_schema']
 
 /** Returns an input with its bounds, such as "Gripper, 0 to 100 %". */
 function inputText({ label, field }: ControlInput): string {
-  if (field.type === 'boolean') return `${label}, on or off`
+  if (field.type === 'boolean') return t('operator.controls.onOrOff', { input: label })
   if (field.type === 'string') return `${label}: ${field.enum.join(', ')}`
-  const unit = field['x-unit'] ? ` ${field['x-unit']}` : ''
-  const { minimum, maximum } = field
-  if (minimum === undefined || maximum === undefined) return `${label}${unit && `,${unit}`}`
-  return `${label}, ${speeds.format(minimum)} to ${speeds.format(maximum)}${unit}`
+  const { minimum, maximum, 'x-unit': unit } = field
+  if (minimum === undefined || maximum === undefined) return unit ? `${label}, ${unit}` : label
+  const range = { input: label, minimum: numbers.format(minimum), maximum: numbers.format(maximum) }
+  return unit ? t('operator.controls.rangeWithUnit', { ...range, unit }) : t('operator.controls.range', range)
 }

@@ -6,21 +6,21 @@ import { isTyping } from '../../drive/focus.ts'
 import { createGamepadInput, type GamepadInput } from '../../drive/gamepad.ts'
 import { driveKeyOf } from '../../drive/keyboard.ts'
 import { PadPicture } from '../../drive/pad-picture.tsx'
+import { language, t } from '../../texts/texts.ts'
 import { createStore, type Store, useStore } from '../../ui/store.ts'
 
 const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
-  ['forward', 1, 'forward'],
-  ['forward', -1, 'backward'],
-  ['left', 1, 'left'],
-  ['left', -1, 'right'],
+  ['forward', 1, t('operator.inputCheck.forward')],
+  ['forward', -1, t('operator.inputCheck.backward')],
+  ['left', 1, t('operator.inputCheck.left')],
+  ['left', -1, t('operator.inputCheck.right')],
 ]
+
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 /** Returns a direction in words, such as "forward, left". */
 const directionText = (axes: Axes): string =>
-  words
-    .filter(([axis, sign]) => Math.sign(axes[axis]) === sign)
-    .map(([, , word]) => word)
-    .join(', ')
+  list.format(words.filter(([axis, sign]) => Math.sign(axes[axis]) === sign).map(([, , word]) => word))
 
 /** Lets the operator try keys and gamepad. Nothing is sent. */
 export const InputCheck = ({ robotType }: { robotType: string }) => (
@@ -34,7 +34,11 @@ export const InputCheck = ({ robotType }: { robotType: string }) => (
 const DeviceState = (props: { device: string; last: Axes; instruction: string }) => (
   <Group gap="xs" role="status" aria-label={props.device}>
     <Badge color={isAtRest(props.last) ? 'gray.7' : 'teal.9'}>{props.device}</Badge>
-    <Text size="sm">{isAtRest(props.last) ? props.instruction : `Works: ${directionText(props.last)}`}</Text>
+    <Text size="sm">
+      {isAtRest(props.last)
+        ? props.instruction
+        : t('operator.inputCheck.works', { direction: directionText(props.last) })}
+    </Text>
   </Group>
 )
 
@@ -49,7 +53,13 @@ function KeyboardCheck() {
     window.addEventListener('keydown', onKeyDown)
     return () => window.removeEventListener('keydown', onKeyDown)
   }, [])
-  return <DeviceState device="Keyboard" last={last} instruction="Press W A S D or an arrow key." />
+  return (
+    <DeviceState
+      device={t('operator.inputCheck.keyboard')}
+      last={last}
+      instruction={t('operator.inputCheck.pressKey')}
+    />
+  )
 }
 
 interface PadCheck {
@@ -89,12 +99,16 @@ function PadState({ check }: { check: PadCheck }) {
   if (name === undefined)
     return (
       <Text size="sm" c="dimmed">
-        No gamepad. Press any button to connect one.
+        {t('operator.inputCheck.noGamepad')}
       </Text>
     )
   return (
     <Stack gap="xs">
-      <DeviceState device="Gamepad" last={last} instruction={`${name}. Move its stick.`} />
+      <DeviceState
+        device={t('operator.inputCheck.gamepad')}
+        last={last}
+        instruction={t('operator.inputCheck.moveStick', { gamepad: name })}
+      />
       <PadPicture gamepad={check.input} />
     </Stack>
   )

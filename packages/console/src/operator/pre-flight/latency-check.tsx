@@ -1,5 +1,6 @@
 import { Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { latencyMs } from '../../drive/figure-texts.ts'
+import { t } from '../../texts/texts.ts'
 import { useGatewayLatency } from './gateway-latency.ts'
 
 /** Measures the round trip from this browser to the gateway of the robot, and compares it with the limit of the robot. */
@@ -11,23 +12,27 @@ export function LatencyCheck({ gatewayUrl, limitMs }: { gatewayUrl: string; limi
         <Group role="status" gap="xs">
           {isFetching && <Loader size="xs" aria-hidden />}
           <Text fw={600}>
-            {isFetching && 'Measuring…'}
-            {!isFetching && data && `${latencyMs(data.medianMs)}, slowest ${latencyMs(data.slowestMs)}`}
-            {!isFetching && isError && 'The gateway does not respond to this browser.'}
+            {isFetching && t('operator.latency.measuring')}
+            {!isFetching &&
+              data &&
+              t('operator.latency.result', {
+                median: latencyMs(data.medianMs),
+                slowest: latencyMs(data.slowestMs),
+              })}
+            {!isFetching && isError && t('operator.latency.noResponse')}
           </Text>
         </Group>
         <Button variant="default" size="xs" disabled={isFetching} onClick={() => void refetch()}>
-          Measure again
+          {t('operator.latency.again')}
         </Button>
       </Group>
       {!isFetching && data && data.medianMs >= limitMs && (
         <Text size="sm" role="alert">
-          This is above the limit of the robot, {latencyMs(limitMs)}: it would not move.
+          {t('operator.latency.aboveLimit', { limit: latencyMs(limitMs) })}
         </Text>
       )}
       <Text size="sm" c="dimmed">
-        Round trip of ten small requests from this browser to the gateway: the middle one and the slowest. The
-        way from the gateway to the robot comes on top. The cockpit measures both.
+        {t('operator.latency.note')}
       </Text>
     </Stack>
   )

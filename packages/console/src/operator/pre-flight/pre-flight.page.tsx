@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useRobotStatuses } from '../../live/hooks.ts'
+import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ResourcePage } from '../../ui/resource-page.tsx'
@@ -18,7 +19,11 @@ export function PreFlightPage() {
   const query = usePreFlight(robotId)
   const statuses = useRobotStatuses()
   return (
-    <ResourcePage query={query} kind="Robot" back={<LinkButton to="/available">Available robots</LinkButton>}>
+    <ResourcePage
+      query={query}
+      kind={t('operator.preFlight.kind')}
+      back={<LinkButton to="/available">{t('operator.preFlight.back')}</LinkButton>}
+    >
       {(robot) => <Checks robot={{ ...robot, status: statuses?.get(robotId)?.status ?? robot.status }} />}
     </ResourcePage>
   )
@@ -27,10 +32,10 @@ export function PreFlightPage() {
 const Checks = ({ robot }: { robot: PreFlight }) => (
   <Page
     title={robot.name}
-    description="Check the robot, your connection and your controls, then take the wheel."
+    description={t('operator.preFlight.description')}
     actions={
       <LinkButton to="/available" variant="default">
-        Available robots
+        {t('operator.preFlight.back')}
       </LinkButton>
     }
   >
@@ -39,11 +44,11 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
       <RobotState robot={robot} />
       {robot.may_drive && <OwnerNotes notes={robot.operator_notes} />}
       {robot.gateway_url !== null && (
-        <Section title="Your latency">
+        <Section title={t('operator.preFlight.latency')}>
           <LatencyCheck gatewayUrl={robot.gateway_url} limitMs={robot.latency_limit_ms} />
         </Section>
       )}
-      <Section title="Controls">
+      <Section title={t('operator.preFlight.controls')}>
         <ControlSummary schema={robot.control_schema} />
         <InputCheck robotType={robot.robot_type} />
       </Section>

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { latencyMs } from '../../drive/figure-texts.ts'
 import { RobotStatusBadge } from '../../robots/robot-status.tsx'
+import { language, t } from '../../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { money } from '../../ui/format.ts'
 import { percent } from '../../ui/percent.ts'
@@ -12,29 +13,31 @@ const columns = { base: 1, xs: 2, md: 4 }
 
 /** Shows the state of the robot, and its model. There is no picture: operators see the camera in a session only. */
 export const RobotState = ({ robot }: { robot: PreFlight }) => (
-  <Section title="Robot">
+  <Section title={t('operator.robot.title')}>
     <DescriptionList cols={columns}>
-      <DescriptionItem label="State">
+      <DescriptionItem label={t('operator.robot.state')}>
         <RobotStatusBadge status={robot.status} />
       </DescriptionItem>
-      <DescriptionItem label="Battery">
+      <DescriptionItem label={t('operator.robot.battery')}>
         <Battery robot={robot} />
       </DescriptionItem>
-      <DescriptionItem label="Last heartbeat">
-        {robot.last_heartbeat ? <Time at={robot.last_heartbeat} /> : 'Never connected'}
+      <DescriptionItem label={t('operator.robot.lastHeartbeat')}>
+        {robot.last_heartbeat ? <Time at={robot.last_heartbeat} /> : t('operator.robot.neverConnected')}
       </DescriptionItem>
-      <DescriptionItem label="Camera">
-        {robot.has_camera ? 'Yes. Its picture appears in the cockpit.' : 'None. You drive by the map.'}
+      <DescriptionItem label={t('operator.robot.camera')}>
+        {robot.has_camera ? t('operator.robot.hasCamera') : t('operator.robot.noCamera')}
       </DescriptionItem>
-      <DescriptionItem label="Type">{robot.robot_type}</DescriptionItem>
+      <DescriptionItem label={t('operator.robot.type')}>{robot.robot_type}</DescriptionItem>
       {robot.model && <Model model={robot.model} />}
-      {robot.tags.length > 0 && <DescriptionItem label="Tags">{robot.tags.join(' · ')}</DescriptionItem>}
+      {robot.tags.length > 0 && (
+        <DescriptionItem label={t('operator.robot.tags')}>{robot.tags.join(' · ')}</DescriptionItem>
+      )}
     </DescriptionList>
   </Section>
 )
 
 function Battery({ robot: { battery, battery_at } }: { robot: PreFlight }) {
-  if (battery === null) return 'Unknown'
+  if (battery === null) return t('operator.robot.batteryUnknown')
   return (
     <>
       {percent(battery)}
@@ -48,60 +51,73 @@ function Battery({ robot: { battery, battery_at } }: { robot: PreFlight }) {
   )
 }
 
+const categoryTexts = {
+  arm: t('operator.category.arm'),
+  bimanual: t('operator.category.bimanual'),
+  mobile_manipulator: t('operator.category.mobileManipulator'),
+  mobile_base: t('operator.category.mobileBase'),
+  quadruped: t('operator.category.quadruped'),
+  humanoid: t('operator.category.humanoid'),
+} as const
+
 const Model = ({ model }: { model: NonNullable<PreFlight['model']> }) => (
   <>
-    <DescriptionItem label="Model">
-      {model.name} by {model.manufacturer}
+    <DescriptionItem label={t('operator.robot.model')}>
+      {t('operator.model.name', { name: model.name, manufacturer: model.manufacturer })}
     </DescriptionItem>
-    <DescriptionItem label="Kind">{model.category.replaceAll('_', ' ')}</DescriptionItem>
-    <DescriptionItem label="Axes">{model.degrees_of_freedom}</DescriptionItem>
+    <DescriptionItem label={t('operator.robot.kind')}>{categoryTexts[model.category]}</DescriptionItem>
+    <DescriptionItem label={t('operator.robot.axes')}>{model.degrees_of_freedom}</DescriptionItem>
   </>
 )
 
 /** Shows the notes of the owner, as plain text. */
 export const OwnerNotes = ({ notes }: { notes: string | null }) => (
-  <Section title="Notes of the owner" gap="xs">
+  <Section title={t('operator.robot.notes')} gap="xs">
     <Text c={notes ? undefined : 'dimmed'} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-      {notes ?? 'No notes.'}
+      {notes ?? t('operator.robot.noNotes')}
     </Text>
   </Section>
 )
 
 /** Shows earnings, certification, ratings by the owner, and the limits under which the robot moves. */
 export const Terms = ({ robot }: { robot: PreFlight }) => (
-  <Section title="Terms">
+  <Section title={t('operator.terms.title')}>
     <DescriptionList cols={columns}>
-      <DescriptionItem label="Earnings">
-        {money(robot.earnings_cents_per_minute)} per started minute
+      <DescriptionItem label={t('operator.terms.earnings')}>
+        {t('operator.terms.perMinute', { amount: money(robot.earnings_cents_per_minute) })}
       </DescriptionItem>
-      <DescriptionItem label="Certification">{certificationText(robot)}</DescriptionItem>
-      <DescriptionItem label="Ratings by this owner">{ratingText(robot)}</DescriptionItem>
-      <DescriptionItem label="Latency limit">{latencyMs(robot.latency_limit_ms)}</DescriptionItem>
-      <DescriptionItem label="Latency budget">
+      <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
+      <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
+      <DescriptionItem label={t('operator.terms.latencyLimit')}>
+        {latencyMs(robot.latency_limit_ms)}
+      </DescriptionItem>
+      <DescriptionItem label={t('operator.terms.latencyBudget')}>
         {robot.latency_budget_ms === null
-          ? 'No limit of the speed'
-          : `Slower above ${latencyMs(robot.latency_budget_ms)}`}
+          ? t('operator.terms.noBudget')
+          : t('operator.terms.budget', { latency: latencyMs(robot.latency_budget_ms) })}
       </DescriptionItem>
-      <DescriptionItem label="Picture age limit">
-        {robot.video_limit_ms === null ? 'No limit' : latencyMs(robot.video_limit_ms)}
+      <DescriptionItem label={t('operator.terms.pictureAge')}>
+        {robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms)}
       </DescriptionItem>
     </DescriptionList>
   </Section>
 )
 
 const certificationTexts = {
-  PENDING: 'Required, yours is pending',
-  APPROVED: 'Required, you are certified',
-  REJECTED: 'Required, yours was rejected',
-  REVOKED: 'Required, yours was revoked',
+  PENDING: t('operator.terms.requiredPending'),
+  APPROVED: t('operator.terms.requiredApproved'),
+  REJECTED: t('operator.terms.requiredRejected'),
+  REVOKED: t('operator.terms.requiredRevoked'),
 } as const
 
 function certificationText({ certification: { required, status } }: PreFlight): string {
-  if (!required) return 'Not required'
-  return status === null ? 'Required, you have none' : certificationTexts[status]
+  if (!required) return t('operator.terms.notRequired')
+  return status === null ? t('operator.terms.requiredNone') : certificationTexts[status]
 }
 
-const ratings = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
+const ratings = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
 
 const ratingText = ({ owner_rating_average: average, owner_rating_count: count }: PreFlight): string =>
-  average === null ? 'None yet' : `${ratings.format(average)} of 5 on average (${count})`
+  average === null
+    ? t('operator.terms.noRatings')
+    : t('operator.terms.rating', { average: ratings.format(average), ratings: count })

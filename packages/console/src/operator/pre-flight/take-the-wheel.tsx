@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
+import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { Problem } from '../../ui/states.tsx'
 import { useAvailability } from '../queries.ts'
@@ -28,7 +29,7 @@ export function TakeTheWheel({ robot }: { robot: PreFlight }) {
           loading={start.isPending}
           onClick={() => start.mutate(robot.id)}
         >
-          Take the wheel
+          {t('operator.preFlight.start')}
         </Button>
       </Group>
     </>
@@ -43,23 +44,23 @@ interface Obstacle {
 /** Returns why the operator cannot drive the robot now. */
 function obstacleOf(robot: PreFlight, openSessionId: string | undefined): Obstacle | undefined {
   if (openSessionId !== undefined)
-    return { title: 'You have an open session', advice: 'End your current session first.' }
+    return { title: t('operator.obstacle.openSession'), advice: t('operator.obstacle.openSessionAdvice') }
   if (!robot.may_drive)
     return {
-      title: 'Certification required',
+      title: t('operator.obstacle.notCertified'),
       advice:
         robot.certification.status === 'PENDING'
-          ? `Your certification for ${robot.robot_type} waits for a decision.`
-          : `Only operators with a certification for ${robot.robot_type} may drive this robot.`,
+          ? t('operator.obstacle.pendingAdvice', { type: robot.robot_type })
+          : t('operator.obstacle.notCertifiedAdvice', { type: robot.robot_type }),
     }
   if (robot.on_hold)
-    return { title: 'The robot is on hold', advice: 'Its owner has to release it before the next session.' }
+    return { title: t('operator.obstacle.onHold'), advice: t('operator.obstacle.onHoldAdvice') }
   if (robot.status === 'OFFLINE')
-    return { title: 'The robot is offline', advice: 'You can drive it when it is connected.' }
+    return { title: t('operator.obstacle.offline'), advice: t('operator.obstacle.offlineAdvice') }
   if (robot.status === 'IN_SESSION')
     return {
-      title: 'The robot is in a session',
-      advice: 'You can drive it when the session has ended.',
+      title: t('operator.obstacle.inSession'),
+      advice: t('operator.obstacle.inSessionAdvice'),
     }
   return undefined
 }
@@ -68,13 +69,13 @@ function NextStep({ robot, openSessionId }: { robot: PreFlight; openSessionId: s
   if (openSessionId !== undefined)
     return (
       <LinkButton to="/drive/$sessionId" params={{ sessionId: openSessionId }} size="xs">
-        Continue driving
+        {t('operator.preFlight.continue')}
       </LinkButton>
     )
   if (robot.may_drive) return null
   return (
     <LinkButton to="/certifications" variant="default" size="xs">
-      View certifications
+      {t('operator.preFlight.certifications')}
     </LinkButton>
   )
 }

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useRef } from 'react'
 import { usePlatform } from '../../app/platform.ts'
+import { t } from '../../texts/texts.ts'
 import { clockText } from '../../ui/format.ts'
 import { CopyableSecret } from '../../ui/secret.tsx'
 import { Problem } from '../../ui/states.tsx'
@@ -29,8 +30,7 @@ export function PairRobot({ robot }: { robot: Robot }) {
   return (
     <Stack>
       <Text c="dimmed" maw={640}>
-        A pairing code connects a simulated robot on any computer, or your phone as a robot, without an
-        installation and without copying the token.
+        {t('robots.pairing.note')}
       </Text>
       {create.data && <CodeInstructions code={create.data} />}
       <Problem error={create.error} />
@@ -40,7 +40,7 @@ export function PairRobot({ robot }: { robot: Robot }) {
           loading={create.isPending}
           onClick={() => create.mutate()}
         >
-          {create.data ? 'Create another code' : 'Create pairing code'}
+          {t(create.data ? 'robots.pairing.createAnother' : 'robots.pairing.create')}
         </Button>
       </Group>
       {create.data && <ConnectionStatus robot={robot} />}
@@ -54,25 +54,25 @@ function CodeInstructions({ code: { code, expires_at } }: { code: PairingCode })
   // Moves the focus to the new code, so that screen readers read it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another code is read again
   useEffect(() => host.current?.focus(), [code])
-  if (secondsLeft <= 0) return <Text role="status">The code has expired. Create another one.</Text>
+  if (secondsLeft <= 0) return <Text role="status">{t('robots.pairing.expired')}</Text>
   return (
     <Stack>
       <div ref={host} tabIndex={-1}>
-        <CopyableSecret label="Pairing code" value={code} />
+        <CopyableSecret label={t('robots.pairing.code')} value={code} />
       </div>
-      <Text size="sm">Works once, for another {clockText(secondsLeft)}.</Text>
+      <Text size="sm">{t('robots.pairing.validity', { time: clockText(secondsLeft) })}</Text>
       <Tabs defaultValue="computer" keepMounted={false}>
         <Tabs.List>
-          <Tabs.Tab value="computer">Computer</Tabs.Tab>
-          <Tabs.Tab value="phone">Phone</Tabs.Tab>
+          <Tabs.Tab value="computer">{t('robots.pairing.computer')}</Tabs.Tab>
+          <Tabs.Tab value="phone">{t('robots.pairing.phone')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="computer" pt="sm">
           <Stack>
-            <Text size="sm">
-              Requires Node 22 or newer. The program asks for the code, and stores the token in its folder for
-              the next start.
-            </Text>
-            <CopyableSecret label="Start a simulated robot" value={pairingCommand(window.location.origin)} />
+            <Text size="sm">{t('robots.pairing.computerNote')}</Text>
+            <CopyableSecret
+              label={t('robots.pairing.start')}
+              value={pairingCommand(window.location.origin)}
+            />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="phone" pt="sm">
@@ -87,17 +87,10 @@ function PhonePairing({ code }: { code: string }) {
   const url = phoneRobotUrl(window.location.origin, code)
   return (
     <Stack>
-      <Text size="sm">
-        Scan the code with your phone: its browser becomes a simulated robot that reports the charge of the
-        phone. Keep the page open.
-      </Text>
-      <QrCode text={url} label="QR code with the address for your phone" />
-      <CopyableSecret label="Address" value={url} />
-      {LOOPBACK.test(window.location.hostname) && (
-        <Text size="sm">
-          This address is valid on this machine only. A phone needs a platform with a public address.
-        </Text>
-      )}
+      <Text size="sm">{t('robots.pairing.phoneNote')}</Text>
+      <QrCode text={url} label={t('robots.pairing.qrCode')} />
+      <CopyableSecret label={t('robots.pairing.address')} value={url} />
+      {LOOPBACK.test(window.location.hostname) && <Text size="sm">{t('robots.pairing.loopback')}</Text>}
     </Stack>
   )
 }

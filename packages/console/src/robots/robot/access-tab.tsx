@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../../api/keys.ts'
 import { usePlatform } from '../../app/platform.ts'
 import { SessionRow } from '../../session/session-row.tsx'
+import { language, t } from '../../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -16,17 +17,21 @@ const SHOWN = 20
 /** Shows who may drive a robot, within which limits, and its scheduled sessions. */
 export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
   <Stack>
-    <Section title="Operators and limits">
+    <Section title={t('robots.access.title')}>
       <DescriptionList cols={{ base: 1, xs: 2 }}>
-        <DescriptionItem label="Operators">
-          {robot.require_certification ? `Certified for ${robot.robot_type}` : 'All operators'}
+        <DescriptionItem label={t('robots.access.operators')}>
+          {robot.require_certification
+            ? t('robots.access.certified', { type: robot.robot_type })
+            : t('robots.access.allOperators')}
         </DescriptionItem>
-        <DescriptionItem label="Clear your stops">
-          {robot.stop_clear === 'owner' ? 'You and admins' : 'Also the operator'}
+        <DescriptionItem label={t('robots.access.clearStops')}>
+          {t(robot.stop_clear === 'owner' ? 'robots.access.ownerAndAdmins' : 'robots.access.alsoOperator')}
         </DescriptionItem>
-        <DescriptionItem label="Latency limit">{milliseconds(robot.latency_limit_ms)}</DescriptionItem>
-        <DescriptionItem label="Latency budget">
-          {robot.latency_budget_ms === null ? 'none' : milliseconds(robot.latency_budget_ms)}
+        <DescriptionItem label={t('robots.access.latencyLimit')}>
+          {milliseconds(robot.latency_limit_ms)}
+        </DescriptionItem>
+        <DescriptionItem label={t('robots.access.latencyBudget')}>
+          {robot.latency_budget_ms === null ? t('robots.access.none') : milliseconds(robot.latency_budget_ms)}
         </DescriptionItem>
       </DescriptionList>
       <Group>
@@ -36,21 +41,21 @@ export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
           search={{ tab: 'settings' }}
           variant="default"
         >
-          Change settings
+          {t('robots.access.changeSettings')}
         </LinkButton>
       </Group>
     </Section>
-    <Section title="Hold">
+    <Section title={t('robots.access.hold')}>
       <HoldRobot robot={robot} />
     </Section>
-    <Section title="Scheduled sessions">
+    <Section title={t('robots.access.scheduled')}>
       <Scheduled robot={robot} />
     </Section>
   </Stack>
 )
 
 const milliseconds = (value: number) =>
-  new Intl.NumberFormat(undefined, { style: 'unit', unit: 'millisecond' }).format(value)
+  new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(value)
 
 function Scheduled({ robot }: { robot: RobotDetail }) {
   const { rest } = usePlatform()
@@ -68,7 +73,7 @@ function Scheduled({ robot }: { robot: RobotDetail }) {
     <QueryView
       query={query}
       isEmpty={({ sessions }) => sessions.length === 0}
-      empty={<Empty title="No scheduled sessions" />}
+      empty={<Empty title={t('robots.access.noneScheduled')} />}
     >
       {({ sessions }) => (
         <>
@@ -80,7 +85,7 @@ function Scheduled({ robot }: { robot: RobotDetail }) {
           {sessions.length === SHOWN && (
             <Text size="sm">
               <LinkAnchor to="/sessions" search={{ robot: robot.id, status: 'PENDING' }} inherit>
-                All scheduled sessions
+                {t('robots.access.allScheduled')}
               </LinkAnchor>
             </Text>
           )}

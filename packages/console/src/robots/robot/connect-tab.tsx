@@ -1,4 +1,5 @@
 import { Anchor, Stack } from '@mantine/core'
+import { t } from '../../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -10,29 +11,29 @@ import type { RobotDetail } from '../use-robots.ts'
 /** Shows how a robot connects: addresses and token. */
 export const ConnectTab = ({ robot }: { robot: RobotDetail }) => (
   <Stack>
-    <Section title="Connect in one line">
+    <Section title={t('robots.connect.oneLine')}>
       <PairRobot robot={robot} />
     </Section>
-    <Section title="Connection">
+    <Section title={t('robots.connect.connection')}>
       <DescriptionList cols={{ base: 1, xs: 2 }}>
-        <DescriptionItem label="Control URL">{robot.control_url}</DescriptionItem>
-        <DescriptionItem label="Video">
+        <DescriptionItem label={t('robots.connect.controlUrl')}>{robot.control_url}</DescriptionItem>
+        <DescriptionItem label={t('robots.connect.video')}>
           <Video url={robot.stream_url} />
         </DescriptionItem>
-        <DescriptionItem label="Hardware ID">{robot.hardware_id}</DescriptionItem>
-        <DescriptionItem label="Registered">
+        <DescriptionItem label={t('robots.connect.hardwareId')}>{robot.hardware_id}</DescriptionItem>
+        <DescriptionItem label={t('robots.connect.registered')}>
           <Time at={robot.created_at} exact />
         </DescriptionItem>
       </DescriptionList>
     </Section>
-    <Section title="Token">
+    <Section title={t('robots.connect.token')}>
       <RobotToken robot={robot} />
     </Section>
   </Stack>
 )
 
 function Video({ url }: { url: string }) {
-  if (url === '') return 'none'
+  if (url === '') return t('robots.connect.noVideo')
   const address = webAddress(url)
   if (!address) return url
   return (

@@ -1,9 +1,10 @@
 import { Stack, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { reasonText } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../../api/keys.ts'
 import { usePlatform } from '../../app/platform.ts'
+import { reasonText } from '../../texts/code-texts.ts'
+import { language, t } from '../../texts/texts.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
@@ -31,10 +32,10 @@ export function HealthTab({ robot }: { robot: RobotDetail }) {
     <QueryView query={query}>
       {(health) => (
         <Stack>
-          <Section title="Last 24 hours">
+          <Section title={t('robots.health.lastDay')}>
             <Summary health={health} toMs={query.dataUpdatedAt} />
           </Section>
-          <Section title="Stops and losses">
+          <Section title={t('robots.health.incidents')}>
             <Incidents incidents={health.incidents} />
           </Section>
         </Stack>
@@ -51,14 +52,18 @@ function Summary({ health, toMs }: { health: RobotHealth; toMs: number }) {
   return (
     <>
       <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
-        <DescriptionItem label="Connected">{percent(connectedShare(spans, fromMs, toMs))}</DescriptionItem>
-        <DescriptionItem label="Lowest battery">
-          {charges.length === 0 ? 'not reported' : percent(Math.min(...charges))}
+        <DescriptionItem label={t('robots.health.connected')}>
+          {percent(connectedShare(spans, fromMs, toMs))}
         </DescriptionItem>
-        <DescriptionItem label="Highest battery">
-          {charges.length === 0 ? 'not reported' : percent(Math.max(...charges))}
+        <DescriptionItem label={t('robots.health.lowestBattery')}>
+          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.min(...charges))}
         </DescriptionItem>
-        <DescriptionItem label="Stops">{new Intl.NumberFormat().format(stops.length)}</DescriptionItem>
+        <DescriptionItem label={t('robots.health.highestBattery')}>
+          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.max(...charges))}
+        </DescriptionItem>
+        <DescriptionItem label={t('robots.health.stops')}>
+          {stops.length.toLocaleString(language)}
+        </DescriptionItem>
       </DescriptionList>
       <HealthChart fromMs={fromMs} toMs={toMs} spans={spans} incidents={health.incidents} />
     </>
@@ -68,15 +73,24 @@ function Summary({ health, toMs }: { health: RobotHealth; toMs: number }) {
 type Incident = RobotHealth['incidents'][number]
 
 const incidentTexts: Record<Incident['type'], string> = {
-  'session.stopped': 'Stopped',
-  'robot.lost': 'Connection lost',
-  'robot.back': 'Reconnected',
+  'session.stopped': t('robots.health.stopped'),
+  'robot.lost': t('robots.health.lost'),
+  'robot.back': t('robots.health.reconnected'),
 }
 
 function Incidents({ incidents }: { incidents: readonly Incident[] }) {
-  if (incidents.length === 0) return <Empty title="No stops and no losses" />
+  if (incidents.length === 0) return <Empty title={t('robots.health.emptyTitle')} />
   return (
-    <DataTable label="Stops and losses" minWidth={480} columns={['Time', 'Incident', 'By', 'Reason']}>
+    <DataTable
+      label={t('robots.health.label')}
+      minWidth={480}
+      columns={[
+        t('robots.health.time'),
+        t('robots.health.incident'),
+        t('robots.health.by'),
+        t('robots.health.reason'),
+      ]}
+    >
       {incidents.map(({ type, at, session_id, actor_name, reason }) => (
         <Table.Tr key={`${session_id} ${at} ${type}`}>
           <Table.Td>

@@ -1,6 +1,7 @@
 import { Paper, SimpleGrid, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { usePlatform } from '../../app/platform.ts'
+import { useRobotCameras } from '../../cameras/use-cameras.ts'
 import { type LiveSession, useLiveSession } from '../../live/hooks.ts'
 import { useIsSilent, useReportOutdated } from '../../live/use-freshness.ts'
 import type { LiveRobot } from '../../live/use-live-robots.ts'
@@ -14,6 +15,7 @@ import { useObserverConnection, useObserverState } from '../../session/use-obser
 import { useStop } from '../../session/use-stop.ts'
 import { TelemetryView } from '../../telemetry/telemetry-view.tsx'
 import { useTelemetrySchema } from '../../telemetry/use-telemetry-schema.ts'
+import { t } from '../../texts/texts.ts'
 import { Section } from '../../ui/section.tsx'
 import { VideoView } from '../../video/video-view.tsx'
 import { OpenSession } from '../open-session.tsx'
@@ -25,16 +27,19 @@ import { RobotDetails } from './robot-details.tsx'
 export const LiveTab = ({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) => (
   <Stack>
     <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <VideoView url={robot.stream_url} title={`Camera of ${robot.name}`} />
+      <VideoView
+        source={useRobotCameras(robot).main?.source}
+        title={t('robots.live.camera', { robot: robot.name })}
+      />
       {live?.session ? (
         <LivePanel key={live.session.id} sessionId={live.session.id} robot={robot} />
       ) : (
-        <Section title="Now">
+        <Section title={t('robots.live.now')}>
           <RobotDetails robot={robot} />
         </Section>
       )}
     </SimpleGrid>
-    <Section title="Logs">
+    <Section title={t('robots.live.logs')}>
       <RobotLogs robotId={robot.id} />
     </Section>
   </Stack>
@@ -63,7 +68,7 @@ function OpenPanel(props: {
   const recordedStopText = useStopText(session)
   const isOutdated = useIsSilent(observerConnection?.ages)
   useReportOutdated(isOutdated)
-  const latchedText = observerState?.drive?.stop?.latched ? 'A stop is in force.' : undefined
+  const latchedText = observerState?.drive?.stop?.latched ? t('robots.live.stopInForce') : undefined
   return (
     <Stack>
       <OpenSession robot={robot} />

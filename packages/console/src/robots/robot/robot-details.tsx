@@ -1,3 +1,5 @@
+import { textParts } from '../../texts/text-parts.tsx'
+import { language, t } from '../../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { percent } from '../../ui/percent.ts'
 import { Time } from '../../ui/time.tsx'
@@ -9,22 +11,22 @@ export function RobotDetails({ robot }: { robot: RobotDetail }) {
   const { last_heartbeat } = useLiveRobots()(robot)
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
-      <DescriptionItem label="Last heartbeat">
+      <DescriptionItem label={t('robots.details.lastHeartbeat')}>
         <HeartbeatAge at={last_heartbeat} />
       </DescriptionItem>
-      <DescriptionItem label="Battery">
+      <DescriptionItem label={t('robots.details.battery')}>
         <Battery robot={robot} />
       </DescriptionItem>
-      <DescriptionItem label="Last online">
-        {robot.last_online ? <Time at={robot.last_online} /> : 'never'}
+      <DescriptionItem label={t('robots.details.lastOnline')}>
+        {robot.last_online ? <Time at={robot.last_online} /> : t('robots.details.never')}
       </DescriptionItem>
-      <DescriptionItem label="Drive time">{hours(robot.total_hours)}</DescriptionItem>
+      <DescriptionItem label={t('robots.details.driveTime')}>{hours(robot.total_hours)}</DescriptionItem>
     </DescriptionList>
   )
 }
 
 const hours = (value: number) =>
-  new Intl.NumberFormat(undefined, {
+  new Intl.NumberFormat(language, {
     style: 'unit',
     unit: 'hour',
     minimumFractionDigits: 1,
@@ -32,10 +34,6 @@ const hours = (value: number) =>
   }).format(value)
 
 function Battery({ robot: { battery, battery_at: at } }: { robot: RobotDetail }) {
-  if (battery === null || at === null) return 'not reported'
-  return (
-    <>
-      {percent(battery)}, <Time at={at} />
-    </>
-  )
+  if (battery === null || at === null) return t('robots.details.notReported')
+  return textParts('robots.details.charge', { charge: percent(battery), time: <Time at={at} /> })
 }

@@ -2,6 +2,7 @@ import { Group, Text } from '@mantine/core'
 import type { RobotState } from '@wheelhouse/protocol'
 import { RobotStateBadge } from '../../live/robot-state-badge.tsx'
 import type { LiveRobot } from '../../live/use-live-robots.ts'
+import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { percent } from '../../ui/percent.ts'
 import { type RobotDetail, useLiveRobots } from '../use-robots.ts'
@@ -14,13 +15,18 @@ export function RobotHeader({ robot, live }: { robot: RobotDetail; live: LiveRob
     <Group gap="sm">
       {state && <RobotStateBadge state={state} />}
       <Text data-testid="battery">
-        {robot.battery === null ? 'Battery unknown' : `Battery ${percent(robot.battery)}`}
+        {robot.battery === null
+          ? t('robots.header.batteryUnknown')
+          : t('robots.header.battery', { charge: percent(robot.battery) })}
       </Text>
       {session && (
         <>
           <Text>{session.operator_name}</Text>
           <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }}>
-            Watch
+            {t('robots.header.watch')}
+          </LinkButton>
+          <LinkButton to="/watch/$sessionId" params={{ sessionId: session.id }} variant="default">
+            {t('robots.header.fullView')}
           </LinkButton>
         </>
       )}

@@ -1,5 +1,7 @@
 import { Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { t } from '../../texts/texts.ts'
+import { labelInSentence } from '../format.ts'
 import { Empty, Loading, Problem } from '../states.tsx'
 import { ListHeader } from './list-header.tsx'
 import type { WithId } from './list-pages.ts'
@@ -94,10 +96,10 @@ export function DataList<Row extends WithId, S extends ListSearch>(props: Props<
 
 const NoMatches = ({ label, onReset }: { label: string; onReset: () => void }) => (
   <Empty
-    title={`No matching ${label.toLowerCase()}`}
+    title={t('ui.list.noMatching', { label: labelInSentence(label) })}
     action={
       <Button variant="default" onClick={onReset}>
-        Show all
+        {t('ui.list.showAll')}
       </Button>
     }
   />
@@ -106,11 +108,11 @@ const NoMatches = ({ label, onReset }: { label: string; onReset: () => void }) =
 /** Shows that more rows are loading, or the number of rows at the end of the list. */
 const End = ({ list, count }: { list: Pick<LoadedRows<unknown>, 'hasMore'>; count: number }) =>
   list.hasMore ? (
-    <Center p="xs" role="status" aria-label="Loading more">
+    <Center p="xs" role="status" aria-label={t('ui.list.loadingMore')}>
       <Loader size="sm" />
     </Center>
   ) : (
     <Text size="sm" c="dimmed" role="status">
-      {count === 1 ? '1 in total' : `${count.toLocaleString()} in total`}
+      {t('ui.list.total', { rows: count })}
     </Text>
   )

@@ -1,5 +1,7 @@
 import { Box, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { language, t } from '../../texts/texts.ts'
+import { labelInSentence } from '../format.ts'
 import styles from './list.module.css'
 import { useCards } from './list-rows.tsx'
 import type { ListSearch } from './list-search.ts'
@@ -25,7 +27,7 @@ interface Props<Row, S extends ListSearch> {
 export function ListHeader<Row, S extends ListSearch>(props: Props<Row, S>) {
   const { label, name, columns, search, searchHint, filters, onChange, onApplyView, children } = props
   return (
-    <Stack gap="xs" component="search" aria-label={`Filter ${label.toLowerCase()}`}>
+    <Stack gap="xs" component="search" aria-label={t('ui.list.filter', { label: labelInSentence(label) })}>
       <Group align="flex-end" gap="xs">
         {searchHint !== undefined && (
           <SearchField
@@ -55,7 +57,9 @@ export function ListHeader<Row, S extends ListSearch>(props: Props<Row, S>) {
 }
 
 const countText = (count: number, limit: number | undefined) =>
-  limit !== undefined && count >= limit ? `${limit.toLocaleString()}+` : count.toLocaleString()
+  limit !== undefined && count >= limit
+    ? `${limit.toLocaleString(language)}+`
+    : count.toLocaleString(language)
 
 /** Renders a filter as buttons with the number of rows of each value. A second press removes the filter. */
 function Chips(props: { filter: ListFilter; value: unknown; onChange: (value: string | undefined) => void }) {
@@ -104,9 +108,9 @@ function SortSelect<Row>(props: {
   if (!cards || options.length === 0) return null
   return (
     <NativeSelect
-      label="Sort"
+      label={t('ui.list.sort')}
       value={sort ?? ''}
-      data={[{ value: '', label: 'Default' }, ...options]}
+      data={[{ value: '', label: t('ui.list.defaultOrder') }, ...options]}
       onChange={({ currentTarget: { value } }) => onChange(value === '' ? undefined : value)}
     />
   )

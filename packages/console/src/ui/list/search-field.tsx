@@ -2,6 +2,7 @@ import { Kbd, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
+import { t } from '../../texts/texts.ts'
 import { MAX_SEARCH } from './list-search.ts'
 import { focusRow } from './use-row-keys.ts'
 
@@ -49,7 +50,7 @@ export function SearchField({ value = '', hint, onChange }: Props) {
   return (
     <TextInput
       ref={field}
-      label="Search"
+      label={t('common.search')}
       type="search"
       placeholder={hint}
       value={typed}
@@ -75,7 +76,7 @@ function useSlashKey(onSlash: () => void): void {
       if (event.key !== '/' || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
         return
       const target = event.target instanceof HTMLElement ? event.target : undefined
-      if (target?.isContentEditable || target?.closest('input, textarea, select, [role=dialog]')) return
+      if (target?.isContentEditable || target?.closest('input,textarea,select,[role=dialog]')) return
       event.preventDefault()
       onSlash()
     }

@@ -2,6 +2,7 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { t } from '../../texts/texts.ts'
 import { MAX_SEARCH } from './list-search.ts'
 
 interface SelectOption {
@@ -41,7 +42,7 @@ export function ServerSelect({ label, placeholder, value, onChange, queryKey, lo
     placeholderData: keepPreviousData,
   })
   const options = new Map<string, string>()
-  if (value !== undefined) options.set(value, selectedOption?.label ?? 'Selected')
+  if (value !== undefined) options.set(value, selectedOption?.label ?? t('ui.list.selected'))
   for (const option of matches.data ?? []) options.set(option.value, option.label)
   return (
     <Select
@@ -56,8 +57,8 @@ export function ServerSelect({ label, placeholder, value, onChange, queryKey, lo
       data={[...options].map(([option, name]) => ({ value: option, label: name }))}
       // The platform has searched already.
       filter={({ options: found }) => found}
-      nothingFoundMessage={matches.isFetching ? 'Searching' : 'No matches'}
-      error={matches.error ? 'Search failed' : undefined}
+      nothingFoundMessage={matches.isFetching ? t('common.searching') : t('ui.list.noMatches')}
+      error={matches.error ? t('ui.list.searchFailed') : undefined}
     />
   )
 }

@@ -10,7 +10,7 @@ export function useRowKeys(virtualizer: Scroller, count: number) {
     const row = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')
     if (!row || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
     // In an open menu or a field the keys have their usual function.
-    if ((event.target as HTMLElement).closest('input, select, textarea, [role=menu], [role=listbox]')) return
+    if ((event.target as HTMLElement).closest('input,select,textarea,[role=menu],[role=listbox]')) return
     const next = nextIndex(event.key, Number(row.dataset.index), count)
     if (next === undefined) return
     event.preventDefault()
@@ -20,18 +20,10 @@ export function useRowKeys(virtualizer: Scroller, count: number) {
 }
 
 function nextIndex(key: string, index: number, count: number): number | undefined {
-  switch (key) {
-    case 'ArrowDown':
-      return Math.min(count - 1, index + 1)
-    case 'ArrowUp':
-      return Math.max(0, index - 1)
-    case 'Home':
-      return 0
-    case 'End':
-      return count - 1
-    default:
-      return undefined
-  }
+  if (key === 'ArrowDown') return Math.min(count - 1, index + 1)
+  if (key === 'ArrowUp') return Math.max(0, index - 1)
+  if (key === 'Home') return 0
+  return key === 'End' ? count - 1 : undefined
 }
 
 /** Attempts to focus a row after a jump, in frames: rows far away are rendered after the scroll. */

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
 import { useMe } from '../../auth/me.ts'
+import { t } from '../../texts/texts.ts'
 import { useStore } from '../store.ts'
 import { createSavedViews, MAX_VIEW_NAME, withView } from './saved-views.ts'
 
@@ -29,14 +30,14 @@ export function ViewsMenu({ name, search, onApply }: Props) {
     <Popover opened={opened} onChange={setOpened} trapFocus withRoles position="bottom-end" width={280}>
       <Popover.Target>
         <Button variant="default" onClick={() => setOpened(!opened)}>
-          Views
+          {t('ui.list.views')}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Views">
+      <Popover.Dropdown aria-label={t('ui.list.views')}>
         <Stack gap="xs">
           {views.length === 0 && (
             <Text size="sm" c="dimmed">
-              A view is a search with its filters and its order. Views stay in this browser.
+              {t('ui.list.viewsNote')}
             </Text>
           )}
           {views.map((view) => (
@@ -55,7 +56,7 @@ export function ViewsMenu({ name, search, onApply }: Props) {
               </Button>
               <ActionIcon
                 variant="subtle"
-                aria-label={`Remove view ${view.name}`}
+                aria-label={t('ui.list.removeView', { name: view.name })}
                 onClick={() => store.update((old) => old.filter((other) => other.name !== view.name))}
               >
                 ×
@@ -65,7 +66,7 @@ export function ViewsMenu({ name, search, onApply }: Props) {
           <form onSubmit={save}>
             <Group gap="xs" wrap="nowrap" align="flex-end">
               <TextInput
-                label="Name of the view"
+                label={t('ui.list.viewName')}
                 size="xs"
                 flex={1}
                 value={typed}
@@ -73,7 +74,7 @@ export function ViewsMenu({ name, search, onApply }: Props) {
                 onChange={({ currentTarget: { value } }) => setTyped(value)}
               />
               <Button type="submit" size="xs">
-                Save view
+                {t('ui.list.saveView')}
               </Button>
             </Group>
           </form>

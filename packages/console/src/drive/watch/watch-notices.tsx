@@ -1,0 +1,56 @@
+import type { LiveSession } from '../../live/hooks.ts'
+import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
+import { ConnectionProblem } from '../../session/connection-problem.tsx'
+import { ExtensionPanel } from '../../session/extension-panel.tsx'
+import { newestExtension } from '../../session/extensions.ts'
+import type { ObserverConnection, ObserverState } from '../../session/observer-connection.ts'
+import type { SessionDetail } from '../../session/session-query.ts'
+import { t } from '../../texts/texts.ts'
+import styles from '../notices.module.css'
+import { Hint } from '../notices.tsx'
+import { Ticker } from '../ticker.tsx'
+
+interface Props {
+  readonly session: SessionDetail
+  readonly live: LiveSession
+  readonly observerConnection: ObserverConnection
+  readonly observerState: ObserverState
+}
+
+/** Shows on the picture why the robot does not move, and what the owner decides. Each has its own place, so that nothing moves when one appears. */
+export const WatchNotices = ({ session, live, observerConnection, observerState }: Props) => (
+  <>
+    <div className={styles.middle}>
+      <ConnectionProblem
+        className={styles.notice}
+        observerConnection={observerConnection}
+        observerState={observerState}
+      />
+      <PauseNotice session={session} observerState={observerState} />
+      {session.status === 'PAUSED' && session.control.operator_gone_since !== null && (
+        <div className={styles.notice}>
+          <AbandonedNotice session={session} />
+        </div>
+      )}
+    </div>
+    {newestExtension(live.events)?.status === 'pending' && (
+      <div className={styles.low}>
+        <section className={styles.notice} aria-label={t('drive.notice.extension')}>
+          <ExtensionPanel live={live} />
+        </section>
+      </div>
+    )}
+    <div className={styles.high}>
+      <Ticker sessionId={session.id} />
+    </div>
+  </>
+)
+
+/** Explains how a paused session goes on. A stop has its own banner. */
+function PauseNotice({ session, observerState }: Pick<Props, 'session' | 'observerState'>) {
+  const { connection, drive } = observerState
+  if (connection !== 'online' || drive === undefined) return null
+  if (!drive.robot_connected) return <Hint text={t('drive.watch.robotLost')} />
+  if (drive.status !== 'PAUSED' || drive.stop?.latched || session.control.stop) return null
+  return <Hint text={t('session.nextStep.waiting')} />
+}

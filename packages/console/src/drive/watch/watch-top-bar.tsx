@@ -1,0 +1,94 @@
+import { useEffect, useState } from 'react'
+import { ConnectionBadge } from '../../live/connection-badge.tsx'
+import { FreshnessBadge } from '../../live/freshness-badge.tsx'
+import type { ReadAges } from '../../live/freshness-sampler.ts'
+import { useConnection } from '../../live/hooks.ts'
+import { useFreshness } from '../../live/use-freshness.ts'
+import type { ObserverState } from '../../session/observer-connection.ts'
+import type { SessionDetail } from '../../session/session-query.ts'
+import { speedLimitText } from '../../texts/code-texts.ts'
+import { t } from '../../texts/texts.ts'
+import { BatteryFigure } from '../battery.tsx'
+import { type BatteryReading, createBatteryTrend } from '../battery-trend.ts'
+import { robotWord } from '../cockpit-state.ts'
+import { latencyMs } from '../figure-texts.ts'
+import { Figure, LatencyFigure } from '../latency.tsx'
+import styles from '../top-bar.module.css'
+import { TopBarView, Warning } from '../top-bar-view.tsx'
+
+interface Props {
+  readonly session: SessionDetail
+  /** When the session was loaded, in Unix milliseconds. */
+  readonly fetchedAtMs: number
+  readonly observerState: ObserverState
+  readonly readAges: ReadAges
+}
+
+/** Shows what the operator sees at a glance, marked as watched: state, freshness, latency, time, cost, battery, warnings. */
+export function WatchTopBar({ session, fetchedAtMs, observerState, readAges }: Props) {
+  const { connection: phase, drive, battery } = observerState
+  const word = robotWord({ phase }, drive ?? null, {
+    status: session.status,
+    isStopped: session.control.stop !== null,
+  })
+  return (
+    <TopBarView
+      isWatching
+      session={session}
+      fetchedAtMs={fetchedAtMs}
+      word={word}
+      linkPhase={phase}
+      freshness={<Freshness readAges={readAges} />}
+      latency={<Latency observerState={observerState} />}
+      battery={<BatteryFigure reading={useBatteryReading(battery)} />}
+      warnings={<Warnings observerState={observerState} />}
+    />
+  )
+}
+
+const Freshness = ({ readAges }: { readAges: ReadAges }) => (
+  <FreshnessBadge freshness={useFreshness(readAges)} />
+)
+
+/** Shows the way of a command to the robot and back: the round trips of operator and robot to the gateway. */
+function Latency({ observerState }: Pick<Props, 'observerState'>) {
+  const { connection, driveLatency, roundTripMs } = observerState
+  const { operator_ms: operatorMs = null, robot_ms: robotMs = null } = driveLatency ?? {}
+  const isKnown = connection === 'online' && operatorMs !== null && robotMs !== null
+  return (
+    <LatencyFigure ms={isKnown ? operatorMs + robotMs : undefined}>
+      <dl className={styles.detailList}>
+        <Figure name={t('drive.latency.yourNetwork')} value={latencyText(roundTripMs)} />
+        <Figure name={t('drive.watch.operatorNetwork')} value={latencyText(operatorMs)} />
+        <Figure name={t('drive.latency.robotNetwork')} value={latencyText(robotMs)} />
+      </dl>
+    </LatencyFigure>
+  )
+}
+
+const latencyText = (ms: number | null | undefined) =>
+  ms == null ? t('drive.latency.noData') : latencyMs(ms)
+
+/** Returns the charge and its trend since the view was opened. */
+function useBatteryReading(battery: ObserverState['battery']): BatteryReading | undefined {
+  const [trend] = useState(createBatteryTrend)
+  const [reading, setReading] = useState<BatteryReading>()
+  useEffect(() => {
+    if (!battery) return
+    trend.add(battery.battery, battery.at)
+    setReading(trend.read())
+  }, [battery, trend])
+  return reading
+}
+
+/** Shows what slows the robot down, and an outage of the hub. */
+function Warnings({ observerState: { connection, limits } }: Pick<Props, 'observerState'>) {
+  const limitText = limits && speedLimitText(limits)
+  const hub = useConnection()
+  return (
+    <>
+      <Warning text={connection === 'online' ? limitText : undefined} />
+      {hub !== 'live' && <ConnectionBadge />}
+    </>
+  )
+}
