@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAbandonmentWorker } from '../../src/modules/sessions/lifecycle/abandonment.worker.ts'
-import { type ConsoleBrowser, expectAccessibleLayout, openConsole } from '../support/browser/console.ts'
+import {
+  type ConsoleBrowser,
+  expectAccessibleLayout,
+  openConsole,
+  seriousIssues,
+} from '../support/browser/console.ts'
 import { readyOwner } from '../support/browser/ready-users.ts'
 import { start } from '../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -59,6 +64,8 @@ test('the owner sees that the operator is gone, a countdown, the return, and rel
   await second.close()
   await page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}`)
   await notice.getByRole('button', { name: 'Release robot' }).click()
+  await page.getByRole('dialog').waitFor()
+  expect(await seriousIssues(page), 'the dialog').toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
   await page.getByText('Ready', { exact: true }).waitFor()
   expect((await owner.get(`/api/sessions/${sessionId}`)).body.status).toBe('COMPLETED')

@@ -5,6 +5,7 @@ import {
   openConsole,
   seriousIssues,
 } from '../support/browser/console.ts'
+import { connectTo } from '../support/database/sql.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -102,4 +103,31 @@ test('the navigation leads an admin to all sessions and robots, which name their
   await page.getByRole('heading', { name: client.name, exact: true }).waitFor()
   await page.getByText('Zebra lifter').waitFor()
   await waitFor(async () => expect(await seriousIssues(page)).toEqual([]))
+})
+
+test('an admin filters robots by a tag and a low battery', async () => {
+  const client = await world.client()
+  const [low, full] = [
+    await world.robot(client, { name: 'Lifter low', tags: ['pier 9'] }),
+    await world.robot(client, { name: 'Lifter full', tags: ['pier 9'] }),
+  ]
+  await world.robot(client, { name: 'Lifter other' })
+  await using database = await connectTo(world.database.url)
+  const setCharge = 'update robot_presence set battery = $2, battery_low = $3 where robot_id = $1'
+  await database.query(setCharge, [low.id, 0.1, true])
+  await database.query(setCharge, [full.id, 0.9, false])
+  const page = await adminAt('/admin/robots?search=Lifter')
+  const robot = (name: string) => page.getByRole('link', { name, exact: true })
+  await robot('Lifter other').waitFor()
+  await page.getByRole('link', { name: 'Robots with the tag pier 9' }).first().click()
+  await robot('Lifter other').waitFor({ state: 'detached' })
+  await robot('Lifter full').waitFor()
+  await page.getByRole('group', { name: 'Battery' }).getByRole('button', { name: 'Low battery' }).click()
+  await robot('Lifter full').waitFor({ state: 'detached' })
+  await robot('Lifter low').waitFor()
+  expect(new URL(page.url()).searchParams.get('tag')).toBe('pier 9')
+  await page.getByText('10%').waitFor()
+  await page.reload()
+  await robot('Lifter low').waitFor()
+  await expectAccessibleLayout(page, 'robots of all owners')
 })

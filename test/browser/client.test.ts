@@ -256,7 +256,8 @@ test('the robot list filters by name, tag and status, and shows its age while of
   await world.robot(owner, { name: 'Arm two', tags: ['oslo'] })
   ;(await world.connect(online)).beat()
   const { page, context } = await browser.enter(owner, '/dashboard/robots')
-  const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
+  const links = page.getByRole('table').getByRole('link', { name: /^Arm/ })
+  const names = async () => (await links.allTextContents()).toSorted()
   await waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']))
   await page.getByLabel('Search').fill('ARM osl')
   await waitFor(async () => expect(await names()).toEqual(['Arm two']))
@@ -366,34 +367,4 @@ test('without a payment provider the billing pages show a notice instead of an e
   await page.getByText('Payments are not set up on this platform').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
   expect(await seriousIssues(page)).toEqual([])
-})
-
-test('the owner pages are accessible in light and dark mode, on a desktop and on a phone', async () => {
-  const owner = await newOwner()
-  const robot = await world.robot(owner, {
-    name: 'Recorder',
-    tags: ['berlin'],
-    stream_url: 'https://cam.test.local/1',
-  })
-  const link = (await world.connect(robot)).beat()
-  await storeEpisode(link, { uri: 'https://store.test.local/1.mcap' })
-  const [{ id: datasetId }] = (await owner.get('/api/client/datasets')).body.datasets
-  const { page } = await browser.enter(owner, '/dashboard')
-  await heading(page, /^Welcome/)
-  for (const [path, ready] of [
-    ['robots', 'berlin'],
-    ['robots/new', 'Hardware ID'],
-    [`robots/${robot.id}`, 'No recent log lines'],
-    [`robots/${robot.id}?tab=sessions`, 'No sessions yet'],
-    [`robots/${robot.id}?tab=settings`, 'Low battery'],
-    ['datasets', 'Recorder'],
-    [`datasets/${datasetId}`, 'https://store.test.local/1.mcap'],
-    ['invoices', 'Standard'],
-    ['statistics', 'Spending by month'],
-  ] as const) {
-    await page.goto(`${world.baseUrl}/dashboard/${path}`)
-    await page.getByRole('main').getByText(ready).first().waitFor()
-    if (path === 'statistics') await page.locator('.recharts-surface').nth(3).waitFor()
-    await expectAccessibleLayout(page, path)
-  }
 })

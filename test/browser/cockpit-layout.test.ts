@@ -2,6 +2,13 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestCamera } from '../support/browser/cameras.ts'
 import { forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
+import {
+  type Box,
+  boxOf,
+  COCKPIT_SIZES,
+  expectFreeStick,
+  expectLayout,
+} from '../support/browser/cockpit-layout.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../support/browser/console.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -19,93 +26,13 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-/** The instruments that an operator must always see. */
-const INSTRUMENTS = [
-  'stop',
-  'speed',
-  'battery',
-  'latency',
-  'session-clock',
-  'pause',
-  'chat-last',
-  'freshness',
-]
-
-interface Box {
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
-}
-
-async function boxOf(page: Page, testId: string): Promise<Box> {
-  const box = await page.getByTestId(testId).boundingBox()
-  if (!box) throw new Error(`${testId} is not shown`)
-  return box
-}
-
-const overlaps = (a: Box, b: Box) =>
-  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
-
-/** Returns whether the middle of an element is the element itself or in it, not covered by another one. */
-const isUncovered = (page: Page, testId: string) =>
-  page.getByTestId(testId).evaluate((element) => {
-    const { left, top, width, height } = element.getBoundingClientRect()
-    const hit = element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)
-    return hit !== null && (element.contains(hit) || hit.contains(element))
-  })
-
-/** Expects the picture to fill a share of the window, all instruments in view, and nothing to scroll. */
-async function expectLayout(page: Page, leastShare: number): Promise<void> {
-  const { width, height } = page.viewportSize() as { width: number; height: number }
-  const picture = await boxOf(page, 'cockpit-picture')
-  expect((picture.width * picture.height) / (width * height), 'share of the picture').toBeGreaterThanOrEqual(
-    leastShare,
-  )
-  for (const testId of INSTRUMENTS) {
-    const box = await boxOf(page, testId)
-    const edges = [box.x, box.y, width - box.x - box.width, height - box.y - box.height]
-    for (const distance of edges) expect(distance, `${testId} is in view`).toBeGreaterThanOrEqual(-0.5)
-    expect(await isUncovered(page, testId), `${testId} is not covered`).toBe(true)
-  }
-  const excess = await page.evaluate(
-    '[document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]',
-  )
-  expect(excess, 'nothing scrolls').toEqual([0, 0])
-}
-
-/** Expects the stick not to lie beneath another control. */
-async function expectFreeStick(page: Page): Promise<void> {
-  const stick = page.getByRole('application', { name: /^Stick/ })
-  const box = (await stick.boundingBox()) as Box
-  for (const testId of ['stop', 'speed', 'pause', 'chat-last'])
-    expect(overlaps(box, await boxOf(page, testId)), `the stick and ${testId}`).toBe(false)
-  const { width, height } = page.viewportSize() as { width: number; height: number }
-  expect([box.x >= 0, box.y >= 0, box.x + box.width <= width, box.y + box.height <= height]).toEqual([
-    true,
-    true,
-    true,
-    true,
-  ])
-}
-
-const sizes = [
-  [2560, 1440, 0.75],
-  [1920, 1080, 0.75],
-  [1440, 900, 0.75],
-  [1024, 768, 0.75],
-  [768, 1024, 0.75],
-  [844, 390, 0.9],
-  [390, 844, 0.45],
-] as const
-
 test('at seven sizes the picture fills the window, and no instrument is out of view or covered', async () => {
   await using camera = await createTestCamera()
   await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = fixture
   await page.getByText(/Last frame \d+ ms ago/).waitFor()
   await page.getByTestId('speed').getByText('0.00').waitFor()
-  for (const [width, height, share] of sizes) {
+  for (const [width, height, share] of COCKPIT_SIZES) {
     await page.setViewportSize({ width, height })
     await expectLayout(page, share)
     await expectFreeStick(page)

@@ -210,6 +210,42 @@ test('on a phone rows are cards that sort', async () => {
   )
 })
 
+test('robots are filtered by tag and charge, and a tag in a row leads to the others that have it', async () => {
+  const tagged = await newOwner()
+  const [first, second] = [
+    await world.robot(tagged, { name: 'First', tags: ['hall 2', 'arm'] }),
+    await world.robot(tagged, { name: 'Second', tags: ['hall 2'] }),
+  ]
+  await world.robot(tagged, { name: 'Third' })
+  await using database = await connectTo(world.database.url)
+  await database.query('update robot_presence set battery = 0.4 where robot_id = any($1)', [
+    [first.id, second.id],
+  ])
+  await database.query('update robot_presence set battery = 0.1 where robot_id = $1', [second.id])
+  const { page } = await browser.enter(tagged, '/dashboard/robots')
+  await chip(page, 'Battery', /^Battery below 50 % *2$/).click()
+  await rowOf(page, 'Third').waitFor({ state: 'detached' })
+  await chip(page, 'Tags', /^arm *1$/).waitFor()
+  await chip(page, 'Battery', /^Battery below 20 % *1$/).click()
+  await rowOf(page, 'First').waitFor({ state: 'detached' })
+  expect(paramsOf(page)).toEqual({ battery: 'below-20' })
+  await page.reload()
+  await rowOf(page, 'Second').waitFor()
+  expect(await rows(page).count()).toBe(1)
+  await page.getByRole('link', { name: 'Robots with the tag hall 2' }).click()
+  await rowOf(page, 'First').waitFor()
+  expect(paramsOf(page)).toEqual({ tag: 'hall 2' })
+  await page.goBack()
+  await rowOf(page, 'First').waitFor({ state: 'detached' })
+  await page.goForward()
+  await rowOf(page, 'First').waitFor()
+  expect(await rows(page).count()).toBe(2)
+  await expectAccessibleLayout(page, 'robots with tags')
+  await chip(page, 'Tags', /^hall 2/).click()
+  await rowOf(page, 'Third').waitFor()
+  expect(paramsOf(page)).toEqual({})
+})
+
 test('the robot filter of sessions finds a robot among more than a hundred', async () => {
   const operator = await world.operator()
   await using database = await connectTo(world.database.url)

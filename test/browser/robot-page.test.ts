@@ -38,7 +38,7 @@ test('the robot page shows picture, state, operator, position and stop live', as
 
   const sessionId = await start(operator, robot.id)
   await page.getByText('Driving', { exact: true }).waitFor()
-  await page.getByRole('link', { name: 'Watch' }).waitFor()
+  await page.getByRole('link', { name: 'Watch', exact: true }).waitFor()
   await waitFor(async () => {
     link.send({ type: 'telemetry', data: { pose: { x_m: 1.5, y_m: 2, heading_rad: 0 } } })
     expect(await page.getByRole('img', { name: /^Map: the robot is at/ }).count()).toBe(1)

@@ -36,8 +36,21 @@ test.concurrent.each([[true], [false]])('an MJPEG stream is shown, with CORS: %s
     camera.freeze(false)
     await video.getByText(/Last frame \d+ ms ago/).waitFor()
   }
+  expect(camera.destinations.has('image')).toBe(!readable)
   await leaveCockpit(page)
   await waitFor(() => expect(camera.viewers()).toBe(0))
+})
+
+test.concurrent('a camera that sends nothing at first is retried by the player that knows the age', async () => {
+  await using camera = await createTestCamera()
+  camera.freeze(true)
+  await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+  const video = fixture.page.getByRole('region', { name: /^Camera of/ })
+  await video.getByText('The camera sent no picture in time.').waitFor()
+  camera.freeze(false)
+  await video.getByText(/Last frame \d+ ms ago/).waitFor()
+  // An `<img>` would show the picture, but not its age.
+  expect([...camera.destinations]).toEqual(['empty'])
 })
 
 test('a WHEP stream is shown, and its session is deleted when the viewer leaves', async () => {

@@ -66,7 +66,7 @@ test('the wall shows live robots with state, operator, clock and age, and follow
   await tile(page, 'Cart').getByText('Driving', { exact: true }).waitFor()
   await performAction(owner, second, 'end')
   await tile(page, 'Cart').getByText('Ready', { exact: true }).waitFor()
-  await page.getByRole('link', { name: 'Arm' }).click()
+  await page.getByRole('link', { name: 'Arm', exact: true }).click()
   await heading(page, 'Arm')
 })
 

@@ -232,7 +232,10 @@ test('a failed query shows an error with a retry button, and an unknown webhook 
   await page.reload()
   const webhooks = region(page, 'Webhooks')
   await webhooks.getByRole('alert').getByText('Not just now').waitFor()
-  await page.unroute('**/api/webhooks')
+  // Only then do requests succeed: the page also polls, and the error would be gone before the click.
+  const repeated = page.waitForRequest('**/api/webhooks')
   await webhooks.getByRole('button', { name: 'Try again' }).click()
+  await repeated
+  await page.unroute('**/api/webhooks')
   await webhooks.getByText('No webhooks yet').waitFor()
 })

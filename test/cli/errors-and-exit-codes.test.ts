@@ -59,9 +59,13 @@ describe.concurrent('the command line', () => {
   test.each([
     [['robot'], "unknown command 'robot'"],
     [['robots', 'list', '--status', 'GONE'], 'Allowed choices'],
+    [['robots', 'list', '--battery-below', '0'], 'from 1 to 100'],
     [['robots', 'show'], "missing required argument 'robot'"],
     [['sessions', 'rate', 'x', '9'], 'from 1 to 5'],
     [['sessions', 'schedule', 'x', 'tomorrow'], 'Enter a time such as'],
+    [['notification-settings', 'quiet-hours', '22-7'], 'Enter two times such as'],
+    [['notification-settings', 'quiet-hours', '22:00-07:00', '--days', 'monday'], 'Enter days such as'],
+    [['notification-settings', 'set', 'money', 'pigeon', 'on'], 'Allowed choices'],
     [['robots', 'list', '--server', 'ftp://x'], 'is not the address of a platform'],
   ])('%j: wrong usage fails with a message, as text and as JSON', async (args, expectedError) => {
     const { code, stdout, stderr } = await cliProcess(user, args)

@@ -67,6 +67,9 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect(idsOf(listed)).toContain(made.id)
     expect(table).toMatch(/Lift +testbot +OFFLINE/)
     expect(await json(user, 'robots show', 'lift')).toMatchObject({ id: made.id })
+    await json(user, 'robots update', 'Lift', '--tag', 'hall 2')
+    expect(idsOf(await json(user, 'robots list', '--tag', 'hall 2'))).toEqual([made.id])
+    expect(await shown(user, 'robots list', '--tag', 'hall')).toContain('No matching robots.')
     expect(await shown(user, 'robots show', made.id.slice(0, 8))).toMatch(/Name +Lift/)
     expect(await json(user, 'robots update', 'Lift', '--notes', 'Slow')).toMatchObject({ notes: 'Slow' })
     expect(await shown(user, 'robots update', 'Lift', '--notes', 'Slower')).toMatch(/Notes +Slower/)
@@ -78,6 +81,10 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect(await shown(user, 'robots show', 'Lift')).toMatch(/Low battery +below 35 %\s+Log events +warn/)
     const link = await world.connect({ id: made.id, token: made.robot_token })
     link.send({ type: 'heartbeat', battery: 0.5 })
+    await waitFor(async () =>
+      expect(idsOf(await json(user, 'robots list', '--battery-below', '51'))).toEqual([made.id]),
+    )
+    expect(await json(user, 'robots list', '--battery-below', '50')).toEqual([])
     for (const level of ['info', 'error']) link.send({ type: 'log', level, message: `an ${level} line` })
     await waitFor(async () => {
       expect(await shown(user, 'robots logs', 'Lift')).toMatch(
@@ -203,7 +210,7 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect(await operator.get('/api/sessions')).toMatchObject({ body: { sessions: [{}, {}] } })
   })
 
-  test('emergency stops', async () => {
+  test('remote stops', async () => {
     const { operator, robot, link, asOwner, asOperator } = await fixture()
     const id = await start(operator, robot.id)
     expect(await shown(asOwner, 'stop', '--reason', 'A cat')).toContain('Stopped Ronja')
@@ -357,6 +364,26 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect((await operator.get('/api/auth/profile')).body.roles).toContain('operator')
   })
 
+  test('users and search', async () => {
+    const admin = await atCommandLine(world, await world.admin())
+    const user = await world.operator()
+    await user.post('/api/auth/profile', { display_name: 'Margaret Hamilton' })
+    const found = { id: user.id, roles: ['operator'], suspended_at: null }
+    expect(await json(admin, 'admin users list', '--search', 'hamil')).toMatchObject([found])
+    expect(await shown(admin, 'admin users list', '--role', 'operator')).toContain('Margaret Hamilton')
+    expect(await json(admin, 'search', 'margaret', 'hamilton')).toMatchObject([{ kind: 'user', id: user.id }])
+    expect(await shown(admin, 'search', 'margaret')).toMatch(/user +.*Margaret Hamilton/)
+
+    const reason = ['--reason', 'Unsafe driving']
+    expect(await shown(admin, 'admin users suspend', user.id, ...reason)).toContain('is suspended')
+    expect((await user.get('/api/auth/profile')).status).toBe(403)
+    expect(await json(admin, 'admin users list', '--suspended')).toMatchObject([{ id: user.id }])
+    expect(await shown(admin, 'admin users restore', user.id)).toContain('no longer suspended')
+    expect((await user.get('/api/auth/profile')).status).toBe(200)
+    expect(await json(admin, 'admin users suspend', user.id, ...reason)).toMatchObject({ id: user.id })
+    expect(await json(admin, 'admin users restore', user.id)).toEqual({ id: user.id })
+  })
+
   test('robot models', async () => {
     const admin = await atCommandLine(world, await world.admin())
     const file = join((admin as CliUser).configHome, 'schema.json')
@@ -376,6 +403,34 @@ describe.concurrent('in a terminal and with --json:', () => {
     const cleared = await shown(admin, 'admin robot-models update', 'ur5e', '--telemetry-schema', '')
     expect(cleared).toMatch(/Control schema +lamp/)
     expect(cleared).toMatch(/Telemetry schema +none/)
+  })
+
+  test('notification settings', async () => {
+    const user = await atCommandLine(world, await world.operator())
+    expect(await shown(user, 'notification-settings show')).toMatch(/money +on +on +on[\s\S]*No quiet hours/)
+    expect(await json(user, 'notification-settings set', 'money', 'mail', 'off')).toMatchObject({
+      matrix: { money: { in_app: true, mail: false, push: true }, stops: { mail: true } },
+    })
+    expect(await json(user, 'notification-settings show')).toMatchObject({ quiet_hours: null })
+    expect(await shown(user, 'notification-settings set', 'exports', 'push', 'off')).toMatch(
+      /money +on +off +on[\s\S]*exports +on +on +off/,
+    )
+    const hours = ['22:00-07:00', '--days', 'mon,fri', '--time-zone', 'Europe/Berlin', '--hold-safety']
+    expect(await json(user, 'notification-settings quiet-hours', ...hours)).toMatchObject({
+      quiet_hours: {
+        start: '22:00',
+        end: '07:00',
+        days: [1, 5],
+        time_zone: 'Europe/Berlin',
+        safety_passes: false,
+      },
+    })
+    expect(await shown(user, 'notification-settings quiet-hours', '23:00-06:00')).toMatch(
+      /23:00 to 06:00 \(.+\), beginning every day\. Remote stops and lost robots pass\./,
+    )
+    expect(await shown(user, 'notification-settings quiet-hours', 'off')).toContain('No quiet hours')
+    expect(await json(user, 'notification-settings language', 'de')).toMatchObject({ language: 'de' })
+    expect(await shown(user, 'notification-settings language', 'en')).toContain('Language of mails: English.')
   })
 
   test('background jobs', async () => {

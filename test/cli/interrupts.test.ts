@@ -16,10 +16,16 @@ const VALUES: Readonly<Record<string, string>> = {
   time: '+2h',
   url: 'https://robots.example.com/hook',
   role: 'operator',
+  group: 'money',
+  channel: 'mail',
+  state: 'off',
+  hours: '22:00-07:00',
+  language: 'de',
 }
 /** Optional arguments that a command needs in order to send a request. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   'robots register': ['--type', 'testbot', '--hardware-id', 'board'],
+  'admin users suspend': ['--reason', 'Unsafe driving'],
   'admin certifications reject': ['--reason', 'No proof'],
   'admin certifications revoke': ['--reason', 'Expired'],
   'robots update': ['--notes', 'New gripper'],

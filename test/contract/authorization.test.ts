@@ -29,6 +29,9 @@ const callers = [
 type Caller = (typeof callers)[number]
 type Statuses = Record<Caller, number>
 
+/** The id of a publisher or a viewer that does not exist. */
+const RESOURCE = `${randomUUID()}.${randomUUID()}`
+
 const everyone = (status: number) => Object.fromEntries(callers.map((caller) => [caller, status])) as Statuses
 /** Expects session tokens to pass and API keys to be refused. */
 const sessionOnly = (status: number): Statuses => ({
@@ -76,6 +79,8 @@ interface Rule {
   readonly expected: Statuses | 'public'
   /** The status of a public route; 200 by default. */
   readonly answers?: number
+  /** The same with the token of the robot; equal to `answers` by default. */
+  readonly answersRobot?: number
   /** Creates the objects of an attempt. An attempt that succeeds uses them up; refused callers share them. */
   readonly attempt?: () => Attempt | Promise<Attempt>
 }
@@ -125,6 +130,14 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
   await stripe[Symbol.asyncDispose]()
 })
+
+/** Adds a camera of the robot, as its first publication does. */
+const addCamera = (name: string, position: number) =>
+  world.platform.core.db
+    .insertInto('cameras')
+    .values({ robot_id: robot.id, name, position })
+    .onConflict((conflict) => conflict.columns(['robot_id', 'name']).doNothing())
+    .execute()
 
 let bookings = 0
 /** Returns an hour for which no session is planned. */
@@ -274,6 +287,72 @@ const rules: Record<string, Rule> = {
     expected: 'public',
     answers: 404,
     attempt: () => ({ body: { code: '22222-22222' } }),
+  },
+  // Robots and viewers bring their own credentials, which test/integration/video checks. JSON is refused before them.
+  'POST /api/robots/{id}/whip/{camera}': {
+    expected: 'public',
+    answers: 415,
+    attempt: () => ({ path: `/api/robots/${robot.id}/whip/front`, body: {} }),
+  },
+  'PATCH /api/robots/{id}/whip/{camera}/{resource}': {
+    expected: 'public',
+    answers: 415,
+    attempt: () => ({ path: `/api/robots/${robot.id}/whip/front/${RESOURCE}`, body: {} }),
+  },
+  'DELETE /api/robots/{id}/whip/{camera}/{resource}': {
+    expected: 'public',
+    answers: 401,
+    answersRobot: 404,
+    attempt: () => ({ path: `/api/robots/${robot.id}/whip/front/${RESOURCE}` }),
+  },
+  'GET /api/sessions/{id}/cameras': {
+    expected: participants(200),
+    attempt: () => ({ path: `/api/sessions/${sessionId}/cameras` }),
+  },
+  'POST /api/sessions/{id}/whep/{camera}': {
+    expected: 'public',
+    answers: 415,
+    attempt: () => ({ path: `/api/sessions/${sessionId}/whep/front`, body: {} }),
+  },
+  'PATCH /api/sessions/{id}/whep/{camera}/{resource}': {
+    expected: 'public',
+    answers: 415,
+    attempt: () => ({ path: `/api/sessions/${sessionId}/whep/front/${RESOURCE}`, body: {} }),
+  },
+  'DELETE /api/sessions/{id}/whep/{camera}/{resource}': {
+    expected: 'public',
+    answers: 404,
+    attempt: () => ({ path: `/api/sessions/${sessionId}/whep/front/${RESOURCE}` }),
+  },
+  'GET /api/client/robots/{id}/cameras': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/cameras` }),
+  },
+  'PATCH /api/client/robots/{id}/cameras/{camera}': {
+    expected: clients(200, 404),
+    attempt: async () => {
+      await addCamera('front', 0)
+      return { path: `/api/client/robots/${robot.id}/cameras/front`, body: { label: 'Front' } }
+    },
+  },
+  'DELETE /api/client/robots/{id}/cameras/{camera}': {
+    expected: clients(204, 404),
+    attempt: async () => {
+      await addCamera('rear', 1)
+      return { path: `/api/client/robots/${robot.id}/cameras/rear` }
+    },
+  },
+  'POST /api/client/robots/{id}/whep/{camera}': {
+    expected: clients(415),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/whep/front`, body: {} }),
+  },
+  'PATCH /api/client/robots/{id}/whep/{camera}/{resource}': {
+    expected: clients(415),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/whep/front/${RESOURCE}`, body: {} }),
+  },
+  'DELETE /api/client/robots/{id}/whep/{camera}/{resource}': {
+    expected: clients(404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/whep/front/${RESOURCE}` }),
   },
   'GET /api/operator/robots/{id}': {
     expected: operators(200),
@@ -546,6 +625,24 @@ const rules: Record<string, Rule> = {
     },
     attempt: () => ({ path: '/api/notifications/1/read' }),
   },
+  'GET /api/notifications/push/key': { expected: everyone(200) },
+  'GET /api/notifications/push/subscriptions': { expected: everyone(200) },
+  'POST /api/notifications/push/subscriptions': {
+    expected: everyone(201),
+    attempt: () => ({
+      body: {
+        endpoint: `http://127.0.0.1:9999/${crypto.randomUUID()}`,
+        keys: {
+          p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+          auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+        },
+      },
+    }),
+  },
+  'DELETE /api/notifications/push/subscriptions/{id}': {
+    expected: everyone(404),
+    attempt: () => ({ path: `/api/notifications/push/subscriptions/${crypto.randomUUID()}` }),
+  },
 }
 
 test('every route of the API has a rule, and every rule a route', () => {
@@ -639,12 +736,13 @@ describe('over HTTP', () => {
   })
 
   test.each(Object.keys(rules))('%s admits no caller without a valid credential', async (route) => {
-    const { expected, answers = 200 } = rules[route] as Rule
+    const { expected, answers = 200, answersRobot = answers } = rules[route] as Rule
     const open = expected === 'public'
     const attempt = await attemptAt(route)
     for (const [what, authorization] of Object.entries(bad)) {
       const response = await perform(route, authorization, attempt)
-      expect(response.status, what).toBe(open ? answers : 401)
+      const openStatus = what === 'a robot’s token' ? answersRobot : answers
+      expect(response.status, what).toBe(open ? openStatus : 401)
       if (open) continue
       expect(response.headers.get('WWW-Authenticate'), what).toBe('Bearer')
       expect(await response.json(), what).toEqual({ error: expect.any(String) })

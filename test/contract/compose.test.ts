@@ -70,6 +70,8 @@ describe('docker-compose.yml', () => {
       'hub-1',
       'hub-2',
       'mailpit',
+      'media-1',
+      'media-2',
       'postgres',
       'proxy',
       'redis',

@@ -31,7 +31,8 @@ import { textOf } from '../../packages/console/src/notifications/texts.ts'
 import { messageOf } from '../../packages/console/src/ui/message-of.ts'
 import { ApiError, NotConnectedError } from '../../packages/sdk/errors.ts'
 import { InvoiceStatus } from '../../src/modules/billing/invoice.schema.ts'
-import { renderNotification } from '../../src/modules/notifications/mail-texts.ts'
+import { MailLanguage } from '../../src/modules/notifications/settings.schema.ts'
+import { renderNotification } from '../../src/modules/notifications/texts/mail-texts.ts'
 import { CertificationStatus } from '../../src/modules/operators/certification.schema.ts'
 import { UnavailableReason } from '../../src/modules/operators/schedule.schema.ts'
 import { PayoutStatus } from '../../src/modules/payments/payout.entity.ts'
@@ -71,8 +72,11 @@ test('every kind of event has a title, and every notification one sentence in a 
   }
   for (const type of NotificationType.options) {
     for (const reason of [...Object.keys(reasonTexts), 'gone', 'failing']) {
-      const { subject, text } = renderNotification(type, { robot_name: 'Arm', month: '2026-11', reason })
-      expect([...rawWordsIn(subject), ...rawWordsIn(text)], `${type}, ${reason}`).toEqual([])
+      for (const language of MailLanguage.options) {
+        const data = { robot_name: 'Arm', month: '2026-11', reason }
+        const { subject, text } = renderNotification(language, type, data)
+        expect([...rawWordsIn(subject), ...rawWordsIn(text)], `${type}, ${reason}, ${language}`).toEqual([])
+      }
       const shown = textOf({ type, data: { robot_name: 'Arm', reason } })
       expect([...rawWordsIn(shown.title), ...rawWordsIn(shown.detail)], `${type}, ${reason}`).toEqual([])
     }
@@ -80,11 +84,11 @@ test('every kind of event has a title, and every notification one sentence in a 
 })
 
 test('a mail names the reason of the platform, and contains no text of a participant', () => {
-  expect(renderNotification('session.paused', { robot_name: 'Arm', reason: 'robot_lost' }).text).toContain(
-    'is paused: the robot lost its connection.',
-  )
   expect(
-    renderNotification('session.paused', { robot_name: 'Arm', reason: 'Buy at evil.example' }).text,
+    renderNotification('en', 'session.paused', { robot_name: 'Arm', reason: 'robot_lost' }).text,
+  ).toContain('is paused: the robot lost its connection.')
+  expect(
+    renderNotification('en', 'session.paused', { robot_name: 'Arm', reason: 'Buy at evil.example' }).text,
   ).toContain('is paused. The robot')
 })
 

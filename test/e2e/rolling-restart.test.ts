@@ -191,7 +191,7 @@ function repeat(everyMs: number, work: () => Promise<unknown>): () => Promise<vo
 }
 
 test('a rolling restart of all processes under control neither pauses the session nor loses an event', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const platform = await startPlatform()
   const { baseUrl, hubUrl } = platform

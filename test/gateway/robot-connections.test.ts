@@ -50,6 +50,7 @@ test('the welcome contains the identity, the timeouts and the session of a robot
     heartbeat_interval_ms: 200,
     heartbeat_timeout_ms: 30_000,
     deadman_ms: 250,
+    whip_url: `${world.baseUrl}/api/robots/${robot.id}/whip`,
     session: null,
     stop: null,
   })

@@ -721,13 +721,24 @@ test('an observer receives state and telemetry, and can stop the robot', async (
   expect('control' in link).toBe(false)
 })
 
-test('a callback that throws is reported and does not close the connection', async () => {
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('mine')
+    },
+  ],
+  [
+    'rejects',
+    async () => {
+      throw new Error('mine')
+    },
+  ],
+])('a callback that %s is reported and does not close the connection', async (_, onState) => {
   const gateway = await openGateway()
   const errors: unknown[] = []
   const link = operator(gateway, {
-    onState: () => {
-      throw new Error('mine')
-    },
+    onState,
     onError: (cause) => errors.push(cause),
   })
   await link.connect()

@@ -86,6 +86,16 @@ test('a heartbeat whose extra fields fail or cannot be sent still goes out', asy
   expect(errors[0]).toMatchObject({ message: 'sensor' })
 })
 
+test('a robot in a session reconnects within a second, whatever its other delays are', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.welcome = { session }
+  // Without the session, the first delay would be longer than any test.
+  const link = robot(gateway, { reconnect: { baseMs: 600_000, maxMs: 600_000, random: () => 0.999 } })
+  await link.connect()
+  gateway.newest.terminate()
+  await waitFor(() => expect(link.epoch).toBe(2))
+})
+
 const codes = [...Object.values(closeCodes).map(({ code }) => code), 1000, 1001, 1011, 3000, 4999]
 test.each(codes)('reconnects after close code %i only if the protocol allows it', async (code) => {
   const gateway = await new Gateway().listen()

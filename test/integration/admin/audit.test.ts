@@ -108,6 +108,17 @@ describe('privileged actions', () => {
     expect(JSON.stringify(log)).not.toContain(rotated.body.robot_token.split('.').at(-1))
   })
 
+  test('switching off the limit of the picture’s age creates an entry', async () => {
+    const owner = await world.client()
+    const robot = await world.robot(owner)
+    const path = `/api/client/robots/${robot.id}`
+    await owner.patch(path, { name: 'Renamed' })
+    await owner.patch(path, { video_limit_ms: null })
+    expect(await about(robot.id)).toMatchObject([
+      { action: 'robot.video_limit_changed', actor_id: owner.id, data: { video_limit_ms: null } },
+    ])
+  })
+
   test('a rejected removal of a robot in a session creates no entry', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(owner)

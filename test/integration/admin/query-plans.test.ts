@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectOrm, type Orm, queries } from '../../../src/app/database/orm.ts'
+import { queries } from '../../../src/app/database/orm.ts'
 import { listRobots } from '../../../src/modules/admin/robot-list.service.ts'
 import { listSessions } from '../../../src/modules/admin/session-list.service.ts'
 import { listUsers } from '../../../src/modules/admin/user-list.service.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
-import { connectTo } from '../../support/database/sql.ts'
+import { createPlansDatabase, type PlansDatabase } from '../../support/database/plans-database.ts'
 
 const USERS = 20_000
 const ROBOTS = 30_000
@@ -14,16 +12,13 @@ const SESSIONS = 100_000
 /** Maximum number of rows that a page may read: some pages of matches, and lookups of names. */
 const FEW_ROWS = 5_000
 
-let database: TestDatabase
-let sql: Client & AsyncDisposable
-let orm: Orm
+let plans: PlansDatabase
 const [busyOwner, busyRobot] = [randomUUID(), randomUUID()]
 
 /** Inserts users, of whom the first owns all robots and a tenth of the sessions are on the first robot. */
 beforeAll(async () => {
-  database = await createTestDatabase()
-  sql = await connectTo(database.url)
-  orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'plans-test' })
+  plans = await createPlansDatabase(['users', 'robots', 'robot_presence', 'sessions'])
+  const { sql } = plans
   await sql.query(
     `insert into users (id, issuer, subject, display_name, email, email_verified, is_client, is_operator, created_at)
      select case when n = 0 then $1::uuid else gen_random_uuid() end, 'test', n::text,
@@ -33,11 +28,16 @@ beforeAll(async () => {
     [busyOwner],
   )
   await sql.query(
-    `insert into robots (id, owner_id, name, robot_type, hardware_id, created_at)
+    `insert into robots (id, owner_id, name, robot_type, hardware_id, tags, created_at)
      select case when n = 0 then $1::uuid else gen_random_uuid() end, $2, case when n = 0 then 'Busy' else 'Arm ' || n end,
-       'testbot', 'hw-' || n, now() - n * interval '1 minute'
+       'testbot', 'hw-' || n,
+       case when n % 3000 = 0 then '{fleet,rare}'::text[] when n % 2 = 0 then '{fleet}'::text[] else '{}'::text[] end, now() - n * interval '1 minute'
      from generate_series(0, ${ROBOTS}) n`,
     [busyRobot, busyOwner],
+  )
+  await sql.query(
+    `insert into robot_presence (robot_id, battery, battery_low)
+     select id, 0.5, n % 1000 = 0 from (select id, row_number() over () as n from robots) as listed`,
   )
   await sql.query(
     `with r as (select id, row_number() over (order by created_at desc) - 1 as n from robots),
@@ -50,32 +50,12 @@ beforeAll(async () => {
      join u on u.n = 1 + s % ${USERS}`,
     [busyOwner],
   )
-  await sql.query('vacuum analyze users, robots, sessions')
+  await sql.query('vacuum analyze users, robots, robot_presence, sessions')
 }, 120_000)
-afterAll(async () => {
-  await orm?.close(true)
-  await sql?.[Symbol.asyncDispose]()
-  await database?.drop()
-})
-
-/** Returns the number of rows that `work` reads, as PostgreSQL counts them. */
-async function rowsRead(work: () => Promise<unknown>): Promise<number> {
-  const read = async () => {
-    await sql.query('select pg_stat_force_next_flush()')
-    await orm.em.getConnection().execute('select pg_stat_force_next_flush()')
-    const { rows } = await sql.query(
-      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
-       from pg_stat_user_tables where relname in ('users', 'robots', 'sessions')`,
-    )
-    return rows[0].rows as number
-  }
-  const before = await read()
-  await work()
-  return (await read()) - before
-}
+afterAll(() => plans?.[Symbol.asyncDispose]())
 
 const roles = { adminEmails: ['user7@test.local'], assignedRoles: () => [] }
-const db = () => queries(orm.em)
+const db = () => queries(plans.orm.em)
 
 test.each<[string, (limit: number) => Promise<{ rows: unknown[] }>]>([
   ['all sessions', (limit) => listSessions(db(), { limit })],
@@ -87,13 +67,17 @@ test.each<[string, (limit: number) => Promise<{ rows: unknown[] }>]>([
   ['robots by name', (limit) => listRobots(db(), { limit, search: 'arm 4711' })],
   ['robots by hardware id', (limit) => listRobots(db(), { limit, search: 'HW-4711' })],
   ['robots of an owner', (limit) => listRobots(db(), { limit, search: 'busy owner' })],
+  ['robots with a rare tag', (limit) => listRobots(db(), { limit, tag: 'rare' })],
+  ['robots with a frequent tag', (limit) => listRobots(db(), { limit, tag: 'fleet' })],
+  ['robots with a low battery', (limit) => listRobots(db(), { limit, battery_low: 'true' })],
+  ['robots with another battery', (limit) => listRobots(db(), { limit, battery_low: 'false' })],
   ['all users', (limit) => listUsers(db(), roles, { limit })],
   ['users by name', (limit) => listUsers(db(), roles, { limit, search: 'driver 4711' })],
   ['users by address', (limit) => listUsers(db(), roles, { limit, search: 'user4711@test' })],
   ['admins', (limit) => listUsers(db(), roles, { limit, role: 'admin' })],
 ])('a page of %s reads few rows', async (_name, list) => {
   let found = 0
-  const read = await rowsRead(async () => {
+  const read = await plans.rowsRead(async () => {
     found = (await list(50)).rows.length
   })
   expect(found).toBeGreaterThan(0)

@@ -90,6 +90,18 @@ describe('a suspended user', () => {
     }
   })
 
+  test('keeps the robots connected, so that their operators can end open sessions safely', async () => {
+    const { client, operator, id, link } = await openSessionFixture(world)
+    const driver = await world.drive(operator, id)
+    await driver.state()
+    await suspend(client)
+    expect((await client.get('/api/client/robots')).status).toBe(403)
+    driver.control()
+    await link.next('control')
+    const ended = await operator.patch(`/api/sessions/${id}`, { action: 'end' })
+    expect(ended.body).toMatchObject({ status: 'COMPLETED' })
+  })
+
   test('receives no further events: a waiting request ends', async () => {
     const user = await world.client()
     const waiting = user.get('/api/events?after=latest&wait=30')

@@ -271,6 +271,8 @@ const atGateway: Record<string, () => Promise<unknown>> = {
     }),
   'bus:credential.revoked': async () =>
     world.platform.core.bus.publish('credential.revoked', { apiKeyId: 'x' }),
+  'bus:permissions.lost': async () =>
+    world.platform.core.bus.publish('permissions.lost', { userId: 'x', suspended: true }),
   ...runByThemselves(
     'wheel',
     'heartbeats',
@@ -370,6 +372,7 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.close()
   },
   'bus:credential.revoked': atGateway['bus:credential.revoked'] as () => Promise<unknown>,
+  'bus:permissions.lost': atGateway['bus:permissions.lost'] as () => Promise<unknown>,
   ...runByThemselves('slow-clients', 'revocations'),
   ...runsNow('hub', 'user-presence'),
 }

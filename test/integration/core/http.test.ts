@@ -336,6 +336,7 @@ describe('every response', () => {
       'Authorization',
       'Content-Type',
       'Idempotency-Key',
+      'If-Match',
       'Last-Event-ID',
       'Mcp-Method',
       'Mcp-Name',
@@ -360,7 +361,10 @@ describe('every response', () => {
       const answer = await ask(path, { headers: { Origin: 'https://console.example' } })
       const exposed = answer.headers.get('Access-Control-Expose-Headers')?.split(',') ?? []
       expect(exposed.sort()).toEqual([
+        'ETag',
         'Idempotent-Replayed',
+        'Link',
+        'Location',
         'RateLimit',
         'RateLimit-Policy',
         'Retry-After',

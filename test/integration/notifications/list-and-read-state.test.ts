@@ -316,7 +316,7 @@ describe('push: false', () => {
     expect(idsOf(socket.of('notification'))).toEqual(['3'])
   })
 
-  test('also applies to an emergency stop; a watched session still reports it', async () => {
+  test('also applies to a remote stop; a watched session still reports it', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     await prefer(owner, { push: false })
     const robot = await world.robot(owner)

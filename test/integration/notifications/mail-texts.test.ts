@@ -1,29 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import { NotificationType } from '@wheelhouse/protocol'
 import { expect, test } from 'vitest'
-import { renderNotification } from '../../../src/modules/notifications/mail-texts.ts'
 import { notificationMail } from '../../../src/modules/notifications/notification-mail.ts'
+import { MailLanguage } from '../../../src/modules/notifications/settings.schema.ts'
+import { renderNotification } from '../../../src/modules/notifications/texts/mail-texts.ts'
 
-test('every notification type has its own subject and text for any data', () => {
-  const notified = NotificationType.options.map((type) => renderNotification(type, {}))
-  expect(new Set(notified.map((item) => item.subject)).size).toBe(NotificationType.options.length)
-  for (const { subject, text } of [
-    ...notified,
-    renderNotification('something.new', {}),
-    renderNotification('toString', {}),
-  ]) {
-    expect(subject.length).toBeGreaterThan(5)
-    expect(subject.length).toBeLessThan(80)
-    expect(`${subject} ${text}`).not.toMatch(/undefined|null|NaN|object|[\r\n]/)
-  }
-})
+test.each(MailLanguage.options)(
+  'every notification type has its own subject and text for any data: %s',
+  (language) => {
+    const notified = NotificationType.options.map((type) => renderNotification(language, type, {}))
+    expect(new Set(notified.map((item) => item.subject)).size).toBe(NotificationType.options.length)
+    for (const { subject, text } of [
+      ...notified,
+      renderNotification(language, 'something.new', {}),
+      renderNotification(language, 'toString', {}),
+    ]) {
+      expect(subject.length).toBeGreaterThan(5)
+      expect(subject.length).toBeLessThan(80)
+      expect(`${subject} ${text}`).not.toMatch(/undefined|null|NaN|object|[\r\n]/)
+    }
+  },
+)
 
 test('a mail about an export links to it, and only to a valid id', () => {
   const platform = { baseUrl: 'https://hub.test', domain: 'hub.test', unsubscribeUrl: 'https://hub.test/u' }
   const linkTo = (export_id: string) => {
     const data = { export_id, format: 'csv', rows: 12, bytes: 3 }
     const notification = { seq: 1, type: 'export.ready', data, created_at: new Date(0) }
-    const mail = { id: 'm', to: 'a@b.test', notifications: [notification], more: 0 }
+    const mail = { id: 'm', to: 'a@b.test', language: null, notifications: [notification], more: 0 }
     return /^https:.*dashboard.*$/m.exec(notificationMail(mail, platform).text)?.[0]
   }
   const id = randomUUID()
@@ -36,11 +40,12 @@ const platform = {
   domain: 'hub.test',
   unsubscribeUrl: 'https://hub.test/unsubscribe?token=a&b',
 }
-const mailOf = (data: Record<string, unknown>[], more = 0) =>
+const mailOf = (data: Record<string, unknown>[], more = 0, language: MailLanguage | null = null) =>
   notificationMail(
     {
       id: 'm',
       to: 'a@b.test',
+      language,
       notifications: data.map((item, index) => ({
         seq: index,
         type: 'session.started',
@@ -86,4 +91,16 @@ test('the button leads to the page that all notifications share, otherwise to th
   expect(button(mailOf([{}]).html)).toEqual(home)
   const exported = { export_id: randomUUID() }
   expect(button(mailOf([exported]).html)?.[1]).toBe('Open export')
+})
+
+test('a German mail is German as a whole, in both parts', () => {
+  const session_id = randomUUID()
+  const { subject, text, html } = mailOf([{ robot_name: 'Greifer', session_id }], 2, 'de')
+  expect(subject).toBe('Sitzung mit „Greifer“ begonnen (und 2 weitere)')
+  expect(text).toContain('Ein Operator hat den Roboter „Greifer“ übernommen.')
+  expect(text).toContain('Und 2 ältere Benachrichtigungen: https://hub.test/dashboard')
+  expect(text).toContain('E-Mails über Benachrichtigungen abbestellen: https://hub.test/unsubscribe')
+  expect(html).toContain('<html lang="de">')
+  expect(html).toContain('Konsole öffnen')
+  expect(`${text} ${html}`).not.toMatch(/\b(You|Open|And|the|older|Unsubscribe)\b/)
 })

@@ -70,6 +70,54 @@ describe('a mail', () => {
     expect(textOf(second)).toContain('And 5 older')
   })
 
+  test('to a suspended user is about the suspension and money only, also if it was written before', async () => {
+    const { world, db } = fixture
+    const [admin, user] = [await world.admin(), await world.operator()]
+    const path = `/api/admin/users/${user.id}`
+    await fixture.decide(user, 2)
+    expect((await admin.post(`${path}/suspend`, { reason: 'Unsafe <b>driving' })).status).toBe(204)
+    const data = { payout_id: crypto.randomUUID(), amount_cents: 1_250, currency: 'EUR' }
+    await world.platform.core.transact((tx) =>
+      tx.notify(fixture.now(), [{ userId: user.id, type: 'payout.paid', data }]),
+    )
+    fixture.later(MINUTE_MS)
+    await fixture.arrived(user, 1)
+    const text = textOf(fixture.to(user)[0]!)
+    expect(text).toMatch(/An administrator has suspended your account[\s\S]*12\.50 EUR/)
+    expect(text).not.toMatch(/type-1|type-2|Unsafe/)
+
+    // A mail that was written before the suspension, with a certification only.
+    const other = await world.operator()
+    await fixture.decide(other, 1)
+    await db.deleteFrom('notification_digests').where('user_id', '=', other.id).execute()
+    const id = crypto.randomUUID()
+    const at = fixture.now()
+    await admin.post(`/api/admin/users/${other.id}/suspend`, { reason: 'Why' })
+    await db.deleteFrom('notification_digests').where('user_id', '=', other.id).execute()
+    await world.platform.core.transact(async (tx) => {
+      await tx.db
+        .insertInto('notification_mails')
+        .values({
+          id,
+          user_id: other.id,
+          seqs: [1],
+          more: 3,
+          urgent: false,
+          created_at: at,
+          next_attempt_at: at,
+        })
+        .execute()
+      tx.enqueue({ queue: NOTIFICATION_MAILS, data: { id } })
+    })
+    await fixture.settled(other)
+    expect(fixture.to(other)).toEqual([])
+
+    expect((await admin.post(`${path}/restore`)).status).toBe(204)
+    fixture.later(MINUTE_MS)
+    await fixture.arrived(user, 2)
+    expect(textOf(fixture.to(user)[1]!)).toContain('ended the suspension')
+  })
+
   test('omits notifications that the user has read', async () => {
     const [all, some] = [await fixture.world.operator(), await fixture.world.operator()]
     await fixture.decide(all, 2)
@@ -116,15 +164,15 @@ describe('a mail', () => {
     })
   })
 
-  test('is sent at once for an emergency stop and a lost robot, also to connected users, with pending notifications', async () => {
+  test('is sent at once for a remote stop and a lost robot, also to connected users, with pending notifications', async () => {
     const { owner, operator, path, link } = await fixture.session()
     await owner.hub()
     await operator.patch(path, { action: 'emergency_stop', reason: 'smoke\r\nBcc: victim@example.com' })
     await fixture.arrived(owner, 1)
     const [stop] = fixture.to(owner) as [ReceivedMail]
-    expect(header(stop, 'Subject')).toBe('EMERGENCY STOP of robot "Warehouse arm" (and 1 more)')
+    expect(header(stop, 'Subject')).toBe('REMOTE STOP of robot "Warehouse arm" (and 1 more)')
     expect(textOf(stop)).toMatch(
-      /An operator has taken over[\s\S]*emergency stop of robot "Warehouse arm" was requested/,
+      /An operator has taken over[\s\S]*remote stop of robot "Warehouse arm" was requested/,
     )
     expect(textOf(stop)).not.toContain('smoke')
     expect(stop.headers).not.toMatch(/^bcc:/im)

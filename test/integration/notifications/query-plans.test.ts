@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectOrm, type Orm, queries } from '../../../src/app/database/orm.ts'
+import { queries } from '../../../src/app/database/orm.ts'
 import { createMailStore } from '../../../src/core/mail/mail-store.ts'
 import { createDigests } from '../../../src/modules/notifications/digest.service.ts'
 import { createNotifications } from '../../../src/modules/notifications/notification.service.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
-import { connectTo } from '../../support/database/sql.ts'
+import { createPlansDatabase, type PlansDatabase } from '../../support/database/plans-database.ts'
 import { testTransactor } from '../../support/database/test-transactor.ts'
 import { attemptOf } from '../../support/world/jobs.ts'
 
@@ -17,16 +15,13 @@ const USERS = 800
 /** Maximum number of rows that a statement may read: a page, a batch, and index lookups. */
 const FEW_ROWS = 5_000
 
-let database: TestDatabase
-let sql: Client & AsyncDisposable
-let orm: Orm
+let plans: PlansDatabase
 const busy = randomUUID()
 
 /** Inserts notifications, most of them read, and 2,400 mails, 400 of them pending. */
 beforeAll(async () => {
-  database = await createTestDatabase()
-  sql = await connectTo(database.url)
-  orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'plans-test' })
+  plans = await createPlansDatabase(['users', 'notifications', 'notification_mails', 'notification_digests'])
+  const { sql } = plans
   await sql.query(
     `insert into users (id, issuer, subject, display_name, email, email_verified, notification_seq, notification_unread)
      select case when n = 0 then $1::uuid else gen_random_uuid() end, 'test', n::text, 'User', n || '@test.local', true,
@@ -54,34 +49,13 @@ beforeAll(async () => {
   )
   await sql.query('vacuum analyze users, notifications, notification_mails, notification_digests')
 }, 120_000)
-afterAll(async () => {
-  await orm?.close(true)
-  await sql?.[Symbol.asyncDispose]()
-  await database?.drop()
-})
-
-/** Returns the number of rows of these tables that `work` reads, as PostgreSQL counts them. */
-async function rowsRead(work: () => Promise<unknown>): Promise<number> {
-  const read = async () => {
-    // Also the counts of the setup's connection, which would otherwise arrive up to ten seconds later.
-    await sql.query('select pg_stat_force_next_flush()')
-    await orm.em.getConnection().execute('select pg_stat_force_next_flush()')
-    const { rows } = await sql.query(
-      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
-       from pg_stat_user_tables where relname in ('users', 'notifications', 'notification_mails', 'notification_digests')`,
-    )
-    return rows[0].rows as number
-  }
-  const before = await read()
-  await work()
-  return (await read()) - before
-}
+afterAll(() => plans?.[Symbol.asyncDispose]())
 
 describe('with two hundred thousand notifications', () => {
   const now = () => new Date()
   const parts = () => {
-    const db = queries(orm.em.fork())
-    const transact = testTransactor(orm)
+    const db = queries(plans.orm.em.fork())
+    const transact = testTransactor(plans.orm)
     return { db, transact, now }
   }
 
@@ -93,14 +67,14 @@ describe('with two hundred thousand notifications', () => {
   ])('a page reads few rows: %s', async (_what, page) => {
     const notifications = createNotifications(parts())
     const work = () => notifications.list(busy, { ...page, limit: 100 })
-    expect(await rowsRead(work)).toBeLessThan(300)
+    expect(await plans.rowsRead(work)).toBeLessThan(300)
   })
 
   test('a page of unread notifications reads few rows if the user has read almost all', async () => {
     const notifications = createNotifications(parts())
-    const { rows } = await sql.query(`select id from users where id <> $1 limit 1`, [busy])
+    const { rows } = await plans.sql.query(`select id from users where id <> $1 limit 1`, [busy])
     const page = { unreadOnly: true, limit: 100 }
-    const reading = rowsRead(async () => {
+    const reading = plans.rowsRead(async () => {
       expect((await notifications.list(rows[0].id, page)).notifications).toHaveLength(10)
     })
     expect(await reading).toBeLessThan(50)
@@ -108,22 +82,26 @@ describe('with two hundred thousand notifications', () => {
 
   test('catching up and marking as read touch only the returned and changed rows', async () => {
     const notifications = createNotifications(parts())
-    expect(await rowsRead(() => notifications.since(busy, 20_000))).toBeLessThan(300)
-    expect(await rowsRead(() => notifications.markRead(busy, 30_000))).toBeLessThan(20)
-    expect(await rowsRead(() => notifications.markReadUpTo(busy, 900))).toBeLessThan(FEW_ROWS)
+    expect(await plans.rowsRead(() => notifications.since(busy, 20_000))).toBeLessThan(300)
+    expect(await plans.rowsRead(() => notifications.markRead(busy, 30_000))).toBeLessThan(20)
+    expect(await plans.rowsRead(() => notifications.markReadUpTo(busy, 900))).toBeLessThan(FEW_ROWS)
   })
 
   test('a digest that is not due reads almost no rows; a user costs a few hundred at most', async () => {
     const { db, transact } = parts()
     const digests = createDigests({ transact, now })
     const decide = () => digests.decide(attemptOf({ userId: busy }))
-    expect(await rowsRead(decide)).toBeLessThan(20)
-    expect(await rowsRead(digests.removeDelivered)).toBeLessThan(20)
-    await sql.query(`update notification_digests set due_at = now(), from_seq = 1 where user_id = $1`, [busy])
-    expect(await rowsRead(decide)).toBeLessThan(1_000)
-    const written = await sql.query(`select id, more from notification_mails where user_id = $1`, [busy])
+    expect(await plans.rowsRead(decide)).toBeLessThan(20)
+    expect(await plans.rowsRead(digests.removeDelivered)).toBeLessThan(20)
+    await plans.sql.query(`update notification_digests set due_at = now(), from_seq = 1 where user_id = $1`, [
+      busy,
+    ])
+    expect(await plans.rowsRead(decide)).toBeLessThan(1_000)
+    const written = await plans.sql.query(`select id, more from notification_mails where user_id = $1`, [
+      busy,
+    ])
     expect(written.rows).toMatchObject([{ more: 500 }])
     const mails = createMailStore({ db, now, table: 'notification_mails' })
-    expect(await rowsRead(() => mails.begin(written.rows[0].id, false))).toBeLessThan(20)
+    expect(await plans.rowsRead(() => mails.begin(written.rows[0].id, false))).toBeLessThan(20)
   })
 })

@@ -42,9 +42,10 @@ describe('the matrix', () => {
   test('is on by default, and changes cell by cell', async () => {
     const user = await fixture.world.operator()
     const { body } = await user.get(PATH)
-    expect(body.quiet_hours).toBeNull()
+    expect(body).toMatchObject({ quiet_hours: null, language: null })
     expect(Object.values(body.matrix)).toHaveLength(10)
-    for (const row of Object.values(body.matrix)) expect(row).toEqual({ in_app: true, mail: true })
+    for (const row of Object.values(body.matrix))
+      expect(row).toEqual({ in_app: true, mail: true, push: true })
 
     await Promise.all([
       set(user, { matrix: { money: { mail: false }, stops: { mail: false } } }),
@@ -52,14 +53,15 @@ describe('the matrix', () => {
     ])
     await set(user, { matrix: { stops: { mail: true } } })
     const { matrix } = (await user.get(PATH)).body
-    expect(matrix.money).toEqual({ in_app: true, mail: false })
-    expect(matrix.stops).toEqual({ in_app: true, mail: true })
-    expect(matrix.exports).toEqual({ in_app: false, mail: true })
+    expect(matrix.money).toEqual({ in_app: true, mail: false, push: true })
+    expect(matrix.stops).toEqual({ in_app: true, mail: true, push: true })
+    expect(matrix.exports).toEqual({ in_app: false, mail: true, push: true })
   })
 
   test.each([
     { matrix: { chess: { mail: true } } },
     { matrix: { money: { fax: true } } },
+    { language: 'xx' },
     { quiet_hours: { start: '25:00', end: '07:00', time_zone: 'UTC', days: [1] } },
     { quiet_hours: { start: '22:00', end: '22:00', time_zone: 'UTC', days: [1] } },
     { quiet_hours: { start: '22:00', end: '07:00', time_zone: 'Mars/Base', days: [1] } },
@@ -82,6 +84,22 @@ describe('the matrix', () => {
     expect(body.notifications).toHaveLength(2)
     expect(await fixture.left(user)).toEqual({ digests: 0, mails: 0 })
   })
+})
+
+test('mails are in the language of the user, in English until there is one', async () => {
+  const user = await fixture.world.operator()
+  await fixture.decide(user)
+  fixture.later(2 * MINUTE_MS)
+  await fixture.arrived(user, 1)
+  expect(header(fixture.to(user)[0]!, 'Subject')).toBe('You are certified for "type-1"')
+  expect(await set(user, { language: 'de' })).toMatchObject({ language: 'de', quiet_hours: null })
+  // Another change keeps it.
+  expect(await set(user, { matrix: { money: { mail: false } } })).toMatchObject({ language: 'de' })
+  await fixture.decide(user)
+  fixture.later(HOUR_MS)
+  await fixture.arrived(user, 2)
+  expect(header(fixture.to(user)[1]!, 'Subject')).toBe('Sie sind für „type-2“ zertifiziert')
+  expect(await set(user, { language: null })).toMatchObject({ language: null })
 })
 
 describe('quiet hours', () => {
@@ -110,7 +128,7 @@ describe('quiet hours', () => {
     expect(header(fixture.to(user)[0]!, 'Subject')).toMatch(/\(and 1 more\)$/)
   })
 
-  test('let an emergency stop pass, unless the user holds it back', async () => {
+  test('let a remote stop pass, unless the user holds it back', async () => {
     const passing = await fixture.session()
     const held = await fixture.session()
     await set(passing.owner, { quiet_hours: quietNow() })

@@ -189,38 +189,52 @@ describe('Stripe', () => {
     payments.recover()
   })
 
-  test('the worker completes a payout if its process ends between the reservation and the transfer', async () => {
-    const { operator, accountId, money } = await earningOperator(2_000)
-    const { db, transact } = payments.world.platform.core
-    const id = randomUUID()
-    await transact(async (tx) => {
-      await tx.db
-        .insertInto('payouts')
-        .values({
-          id,
-          operator_id: operator.id,
-          amount_cents: 2_000,
-          currency: 'EUR',
-          destination: accountId,
-          status: 'PENDING',
-          attempts: 1,
+  test.each([
+    ['an operator', false],
+    ['a suspended operator', true],
+  ])(
+    'the worker completes a payout of %s if its process ends before the transfer',
+    async (_who, suspended) => {
+      const { operator, accountId, money, requestPayout } = await earningOperator(2_000)
+      const { db, transact } = payments.world.platform.core
+      const id = randomUUID()
+      await transact(async (tx) => {
+        await tx.db
+          .insertInto('payouts')
+          .values({
+            id,
+            operator_id: operator.id,
+            amount_cents: 2_000,
+            currency: 'EUR',
+            destination: accountId,
+            status: 'PENDING',
+            attempts: 1,
+          })
+          .execute()
+        tx.enqueue({ queue: PAYOUTS, data: { payoutId: id } })
+        await post(tx, {
+          kind: 'payout_reserved',
+          at: new Date(),
+          payoutId: id,
+          lines: [
+            { account: 'operator_payable', userId: operator.id, amountCents: 2_000 },
+            { account: 'payout_reserved', userId: operator.id, amountCents: -2_000 },
+          ],
         })
-        .execute()
-      tx.enqueue({ queue: PAYOUTS, data: { payoutId: id } })
-      await post(tx, {
-        kind: 'payout_reserved',
-        at: new Date(),
-        payoutId: id,
-        lines: [
-          { account: 'operator_payable', userId: operator.id, amountCents: 2_000 },
-          { account: 'payout_reserved', userId: operator.id, amountCents: -2_000 },
-        ],
       })
-    })
-    later(HOUR_MS)
-    await Promise.all(Array.from({ length: 5 }, run))
-    expect(await money()).toEqual({ payable: 0, reserved: 0, transferred: [2_000] })
-    const payout = db.selectFrom('payouts').select(['status', 'attempts']).where('id', '=', id)
-    expect(await payout.execute()).toEqual([{ status: 'PAID', attempts: 2 }])
-  })
+      if (suspended) {
+        const admin = await payments.world.admin()
+        const reply = await admin.post(`/api/admin/users/${operator.id}/suspend`, {
+          reason: 'Unsafe driving',
+        })
+        expect(reply.status).toBe(204)
+        expect((await requestPayout()).status).toBe(403)
+      }
+      later(HOUR_MS)
+      await Promise.all(Array.from({ length: 5 }, run))
+      expect(await money()).toEqual({ payable: 0, reserved: 0, transferred: [2_000] })
+      const payout = db.selectFrom('payouts').select(['status', 'attempts']).where('id', '=', id)
+      expect(await payout.execute()).toEqual([{ status: 'PAID', attempts: 2 }])
+    },
+  )
 })

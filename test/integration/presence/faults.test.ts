@@ -356,8 +356,8 @@ describe.concurrent('a gateway without its own connection to a service', () => {
           .map((client) => / name=wheelhouse-bus-subscriber .* sub=(\d+) /.exec(client)?.[1])
           .filter(Boolean)
       }
-      // A gateway listens to three topics: robots that changed, stops, credentials that ended.
-      await reaches(subscriptions, ['3'])
+      // A gateway listens to four topics: robots that changed, stops, credentials that ended, lost permissions.
+      await reaches(subscriptions, ['4'])
     } finally {
       redis.disconnect()
     }

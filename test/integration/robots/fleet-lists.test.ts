@@ -151,8 +151,13 @@ describe('GET /api/client/robot-counts', () => {
         { robot_type: 'arm', count: 8 },
         { robot_type: 'rover', count: 5 },
       ],
+      by_tag: [],
+      by_battery: [
+        { battery_below: 0.2, count: 0 },
+        { battery_below: 0.5, count: 0 },
+      ],
     })
-    expect(await countsAt('status=OFFLINE&robot_type=rover')).toEqual({
+    expect(await countsAt('status=OFFLINE&robot_type=rover')).toMatchObject({
       by_status: { AVAILABLE: 1, IN_SESSION: 0, OFFLINE: 4 },
       by_type: [
         { robot_type: 'arm', count: 8 },
@@ -164,6 +169,65 @@ describe('GET /api/client/robot-counts', () => {
       by_type: [{ robot_type: 'rover', count: 1 }],
     })
     expect(await countsAt('search=nothing')).toMatchObject({ by_type: [] })
+  })
+})
+
+describe('filters by tag and charge', () => {
+  let owner: TestUser
+  /** Robots with the tags and charges 0.1 (a, b), 0.3 (a), 0.3 (no tag), and none (b). */
+  let ids: string[]
+  beforeAll(async () => {
+    owner = await world.client()
+    const other = await world.client()
+    const tags = [['a', 'b', 'a'], ['a'], [], ['b']]
+    ids = []
+    for (const own of tags) ids.push((await world.robot(owner, { tags: own })).id)
+    const foreign = await world.robot(other, { tags: ['a'] })
+    const presence = (charged: readonly string[], battery: number) =>
+      setColumns(charged, `battery = ${battery}, battery_at = now()`, 'robot_presence', 'robot_id')
+    await presence([ids[0] as string, foreign.id], 0.1)
+    await presence(ids.slice(1, 3), 0.3)
+  })
+
+  const listed = async (query: string) =>
+    idsOf(await everyPage(owner, `${ROBOTS}?limit=1&sort=created_at&${query}`, rowsOf))
+  const robots = (...indexes: number[]) => indexes.map((index) => ids[index])
+
+  test('pages contain the robots that have the tag and a lower charge', async () => {
+    expect(await listed('tag=a')).toEqual(robots(0, 1))
+    expect(await listed('tag=b')).toEqual(robots(0, 3))
+    expect(await listed('battery_below=0.3')).toEqual(robots(0))
+    expect(await listed('battery_below=.31')).toEqual(robots(0, 1, 2))
+    expect(await listed('battery_below=1')).toEqual(robots(0, 1, 2))
+    expect(await listed('tag=a&battery_below=0.2')).toEqual(robots(0))
+    const reply = await owner.get(`${ROBOTS}?limit=1&battery_below=0.5`)
+    expect(reply.headers.get('X-Total-Count')).toBe('3')
+  })
+
+  test('counts ignore their own filter and respect the others', async () => {
+    const countsAt = async (query: string) => (await owner.get(`${COUNTS}?${query}`)).body
+    const [a, b] = [(count: number) => ({ tag: 'a', count }), (count: number) => ({ tag: 'b', count })]
+    const charges = (low: number, half: number) => [
+      { battery_below: 0.2, count: low },
+      { battery_below: 0.5, count: half },
+    ]
+    expect(await countsAt('')).toMatchObject({ by_tag: [a(2), b(2)], by_battery: charges(1, 3) })
+    expect(await countsAt('tag=a')).toMatchObject({
+      by_status: { OFFLINE: 2 },
+      by_tag: [a(2), b(2)],
+      by_battery: charges(1, 2),
+    })
+    expect(await countsAt('battery_below=0.2')).toMatchObject({
+      by_status: { OFFLINE: 1 },
+      by_tag: [a(1), b(1)],
+      by_battery: charges(1, 3),
+    })
+    expect(await countsAt('status=AVAILABLE')).toMatchObject({ by_tag: [], by_battery: charges(0, 0) })
+  })
+
+  test.each(['0', '-0.1', '1.1', '20', '', 'x', '0.00000'])('a charge of %j is a 400', async (charge) => {
+    for (const path of [ROBOTS, COUNTS])
+      expect((await owner.get(`${path}?battery_below=${charge}`)).status).toBe(400)
   })
 })
 

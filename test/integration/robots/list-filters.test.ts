@@ -89,6 +89,17 @@ describe('GET /api/client/robots', () => {
     expect(idsOf(await list('?robot_type=ROVER'))).toEqual([])
   })
 
+  test('filters by a whole tag, together with the others', async () => {
+    const tagged = async (tag: string, others = '') =>
+      (await list(`?tag=${encodeURIComponent(tag)}${others}`)).body.map(({ name }: { name: string }) => name)
+    expect(await tagged('Tromsø')).toEqual(['Unit 7'])
+    expect(await tagged('100%_sure')).toEqual(['Unit 7'])
+    for (const other of ['Troms', 'tromsø', '%', '{}']) expect(await tagged(other), other).toEqual([])
+    expect(await tagged('Tromsø', '&robot_type=rover')).toEqual([])
+    expect(totalOf(await list('?tag=Troms%C3%B8&search=unit&status=AVAILABLE'))).toBe('1')
+    expect((await list('?tag=')).status).toBe(400)
+  })
+
   test('omits robots of other owners', async () => {
     const other = await world.client()
     const reply = await list('?search=unit', other)

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectOrm, type Orm, queries } from '../../../src/app/database/orm.ts'
+import { queries } from '../../../src/app/database/orm.ts'
 import type { Db } from '../../../src/core/database/tables.ts'
 import type { Caller } from '../../../src/core/http/endpoint.ts'
 import { ListRobots } from '../../../src/modules/robots/robot-list.schema.ts'
 import { createRobotLists } from '../../../src/modules/robots/robot-list.service.ts'
 import { ListSessionRobots, ListSessions } from '../../../src/modules/sessions/record/session.schema.ts'
 import { createSessionLists } from '../../../src/modules/sessions/record/session-list.service.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
-import { connectTo } from '../../support/database/sql.ts'
+import { createPlansDatabase, type PlansDatabase } from '../../support/database/plans-database.ts'
 
 const SESSIONS = 100_000
 const ROBOTS = 10_000
@@ -18,9 +16,7 @@ const OTHERS = 200_000
 /** Maximum number of rows that a page may read: its rows, their robots and operators, and one row more. */
 const FEW_ROWS = 600
 
-let database: TestDatabase
-let sql: Client & AsyncDisposable
-let orm: Orm
+let plans: PlansDatabase
 let db: Db
 const [owner, operator, stranger] = [randomUUID(), randomUUID(), randomUUID()]
 const callerOf = (userId: string, role: 'client' | 'operator') =>
@@ -28,10 +24,9 @@ const callerOf = (userId: string, role: 'client' | 'operator') =>
 
 /** Inserts an owner with 10,000 robots and 100,000 sessions of one operator, and sessions of others. */
 beforeAll(async () => {
-  database = await createTestDatabase()
-  sql = await connectTo(database.url)
-  orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'plans-test' })
-  db = queries(orm.em.fork())
+  plans = await createPlansDatabase(['users', 'robots', 'robot_presence', 'sessions'])
+  const { sql } = plans
+  db = queries(plans.orm.em.fork())
   await sql.query('set session_replication_role = replica')
   await sql.query(
     `insert into users (id, issuer, subject, display_name, is_client, is_operator)
@@ -39,13 +34,15 @@ beforeAll(async () => {
     [[owner, operator, stranger]],
   )
   await sql.query(
-    `insert into robots (id, owner_id, name, robot_type, hardware_id, status, created_at)
+    `insert into robots (id, owner_id, name, robot_type, hardware_id, status, tags, created_at)
      select gen_random_uuid(), case when n <= ${ROBOTS} then $1::uuid else $2::uuid end, 'Robot ' || n, 'type-' || n % 7,
-       n::text, case when n % 10 = 0 then 'AVAILABLE' else 'OFFLINE' end, now() - n * interval '1 minute'
+       n::text, case when n % 10 = 0 then 'AVAILABLE' else 'OFFLINE' end,
+       case when n % 100 = 0 then '{rare}'::text[] else '{}'::text[] end, now() - n * interval '1 minute'
      from generate_series(1, ${4 * ROBOTS}) n`,
     [owner, stranger],
   )
-  await sql.query('insert into robot_presence (robot_id) select id from robots')
+  await sql.query(`insert into robot_presence (robot_id, battery)
+     select id, case when hardware_id::int % 50 = 0 then 0.1 else 0.9 end from robots`)
   await sql.query(
     `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, created_at,
        recorded_robot_name, recorded_robot_type, recorded_operator_name, recorded_client_name)
@@ -61,27 +58,7 @@ beforeAll(async () => {
   for (let run = 0; run < 2; run++)
     await sql.query('vacuum (analyze) users, robots, robot_presence, sessions')
 }, 180_000)
-afterAll(async () => {
-  await orm?.close(true)
-  await sql?.[Symbol.asyncDispose]()
-  await database?.drop()
-})
-
-/** Returns the number of rows of the tables that `work` reads. Rows of index-only scans do not count. */
-async function rowsRead(work: () => Promise<unknown>): Promise<number> {
-  const read = async () => {
-    await sql.query('select pg_stat_force_next_flush()')
-    await orm.em.getConnection().execute('select pg_stat_force_next_flush()')
-    const { rows } = await sql.query(
-      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
-       from pg_stat_user_tables where relname in ('users', 'robots', 'robot_presence', 'sessions')`,
-    )
-    return rows[0].rows as number
-  }
-  const before = await read()
-  await work()
-  return (await read()) - before
-}
+afterAll(() => plans?.[Symbol.asyncDispose]())
 
 describe('with a hundred thousand sessions of one owner', () => {
   const lists = () => createSessionLists({ db })
@@ -99,7 +76,7 @@ describe('with a hundred thousand sessions of one owner', () => {
           sort,
           ...(sort === '-created_at' && cursor && { cursor }),
         })
-        const reading = rowsRead(async () => {
+        const reading = plans.rowsRead(async () => {
           const { rows, next } = await lists().page(caller, query)
           expect(rows).toHaveLength(100)
           if (sort === '-created_at') cursor = next
@@ -108,19 +85,19 @@ describe('with a hundred thousand sessions of one owner', () => {
       }
     }
     const deep = ListSessions.parse({ limit: '100', status: 'COMPLETED', cursor })
-    expect(await rowsRead(() => lists().page(caller, deep))).toBeLessThan(FEW_ROWS)
+    expect(await plans.rowsRead(() => lists().page(caller, deep))).toBeLessThan(FEW_ROWS)
   })
 
   test('counts read indexes only', async () => {
     for (const caller of [client, callerOf(operator, 'operator')]) {
-      const reading = rowsRead(async () => {
+      const reading = plans.rowsRead(async () => {
         const counts = await lists().counts(caller, {})
         expect(counts).toMatchObject({ COMPLETED: 10_000, CANCELLED: SESSIONS / 100 })
       })
       expect(await reading).toBeLessThan(100)
     }
     const [robot] = await lists().robots(client, ListSessionRobots.parse({ search: 'Robot 4711' }))
-    const ofRobot = await rowsRead(async () => {
+    const ofRobot = await plans.rowsRead(async () => {
       const counts = await lists().counts(client, { robotId: robot?.id })
       expect(counts.COMPLETED + counts.CANCELLED).toBe(SESSIONS / ROBOTS)
     })
@@ -129,14 +106,14 @@ describe('with a hundred thousand sessions of one owner', () => {
 
   test('a search compares robots, not sessions', async () => {
     const search = 'robot 4711'
-    const reading = rowsRead(async () => {
+    const reading = plans.rowsRead(async () => {
       const { rows } = await lists().page(client, ListSessions.parse({ search }))
       expect(rows).toHaveLength(SESSIONS / ROBOTS)
     })
     expect(await reading).toBeLessThan(4 * ROBOTS)
-    expect(await rowsRead(() => lists().counts(client, { search }))).toBeLessThan(4 * ROBOTS)
+    expect(await plans.rowsRead(() => lists().counts(client, { search }))).toBeLessThan(4 * ROBOTS)
     expect(
-      await rowsRead(() => lists().page(client, ListSessions.parse({ search: 'nothing' }))),
+      await plans.rowsRead(() => lists().page(client, ListSessions.parse({ search: 'nothing' }))),
     ).toBeLessThan(4 * ROBOTS)
   })
 })
@@ -148,7 +125,7 @@ describe('with ten thousand robots of one owner', () => {
     let cursor: string | undefined
     for (let page = 0; page < 3; page++) {
       const query = ListRobots.parse({ limit: '100', sort, ...(cursor && { cursor }) })
-      const reading = rowsRead(async () => {
+      const reading = plans.rowsRead(async () => {
         const { rows, total, next } = await lists().page(owner, query)
         expect(rows).toHaveLength(100)
         expect(total).toBe(ROBOTS)
@@ -158,14 +135,28 @@ describe('with ten thousand robots of one owner', () => {
     }
   })
 
-  test('counts read an index only, and a search each robot once', async () => {
-    const counted = await rowsRead(async () => {
-      const { by_status, by_type } = await lists().counts(owner, {})
+  test('a tag reads the robots that have it, a charge each robot once', async () => {
+    const total = async (filter: object) =>
+      (await lists().page(owner, ListRobots.parse({ limit: '10', ...filter }))).total
+    const tagged = await plans.rowsRead(async () => expect(await total({ tag: 'rare' })).toBe(ROBOTS / 100))
+    expect(tagged).toBeLessThan(20 * (ROBOTS / 100))
+    const charged = await plans.rowsRead(async () =>
+      expect(await total({ battery_below: '0.2' })).toBe(ROBOTS / 50),
+    )
+    // The number of all matches, and a page that ends early.
+    expect(charged).toBeLessThan(4 * ROBOTS)
+  })
+
+  test('counts read each robot and its charge once, and a search each robot once more', async () => {
+    const counted = await plans.rowsRead(async () => {
+      const { by_status, by_type, by_tag, by_battery } = await lists().counts(owner, {})
       expect(by_status).toEqual({ AVAILABLE: ROBOTS / 10, IN_SESSION: 0, OFFLINE: (ROBOTS / 10) * 9 })
       expect(by_type).toHaveLength(7)
+      expect(by_tag).toEqual([{ tag: 'rare', count: ROBOTS / 100 }])
+      expect(by_battery).toMatchObject([{ count: ROBOTS / 50 }, { count: ROBOTS / 50 }])
     })
-    expect(counted).toBeLessThan(100)
-    const searched = await rowsRead(() => lists().counts(owner, { search: 'robot 77' }))
-    expect(searched).toBeLessThan(ROBOTS + 200)
+    expect(counted).toBeLessThan(2 * ROBOTS)
+    const searched = await plans.rowsRead(() => lists().counts(owner, { search: 'robot 77' }))
+    expect(searched).toBeLessThan(4 * ROBOTS)
   })
 })

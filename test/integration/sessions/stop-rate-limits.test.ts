@@ -62,7 +62,7 @@ async function statusCounts(
 describe.each([
   ['REST', stopOverRest],
   ['MCP', stopOverMcp],
-])('emergency stops over %s', (way, stop) => {
+])('remote stops over %s', (way, stop) => {
   test('by the operator, the owner and an admin are never limited', async () => {
     const { id, client, operator } = await openSessionFixture(world)
     for (const user of [operator, client, await world.admin()]) {
@@ -87,7 +87,7 @@ describe.each([
   })
 })
 
-describe('emergency stops over MCP that name the robot', () => {
+describe('remote stops over MCP that name the robot', () => {
   test('by a participant are never limited; those of others are', async () => {
     const { robot, client } = await openSessionFixture(world)
     expect(await statusCounts(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(client.token))).toEqual({
@@ -99,7 +99,7 @@ describe('emergency stops over MCP that name the robot', () => {
   })
 })
 
-describe('emergency stops over the hub', () => {
+describe('remote stops over the hub', () => {
   async function flood(user: TestUser, sessionId: string) {
     const hub = await user.hub()
     const stops = Array.from({ length: FLOOD }, () =>

@@ -108,6 +108,19 @@ test('an export that its process abandons continues after the last stored chunk'
   ).toHaveLength(1)
 }, 120_000)
 
+test('the export of a suspended user is completed, and downloads are refused until the suspension ends', async () => {
+  await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
+  const [owner, admin] = [await ownerOf(world, 3), await world.admin()]
+  const made = await started(owner)
+  const path = `/api/admin/users/${owner.id}`
+  expect((await admin.post(`${path}/suspend`, { reason: 'Unsafe driving' })).status).toBe(204)
+  await world.platform.core.jobs.runDue(SESSION_EXPORTS)
+  expect((await download(world, owner, made.id)).status).toBe(403)
+  expect((await admin.post(`${path}/restore`)).status).toBe(204)
+  expect(await settled(owner, made.id)).toMatchObject({ rows: 3 })
+  expect((await download(world, owner, made.id)).status).toBe(200)
+})
+
 test('limits, cancellation and expiry', async () => {
   let now = new Date('2026-11-22T08:00:00Z')
   await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' }, now: () => now })

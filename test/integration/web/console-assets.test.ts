@@ -46,6 +46,18 @@ test('a browser without a session gets a sign-in page that needs no other file a
   )
 })
 
+test('the service worker keeps its address, may serve all pages of the console, and is not cached', async () => {
+  const answer = await get('/dashboard/push-worker.js')
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('Content-Type')).toMatch(/^text\/javascript/)
+  expect(answer.headers.get('Cache-Control')).toBe('no-cache')
+  expect(answer.headers.get('Service-Worker-Allowed')).toBe('/dashboard')
+  expect(answer.headers.get('Content-Security-Policy')).toContain("script-src 'self'")
+  const script = await answer.text()
+  expect(script).toContain('notificationclick')
+  expect(script).not.toMatch(/\bimport\b/) // a worker of this kind has no modules
+})
+
 test('an asset is immutable and served in the best accepted encoding', async () => {
   const name = readdirSync(built).find((file) => /^index-.*\.js$/.test(file))
   const sizes = []

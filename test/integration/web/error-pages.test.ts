@@ -36,6 +36,29 @@ test.each([
   }
 })
 
+test.each([
+  ['de-AT,de;q=0.9,en;q=0.8', 'de', 'Seite nicht gefunden', 'Unter /nothing gibt es keine Seite.'],
+  ['en;q=0.8, de;q=0.9', 'de', 'Seite nicht gefunden', 'Startseite'],
+  ['de;q=0, en', 'en', 'Page not found', 'Front page'],
+  ['fr, xx', 'en', 'Page not found', 'There is no page at /nothing.'],
+  ['"><script>', 'en', 'Page not found', 'Front page'],
+])('a browser with Accept-Language %s reads an error page in %s', async (accepted, language, title, text) => {
+  const page = await ask('/nothing', BROWSER, { headers: { 'Accept-Language': accepted } })
+  const html = await page.text()
+  expect(page.headers.get('Vary')).toMatch(/\bAccept-Language\b/)
+  expect(html).toContain(`<html lang="${language}">`)
+  expect(html).toContain(`<h1>${title}</h1>`)
+  expect(html).toContain(text)
+  expect(html).not.toContain('<script>')
+})
+
+test('a German error page marks a message of the API as English', async () => {
+  const page = await ask('/api/client/robots', BROWSER, { headers: { 'Accept-Language': 'de' } })
+  const html = await page.text()
+  expect(html).toContain('<h1>Bitte melden Sie sich an</h1>')
+  expect(html).toContain('<p class="lead" lang="en">')
+})
+
 test('an error page escapes the address', async () => {
   const answer = await raw(`GET /"><script>alert(1)</script> HTTP/1.1`)
   expect(answer).toMatch(/^HTTP\/1.1 404 /)

@@ -24,6 +24,8 @@ let sessionId: string
 let datasetId: string
 let invoiceId: string
 let serial = 0
+/** A user who does not exist. */
+const UNKNOWN = crypto.randomUUID()
 const tokens = new Map<CallerName, string>()
 const clients = new Map<CallerName, McpClient>()
 const tokenOf = (name: CallerName) => tokens.get(name) as string
@@ -125,6 +127,10 @@ const attempts: Record<string, () => Attempt | Promise<Attempt>> = {
   get_operator_statistics: reading('/api/operator/stats'),
   get_platform_statistics: reading('/api/stats'),
   get_overview: reading('/api/admin/overview'),
+  list_users: reading('/api/admin/users'),
+  suspend_user: () =>
+    of({ userId: UNKNOWN, reason: 'why' }, `POST /api/admin/users/${UNKNOWN}/suspend`, { reason: 'why' }),
+  restore_user: () => of({ userId: UNKNOWN }, `POST /api/admin/users/${UNKNOWN}/restore`, {}),
   get_schedule: reading('/api/operator/schedule'),
   replace_schedule: () =>
     both('/api/operator/schedule', {
@@ -135,6 +141,7 @@ const attempts: Record<string, () => Attempt | Promise<Attempt>> = {
   list_certifications: reading('/api/operator/certifications'),
   request_certification: () => both('/api/operator/certifications', { robot_type: `type-${serial++}` }),
   get_profile: reading('/api/auth/profile'),
+  search: () => of({ q: 'arm' }, 'GET /api/search?q=arm'),
   list_notifications: reading('/api/notifications'),
   mark_notifications_read: () => both('/api/notifications/read', { up_to: '1' }),
 }

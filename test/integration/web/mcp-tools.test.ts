@@ -62,6 +62,37 @@ describe.each<ProtocolVersion>(['2025', '2026'])('a client of %s', (protocolVers
   )
 })
 
+describe('suspend_user and restore_user', () => {
+  test('end and return the access of a user for admins, and need a confirmation', async () => {
+    const [user, admin] = [await world.client(), await world.admin()]
+    await using mcp = await connectMcp(world.baseUrl, admin.token)
+    const found = await mcp.use('list_users', { search: user.id })
+    expect(found.body.users).toMatchObject([{ id: user.id, suspended_at: null }])
+    for (const { name, annotations } of (await mcp.client.listTools()).tools)
+      if (/^(suspend|restore)_user$/.test(name)) expect(annotations?.destructiveHint ?? true, name).toBe(true)
+    expect(await mcp.use('suspend_user', { userId: user.id })).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('reason'),
+    })
+    const suspension = { userId: user.id, reason: 'Unsafe driving', idempotencyKey: user.id }
+    expect((await mcp.use('suspend_user', suspension)).body).toEqual({ done: true })
+    expect((await mcp.use('suspend_user', suspension)).body).toEqual({ done: true })
+    expect((await user.get('/api/client/robots')).status).toBe(403)
+    const again = { userId: user.id, reason: 'Again' }
+    expect((await mcp.use('suspend_user', again)).status).toBe(409)
+    expect((await mcp.use('restore_user', { userId: user.id })).body).toEqual({ done: true })
+    expect((await user.get('/api/client/robots')).status).toBe(200)
+  })
+
+  test('are refused to users without the role, who do not see them', async () => {
+    const [user, other] = [await world.client(), await world.operator()]
+    await using mcp = await connectMcp(world.baseUrl, other.token)
+    expect(await mcp.toolNames()).not.toContain('suspend_user')
+    expect((await mcp.use('suspend_user', { userId: user.id, reason: 'x' })).status).toBe(403)
+    expect((await user.get('/api/client/robots')).status).toBe(200)
+  })
+})
+
 describe('the list of tools', () => {
   test('matches docs/mcp.md', async () => {
     const rows = (await listed()).map(({ tool, who }) => {
@@ -87,10 +118,10 @@ describe('the list of tools', () => {
     }
   })
 
-  test('has at most 30 kB for a caller with every role', async () => {
+  test('has at most 31 kB for a caller with every role', async () => {
     const all = (await listed()).map(({ tool }) => tool)
     expect(all).toHaveLength(tools.length)
-    expect(Buffer.byteLength(JSON.stringify({ tools: all }))).toBeLessThanOrEqual(30_720)
+    expect(Buffer.byteLength(JSON.stringify({ tools: all }))).toBeLessThanOrEqual(31_744)
   })
 
   test('names the fields of every result', async () => {

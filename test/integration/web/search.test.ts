@@ -62,6 +62,12 @@ test('finds robots that an operator may drive now, and sessions for both sides o
   expect(await found(operator, 'welder')).toEqual([])
   await owner.patch(`/api/client/robots/${robot.id}`, { on_hold: false })
 
+  const admin = await world.admin()
+  await admin.post(`/api/admin/users/${owner.id}/suspend`, { reason: 'Owner cannot be reached.' })
+  expect(await found(operator, 'welder')).toEqual([])
+  await admin.post(`/api/admin/users/${owner.id}/restore`)
+  await waitFor(async () => expect(await found(operator, 'welder')).toEqual([`available_robot ${robot.id}`]))
+
   const sessionId = await start(operator, robot.id)
   const [session] = await search(operator, 'welder')
   expect(session).toMatchObject({ kind: 'session', id: sessionId, title: 'Welder', detail: operator.name })

@@ -58,6 +58,52 @@ const waitForAttempts = ({ log }: Webhook, attempts: number) =>
     return delivery
   })
 
+describe('a suspended owner', () => {
+  test('receives nothing: pending deliveries fail, new events have none, and the stream has no gap afterwards', async () => {
+    await using receiver = await startReceiver(status(500))
+    const [owner, admin] = [await world.client(), await world.admin()]
+    const suspension = `/api/admin/users/${owner.id}`
+    const webhook = await createWebhook(owner, receiver)
+    await recordEvents(owner)
+    const { next_attempt_at } = await waitForAttempts(webhook, 1)
+    const sent = receiver.received.length
+    expect((await admin.post(`${suspension}/suspend`, { reason: 'Unsafe driving' })).status).toBe(204)
+    await recordEvents(owner)
+    const statuses = async () =>
+      (
+        await world.platform.core.db
+          .selectFrom('webhook_deliveries')
+          .select(['status', 'error'])
+          .where('webhook_id', '=', webhook.id)
+          .execute()
+      ).map((row) => ({ ...row }))
+    aheadMs += Date.parse(next_attempt_at) - worldNow() + 1_000
+    await waitFor(async () =>
+      expect(await statuses()).toEqual([
+        { status: 'FAILED', error: expect.stringContaining('The account was suspended') },
+      ]),
+    )
+    expect(receiver.received).toHaveLength(sent)
+    // The event after the suspension is stored, although it has no delivery.
+    const stored = () =>
+      world.platform.core.db
+        .selectFrom('user_events')
+        .select('type')
+        .where('user_id', '=', owner.id)
+        .where('type', '=', 'robot.status')
+        .execute()
+    await waitFor(async () => expect(await stored()).toHaveLength(2))
+    expect(await statuses()).toHaveLength(1)
+    receiver.answerWith(ok)
+    expect((await admin.post(`${suspension}/restore`)).status).toBe(204)
+    aheadMs += HOUR_MS
+    await recordEvents(owner)
+    await waitFor(async () => expect((await webhook.log())[0]).toMatchObject({ status: 'DELIVERED' }))
+    const { body } = await owner.get('/api/events?after=oldest&types=robot.status')
+    expect(body.events).toHaveLength(3)
+  })
+})
+
 describe('a receiver that fails', () => {
   test('gets retries with the same id for three days, then the delivery fails', async () => {
     await using receiver = await startReceiver(status(500))

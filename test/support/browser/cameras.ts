@@ -18,16 +18,21 @@ async function serve(answer: RequestListener) {
   }
 }
 
-/** Starts an MJPEG camera at its own origin, with or without CORS, and with or without the length of each part. */
-export async function createTestCamera({ readable = true, hasLengths = true } = {}) {
+/**
+ * Starts an MJPEG camera at its own origin, with or without CORS, and with or without the length of each part.
+ * @param options.everyMs the time between two pictures
+ */
+export async function createTestCamera({ readable = true, hasLengths = true, everyMs = 50 } = {}) {
   const jpeg = await sharp({ create: { width: 64, height: 36, channels: 3, background: 'teal' } })
     .jpeg()
     .toBuffer()
   let viewers = 0
   let frozen = false
+  const destinations = new Set<string>()
   const server = await serve((request, response) => {
     if (request.url !== '/camera') return void response.writeHead(404).end()
     viewers++
+    destinations.add(String(request.headers['sec-fetch-dest']))
     response.writeHead(200, {
       'Content-Type': 'multipart/x-mixed-replace; boundary=frame',
       ...(readable && { 'Access-Control-Allow-Origin': '*' }),
@@ -37,7 +42,7 @@ export async function createTestCamera({ readable = true, hasLengths = true } = 
     response.write('--frame')
     const timer = setInterval(() => {
       if (!frozen) response.write(Buffer.concat([Buffer.from(head), jpeg, Buffer.from('\r\n--frame')]))
-    }, 50)
+    }, everyMs)
     response.on('close', () => {
       viewers--
       clearInterval(timer)
@@ -46,6 +51,8 @@ export async function createTestCamera({ readable = true, hasLengths = true } = 
   return {
     url: `${server.origin}/camera`,
     viewers: () => viewers,
+    /** The kinds of requests for the video: `empty` from a script, `image` from an `<img>`. */
+    destinations: destinations as ReadonlySet<string>,
     freeze: (now: boolean) => {
       frozen = now
     },

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { launchChromium as launch } from '../../../tools/bench/console/chromium.ts'
-import { chromium } from '../programs/external-programs.ts'
+import { chromium, wholeChromium } from '../programs/external-programs.ts'
 
 let running: Promise<Browser> | undefined
 
@@ -17,6 +17,9 @@ export function sharedChromium(): Promise<Browser> {
   running ??= start()
   return running
 }
+
+/** Starts a Chromium that shows notifications. The caller closes it. */
+export const chromiumWithNotifications = (): Promise<Browser> => launch(wholeChromium(), ['--headless=new'])
 
 async function start(): Promise<Browser> {
   const browser = await launch(await chromium())

@@ -16,14 +16,22 @@ export interface CockpitOptions {
   readonly start?: { readonly xM: number; readonly yM: number }
 }
 
-/** Counts the commands that the page sends, separately for moving and zero commands. */
+/** Counts the commands that the page sends, separately for moving and zero commands, and collects why the gateway dropped some. */
 const COUNT_COMMANDS = `
   window.commands = { moving: 0, zero: 0 }
+  window.dropReasons = []
+  const watched = new WeakSet()
+  const onMessage = ({ data }) => {
+    const { type, why } = typeof data === 'string' && data.startsWith('{') ? JSON.parse(data) : {}
+    if (type === 'dropped') window.dropReasons.push(why)
+  }
   const send = WebSocket.prototype.send
   WebSocket.prototype.send = function (frame) {
     const { type, data } = typeof frame === 'string' && frame.startsWith('{') ? JSON.parse(frame) : {}
     if (type === 'control') window.lastCommand = data
     if (type === 'control') window.commands[data.linear_mps || data.angular_radps ? 'moving' : 'zero']++
+    if (!watched.has(this)) this.addEventListener('message', onMessage)
+    watched.add(this)
     return send.call(this, frame)
   }`
 

@@ -26,10 +26,13 @@ export async function ensureConsole(): Promise<void> {
   await built
 }
 
-/** Opens the console at `baseUrl` in the shared browser. Disposing it fails the test if a page had an error. */
-export async function openConsole(baseUrl: string) {
+/**
+ * Opens the console at `baseUrl`. Disposing it fails the test if a page had an error.
+ * @param started the browser; by default the shared one
+ */
+export async function openConsole(baseUrl: string, started?: Browser) {
   await ensureConsole()
-  const browser = await sharedChromium()
+  const browser = started ?? (await sharedChromium())
   const problems: string[] = []
   const contexts = new Set<BrowserContext>()
   /** Uses reduced motion by default, so that no check sees a half-faded element. */
@@ -120,17 +123,23 @@ const OUT_OF_REACH = `[...document.querySelectorAll(
  * Returns serious and critical axe issues of a page, controls that the keyboard cannot reach, and raw codes in visible
  * text, one line each.
  * @param options.codes whether the page may name codes in its text, as guides for programmers do
+ * @param options.coloursOnly checks only contrast, which another colour scheme changes
  */
-export async function seriousIssues(page: Page, { codes = false } = {}): Promise<string[]> {
+export async function seriousIssues(
+  page: Page,
+  { codes = false, coloursOnly = false } = {},
+): Promise<string[]> {
   // Elements that fade in have intermediate colours.
   await waitFor(async () => expect(await page.evaluate(ANIMATIONS_RUNNING)).toBe(0))
   // Evaluation through the debugger bypasses the content security policy. A document keeps the script.
   const isLoaded = await page.evaluate('"axe" in window')
   if (!isLoaded) await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResult
+  const run = coloursOnly ? 'axe.run({ runOnly: ["color-contrast"] })' : 'axe.run()'
+  const { violations } = (await page.evaluate(run)) as AxeResult
   const issues = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
+  if (coloursOnly) return issues
   return [
     ...issues,
     ...((await page.evaluate(OUT_OF_REACH)) as string[]),

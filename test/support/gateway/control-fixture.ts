@@ -161,6 +161,7 @@ export async function createControlFixture({
     deadmanMs: DEADMAN_MS,
     operatorGraceMs: GRACE_MS,
     robotConnectsPerMinute: 0,
+    apiUrl: 'http://here',
     dataChannel: { port: 1, publicAddress: undefined },
   }
   const channels = new FakeChannels(nowMs)

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { DATA_CHANNEL_LABEL } from '@wheelhouse/protocol'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { expect } from 'vitest'
+import { childProcesses } from '../processes/child-processes.ts'
 import { waitFor } from '../world/wait.ts'
 import type { FrameSocket } from './frame-socket.ts'
 
@@ -45,15 +45,4 @@ export async function hasReadChannel(
 
 /** Returns the processes that a gateway has started for data channels; of worlds, this process is the gateway. */
 export const channelProcesses = (gatewayPid = process.pid): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-        return parent === String(gatewayPid) && command.includes('channel-process')
-      } catch {
-        return false // it has ended
-      }
-    })
-    .map(Number)
+  childProcesses('channel-process', gatewayPid)

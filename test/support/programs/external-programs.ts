@@ -20,6 +20,8 @@ export async function installOutsidePrograms(): Promise<void> {
     // For the tests of the cluster, which starts both servers.
     ...(findProgram('haproxy') ? [] : ['haproxy']),
     ...(findProgram('redis-server') ? [] : ['redis-server']),
+    // For the test of video through TURN.
+    ...(findProgram('turnserver') ? [] : ['coturn']),
   ]
   if (missing.length > 0) await installOnDebian(...missing)
 }
@@ -41,7 +43,12 @@ export async function python(modules: readonly string[] = ['websockets']): Promi
  */
 export async function chromium(): Promise<string> {
   if (onPath(HEADLESS_SHELL).length === 0) await installOnDebian(HEADLESS_SHELL)
-  const found = onPath(HEADLESS_SHELL)[0] ?? findChromium()
+  return onPath(HEADLESS_SHELL)[0] ?? wholeChromium()
+}
+
+/** Returns the path of the whole Chromium, which has notifications; the headless shell has none. */
+export function wholeChromium(): string {
+  const found = findChromium()
   if (found) return found
   throw new Error(
     'This test needs Chromium, which was not found. Install it (Debian: apt-get install chromium) so that ' +

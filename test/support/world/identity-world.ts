@@ -71,7 +71,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const now = () => new Date()
   const transact = testTransactor(orm, bus)
   const users = createUsers({ db, transact, now, adminEmails: [ADMIN] })
-  const roles = createRoles({ transact, now })
+  const roles = createRoles({ transact, now, bus })
   const suspensions = createSuspensions({ transact, now, bus })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })
   const corsOrigins = [ALLOWED_ORIGIN]

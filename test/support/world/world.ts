@@ -54,6 +54,9 @@ export async function createWorld(options: WorldOptions = {}) {
     DATA_DIR: dataDir,
     SECRET_KEY: 'a key for tests only, at least 32 characters',
     ADMIN_EMAILS: 'admin@test.local',
+    // Tests of video add the role media.
+    ROLES: 'api,hub,gateway,worker',
+    MEDIA_UDP_PORT: '0',
     PORT: '0',
     HUB_PORT: '0',
     GATEWAY_PORT: '0',

@@ -1,0 +1,111 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** The instruments that an operator must always see. */
+const INSTRUMENTS = [
+  'stop',
+  'speed',
+  'battery',
+  'latency',
+  'session-clock',
+  'pause',
+  'chat-last',
+  'freshness',
+]
+
+/** Where an element is in the window. */
+export interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Returns where an element is shown. */
+export async function boxOf(page: Page, testId: string): Promise<Box> {
+  const box = await page.getByTestId(testId).boundingBox()
+  if (!box) throw new Error(`${testId} is not shown`)
+  return box
+}
+
+const overlaps = (a: Box, b: Box) =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+
+/** Returns whether the middle of an element is the element itself or in it, not covered by another one. */
+const isUncovered = (page: Page, testId: string) =>
+  page.getByTestId(testId).evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect()
+    const hit = element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)
+    return hit !== null && (element.contains(hit) || hit.contains(element))
+  })
+
+/** Expects the picture to fill a share of the window, all instruments in view, and nothing to scroll. */
+export async function expectLayout(page: Page, leastShare: number): Promise<void> {
+  const { width, height } = page.viewportSize() as { width: number; height: number }
+  const picture = await boxOf(page, 'cockpit-picture')
+  expect((picture.width * picture.height) / (width * height), 'share of the picture').toBeGreaterThanOrEqual(
+    leastShare,
+  )
+  for (const testId of INSTRUMENTS) {
+    const box = await boxOf(page, testId)
+    const edges = [box.x, box.y, width - box.x - box.width, height - box.y - box.height]
+    for (const distance of edges) expect(distance, `${testId} is in view`).toBeGreaterThanOrEqual(-0.5)
+    expect(await isUncovered(page, testId), `${testId} is not covered`).toBe(true)
+  }
+  const excess = await page.evaluate(
+    '[document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]',
+  )
+  expect(excess, 'nothing scrolls').toEqual([0, 0])
+}
+
+/** Expects the stick not to lie beneath another control. */
+export async function expectFreeStick(page: Page): Promise<void> {
+  const box = (await page.getByRole('application').boundingBox()) as Box
+  for (const testId of ['stop', 'speed', 'pause', 'chat-last'])
+    expect(overlaps(box, await boxOf(page, testId)), `the stick and ${testId}`).toBe(false)
+  const { width, height } = page.viewportSize() as { width: number; height: number }
+  expect([box.x >= 0, box.y >= 0, box.x + box.width <= width, box.y + box.height <= height]).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ])
+}
+
+/** The sizes at which the cockpit must work, and the least share of the window that the picture fills. */
+export const COCKPIT_SIZES = [
+  [2560, 1440, 0.75],
+  [1920, 1080, 0.75],
+  [1440, 900, 0.75],
+  [1024, 768, 0.75],
+  [768, 1024, 0.75],
+  [844, 390, 0.9],
+  [390, 844, 0.45],
+] as const
+
+/** Resolves with the boxes of what the top bar shows, at a moment when the badge says that the picture is delayed, with its age. */
+const BOXES_WHILE_DELAYED = `new Promise((found) => {
+  const look = () => {
+    const freshness = document.querySelector('[data-testid=freshness]')
+    const badge = freshness.parentElement
+    if (freshness.dataset.state !== 'DELAYED' || badge.children.length < 2) return void requestAnimationFrame(look)
+    const one = (testId) => document.querySelector('[data-testid=' + testId + ']')
+    const parts = { name: document.querySelector('header h1'), word: document.querySelector('header .mantine-Badge-root'), badge,
+      latency: one('latency'), clock: one('session-clock'), battery: one('battery') }
+    found(Object.entries(parts).map(([name, element]) => {
+      const { x, y, width, height } = element.getBoundingClientRect()
+      return [name, { x, y, width, height }]
+    }))
+  }
+  look()
+})`
+
+/** Returns which parts of the top bar overlap while the picture is delayed. */
+export async function overlapsInTopBar(page: Page): Promise<string[]> {
+  const boxes = (await page.evaluate(BOXES_WHILE_DELAYED)) as [string, Box][]
+  return boxes.flatMap(([name, box], index) =>
+    boxes
+      .slice(index + 1)
+      .flatMap(([other, otherBox]) => (overlaps(box, otherBox) ? `${name}, ${other}` : [])),
+  )
+}

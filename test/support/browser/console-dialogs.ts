@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import type { ConsoleData } from './console-data.ts'
+import type { Viewer } from './console-pages.ts'
+
+/** A dialog, drawer, menu or sheet of the console, and how a user opens it. */
+export interface ConsoleDialog {
+  /** The file that renders it, below `packages/console/src`. */
+  readonly source: string
+  readonly viewer: Viewer
+  /** The page that has its opener, below `/dashboard`. */
+  readonly path: string
+  /** The English names of the buttons and links that are pressed, one after another. `keys:` begins a combination of keys. */
+  readonly press: readonly string[]
+}
+
+/** The dialogs that need more than a press of a button. These tests open them and check their accessibility. */
+export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
+  'admin/job-buttons.tsx': 'admin.test.ts',
+  'auth/sign-in-dialog.tsx': 'onboarding-and-settings.test.ts',
+  'drive/bottom-bar.tsx': 'cockpit-layout.test.ts',
+  'drive/leave-guard.tsx': 'cockpit-layout.test.ts',
+  'drive/sheets.tsx': 'cockpit-layout.test.ts',
+  'operator/payout-form.tsx': 'operator.test.ts',
+  'operator/schedule-session.tsx': 'operator.test.ts',
+  'push/push-section.tsx': 'push.test.ts',
+  'session/clear-stop.tsx': 'sessions.test.ts',
+  'session/release-robot.tsx': 'abandoned-session.test.ts',
+}
+
+/** The building blocks that the others use. */
+const BLOCKS = ['ui/confirm-button.tsx', 'ui/reason-button.tsx', 'ui/secret-dialog.tsx']
+const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ReasonButton|SecretDialog)[\s>]/
+
+/** Returns the files of the console that render a dialog. */
+export function dialogSources(): string[] {
+  const folder = new URL('../../../packages/console/src/', import.meta.url)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.tsx') && !name.startsWith('gallery/') && !BLOCKS.includes(name))
+    .filter((name) => RENDERS_DIALOG.test(readFileSync(new URL(name, folder), 'utf8')))
+}
+
+const dialog = (source: string, path: string, ...press: string[]) => ({
+  source: `${source}.tsx`,
+  path,
+  press,
+})
+
+const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
+  const webhook = `/settings/webhooks/${webhookId}`
+  return [
+    dialog('app/user-menu', '/', `Account of ${names.owner}`),
+    dialog('app/palette/palette', '/', 'keys:Control+k'),
+    dialog('app/shortcuts/shortcuts-sheet', '/', 'keys:?'),
+    dialog('notifications/drawer', '/', 'Notifications…'),
+    dialog('ui/list/views-menu', '/sessions', 'Views'),
+    dialog('session/session-columns', '/sessions', `Cancel: ${names.ready}`),
+    dialog('session/session-actions', `/sessions/${sessions.open}`, 'End'),
+    dialog('session/session-actions', `/sessions/${sessions.planned}`, `Cancel: ${names.ready}`),
+    dialog('exports/export-row', '/exports', 'Remove: CSV export'),
+    dialog('robots/robot-hold', `/robots/${robots.driven}?tab=access`, 'Hold robot'),
+    dialog('robots/robot-hold', `/robots/${robots.offline}`, 'Release hold'),
+    dialog('robots/robot-token', `/robots/${robots.offline}?tab=connect`, 'Replace token'),
+    dialog('robots/delete-robot', `/robots/${robots.offline}?tab=settings`, 'Remove robot'),
+    dialog('settings/roles', '/settings', 'Remove role: Owner'),
+    dialog('settings/new-api-key', '/settings', 'Create API key'),
+    dialog('settings/api-keys', '/settings', 'Revoke test'),
+    dialog('webhooks/new-webhook', '/settings', 'Add webhook'),
+    dialog('webhooks/replay-missed', webhook, 'Resend missed events'),
+    dialog('webhooks/webhook-actions', webhook, 'Disable'),
+    dialog('webhooks/webhook-actions', webhook, 'Replace secret'),
+    dialog('webhooks/webhook-actions', webhook, 'Remove webhook'),
+  ]
+}
+
+const operatorDialogs = [
+  dialog('operator/week-day', '/schedule', 'Copy Monday to other days'),
+  dialog('operator/unsaved-changes-guard', '/schedule', 'Add hours on Sunday', 'Home'),
+]
+
+const adminDialogs = ({ names, operator }: ConsoleData) => {
+  const user = `/admin/users/${operator.id}`
+  return [
+    dialog('admin/user-roles', user, 'Remove role: Operator'),
+    dialog('admin/suspension-buttons', user, 'Suspend'),
+    dialog('admin/revoke-button', user, `Revoke ${names.operator} for ${names.type}`),
+    dialog('admin/session-buttons', '/admin', `End the session on ${names.driven}`),
+    dialog('admin/certification-card', '/admin/certifications', `Approve ${names.operator} for crane`),
+    dialog('admin/certification-card', '/admin/certifications', `Reject ${names.operator} for crane`),
+  ]
+}
+
+/** Returns all dialogs of the console that a press opens. */
+export const dialogsOf = (data: ConsoleData): readonly ConsoleDialog[] => [
+  ...ownerDialogs(data).map((entry) => ({ viewer: 'owner' as const, ...entry })),
+  ...operatorDialogs.map((entry) => ({ viewer: 'operator' as const, ...entry })),
+  ...adminDialogs(data).map((entry) => ({ viewer: 'admin' as const, ...entry })),
+]
+
+/** Opens a dialog on its page. @param label returns the pattern of an English text in the language of the page */
+export async function openDialog(
+  page: Page,
+  { press }: ConsoleDialog,
+  label: (english: string) => RegExp,
+): Promise<void> {
+  const opened = page.locator('[role=dialog], [role=menu]').filter({ visible: true })
+  for (const name of press) {
+    if (name.startsWith('keys:')) {
+      // The header handles keys as soon as it shows the key of the palette.
+      await page.locator('header kbd').first().waitFor()
+      await page.keyboard.press(name.slice('keys:'.length))
+    } else {
+      const opener = page
+        .locator('button, a[href], [role=button]')
+        .and(page.getByRole('button', { name: label(name) }))
+      await opener
+        .or(page.getByRole('link', { name: label(name) }))
+        .first()
+        .click()
+    }
+  }
+  await opened.first().waitFor()
+}

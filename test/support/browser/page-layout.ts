@@ -1,0 +1,128 @@
+import type { Page } from 'playwright-core'
+
+/** The sizes at which every page must work: screens, a tablet and a phone, both upright and sideways. */
+export const VIEWPORTS = [
+  { width: 2560, height: 1440 },
+  { width: 1920, height: 1080 },
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+  { width: 768, height: 1024 },
+  { width: 844, height: 390 },
+  { width: 390, height: 844 },
+] as const
+
+const isPhone = ({ width, height }: { width: number; height: number }) => Math.min(width, height) < 480
+
+/** The sizes for further languages, because longer words are cut where space is scarce: phones, and the narrowest page beside the navigation. */
+export const NARROW_VIEWPORTS = VIEWPORTS.filter((size) => isPhone(size) || size.width === 768)
+
+// The functions from here to `findLayoutProblems` run in the page. They use nothing but each other.
+
+/** Returns whether a user sees the element: neither hidden nor for screen readers only. */
+function isShown(element: Element): boolean {
+  const { width, height } = element.getBoundingClientRect()
+  const isExcluded = element.closest('[aria-hidden=true], [inert], .skip-link') !== null
+  // The closed navigation of a phone is beside the window.
+  const isBesideWindow = (element.closest('nav')?.getBoundingClientRect().right ?? 1) <= 0
+  return (
+    width > 1 &&
+    height > 1 &&
+    !isExcluded &&
+    !isBesideWindow &&
+    element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+  )
+}
+
+/** Returns the element that a user presses for a control: itself, the field around it, or the label that draws it. */
+function pressedFor(control: Element): Element | undefined {
+  if (isShown(control)) return control.closest('.mantine-Input-wrapper') ?? control
+  const label = control instanceof HTMLInputElement ? control.labels?.[0] : undefined
+  return label && isShown(label) ? label : undefined
+}
+
+function describe(element: Element): string {
+  const name = element.getAttribute('aria-label') || element.textContent || element.outerHTML
+  return `${element.tagName.toLowerCase()} "${name.trim().slice(0, 60)}"`
+}
+
+/** Returns whether the middle of the element is the element, after scrolling to it. Messages that pop up cover it for seconds only. */
+function isUncovered(element: Element): boolean {
+  element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' })
+  const box = Array.from(element.getClientRects()).find(({ width }) => width > 0)
+  if (!box) return false
+  const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2)
+  if (hit?.closest('.mantine-Notifications-root')) return true
+  return hit !== null && (element.contains(hit) || hit.contains(element))
+}
+
+/**
+ * Returns whether a finger may miss the control: it has less than 24 pixels, and a circle of 24 pixels around its middle touches
+ * another one (WCAG 2.5.8). Links within a text are as high as its lines.
+ */
+function isTooSmall(element: Element, others: readonly Element[]): boolean {
+  const { left, top, width, height } = element.getBoundingClientRect()
+  if (getComputedStyle(element).display === 'inline' || (width >= 23.5 && height >= 23.5)) return false
+  const [x, y] = [left + width / 2, top + height / 2]
+  return others.some((other) => {
+    if (other.contains(element) || element.contains(other)) return false
+    const box = other.getBoundingClientRect()
+    const dx = Math.max(box.left - x, 0, x - box.right)
+    const dy = Math.max(box.top - y, 0, y - box.bottom)
+    return Math.hypot(dx, dy) < 11.5
+  })
+}
+
+/** Returns whether a part of the text is cut off. Headings may end names of robots with an ellipsis. */
+function isCut(element: Element): boolean {
+  const hasText = Array.from(element.childNodes).some(
+    (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim(),
+  )
+  const { overflowX, textOverflow } = getComputedStyle(element)
+  if (textOverflow === 'ellipsis' && /^H\d$/.test(element.tagName)) return false
+  const clips = overflowX === 'hidden' || overflowX === 'clip'
+  return hasText && clips && element.scrollWidth > element.clientWidth + 1
+}
+
+function findLayoutProblems(isPhone: boolean): string[] {
+  const all = (selector: string) => Array.from(document.querySelectorAll(selector))
+  const excess = document.documentElement.scrollWidth - innerWidth
+  const problems = excess > 0 ? [`scrolls sideways by ${excess} pixels`] : []
+  if (!all('h1').some(isShown)) problems.push('shows no heading')
+  const labels = all(
+    'button, button *, label, legend, th, h1, h2, h3, h4, [role=tab] *, .mantine-Badge-label',
+  ).filter(isShown)
+  for (const label of labels) if (isCut(label)) problems.push(`cuts ${describe(label)}`)
+  const controls = all(
+    'a[href], button, input, select, textarea, summary, [role=button], [role=switch], [role=slider]',
+  )
+  const pressed = [...new Set(controls.map(pressedFor).filter((element) => element !== undefined))]
+  for (const element of pressed) {
+    if (!isUncovered(element)) problems.push(`covers ${describe(element)}`)
+    if (isPhone && isTooSmall(element, pressed)) problems.push(`has a small target: ${describe(element)}`)
+  }
+  scrollTo({ top: 0, behavior: 'instant' })
+  return problems
+}
+
+const SCRIPT = [isShown, pressedFor, describe, isUncovered, isTooSmall, isCut, findLayoutProblems].join('\n')
+
+/** Resolves after the browser has painted the latest change. */
+const PAINTED =
+  'new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(() => painted())))'
+/** How often a page with problems is looked at: pages render some parts after a change of the size. */
+const ATTEMPTS = 10
+
+/**
+ * Returns what is wrong with the layout of a page at the size of its window, one line each: horizontal scrolling, a missing heading,
+ * cut labels, controls that are covered or out of view, and on phones targets that a finger may miss.
+ */
+export async function layoutProblems(page: Page): Promise<string[]> {
+  const onPhone = isPhone(page.viewportSize() as { width: number; height: number })
+  let problems: string[] = []
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    await page.evaluate(PAINTED)
+    problems = await page.evaluate(`(() => { ${SCRIPT}\n return findLayoutProblems(${onPhone}) })()`)
+    if (problems.length === 0) break
+  }
+  return problems
+}
