@@ -19,11 +19,13 @@ interface GatewayConfig extends Readonly<GatewaySettings> {
   readonly dataDir: string
   readonly logLevel: string
 }
-type GatewaySettings = GatewayDeps['settings']
+type GatewaySettings = Omit<GatewayDeps['settings'], 'apiUrl'>
 
 export interface GatewayRoleDeps
   extends Pick<GatewayDeps, 'tokens' | 'tickets' | 'bus' | 'log' | 'guard' | 'nodeId' | 'allowedOrigins'> {
   readonly config: GatewayConfig
+  /** The public origin of the REST API, at which robots publish cameras. */
+  readonly baseUrl: string
   readonly services: GatewayServices & { readonly store: Parameters<typeof startLease>[0]['store'] }
   /** How long a robot in a session may take to reconnect to another gateway before it counts as lost. */
   readonly handoverMs: number
@@ -66,7 +68,7 @@ async function startInThread(deps: GatewayRoleDeps): Promise<Gateway> {
       allowedOrigins,
       host: config.host,
       port: config.gatewayPort,
-      settings: settingsOf(config),
+      settings: settingsOf(deps),
       rootKey: config.secretKey ?? loadOrCreateRootKey(config.dataDir),
       logLevel: config.logLevel,
       prettyLog: process.stdout.isTTY === true,
@@ -92,7 +94,7 @@ async function startHere(deps: GatewayRoleDeps): Promise<Gateway> {
       ...services,
       presence,
       accounts: services,
-      settings: settingsOf(config),
+      settings: settingsOf(deps),
       metricsPage: services.metrics.page,
     },
     config.host,
@@ -101,7 +103,8 @@ async function startHere(deps: GatewayRoleDeps): Promise<Gateway> {
 }
 
 /** Returns the settings as plain data. */
-const settingsOf = (config: GatewayConfig): GatewaySettings => ({
+const settingsOf = ({ config, baseUrl }: GatewayRoleDeps): GatewayDeps['settings'] => ({
+  apiUrl: baseUrl,
   heartbeatIntervalMs: config.heartbeatIntervalMs,
   heartbeatTimeoutMs: config.heartbeatTimeoutMs,
   deadmanMs: config.deadmanMs,

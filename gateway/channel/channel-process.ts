@@ -4,13 +4,13 @@ import { DATA_CHANNEL_LABEL, MAX_CHANNEL_MESSAGE_BYTES } from '@wheelhouse/proto
 import { type DataChannel, PeerConnection, setSctpSettings } from 'node-datachannel'
 import { createLog } from '../../src/core/log.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
+import { answerWithPublicAddress, withoutCandidates } from '../../src/core/webrtc/session-description.ts'
 import {
   type ChannelSettings,
   type FromChannelProcess,
   MAX_WAITING_MESSAGES,
   type ToChannelProcess,
 } from './channel-messages.ts'
-import { answerWithPublicAddress, withoutCandidates } from './session-description.ts'
 
 // The channel process: it has the WebRTC connections of one gateway. A separate process, because the library runs in one thread of a
 // process only and ends it with an abort, and because a crash of it must not end the gateway. `createChannelHost` starts it.

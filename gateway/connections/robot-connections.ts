@@ -14,6 +14,8 @@ export interface RobotSettings {
   readonly heartbeatIntervalMs: number
   readonly heartbeatTimeoutMs: number
   readonly deadmanMs: number
+  /** The public origin of the REST API, at which robots publish cameras. */
+  readonly apiUrl: string
 }
 
 /** Manages the connections of robots, from the open socket to its end. */
@@ -102,6 +104,7 @@ export function createRobotConnections(deps: {
       heartbeat_interval_ms: settings.heartbeatIntervalMs,
       heartbeat_timeout_ms: settings.heartbeatTimeoutMs,
       deadman_ms: settings.deadmanMs,
+      whip_url: `${settings.apiUrl}/api/robots/${connection.robotId}/whip`,
       session: controlSession && robotSession(controlSession.session),
       stop: latchedStop(controlSession?.stops.current ?? null),
       ...(controlSession?.speed.enabled && { limits: controlSession.speed.limits }),

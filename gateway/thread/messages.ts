@@ -9,6 +9,7 @@ export const gatewayTopics = [
   'robots.changed',
   'robot.stop',
   'credential.revoked',
+  'permissions.lost',
 ] as const satisfies BusTopic[]
 
 export interface BusMessage<T extends BusTopic = BusTopic> {

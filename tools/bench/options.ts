@@ -53,6 +53,9 @@ export interface ConsolePlan {
   /** Duration of the warm-up, and of the measurement. */
   readonly warmUpSeconds: number
   readonly seconds: number
+  /** Number of times that the network falls silent, and that Wheelhouse restarts. */
+  readonly silences: number
+  readonly restarts: number
 }
 
 /** Amounts and durations; everything else is the same in a quick run and a full one. */
@@ -126,7 +129,7 @@ const full = {
     returning: 5_000,
     backlog: 30_000,
   } as HubPlan,
-  console: { warmUpSeconds: 5, seconds: 30 },
+  console: { warmUpSeconds: 5, seconds: 30, silences: 20, restarts: 10 },
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -165,7 +168,7 @@ const quick: typeof full = {
     returning: 1_000,
     backlog: 10_000,
   },
-  console: { warmUpSeconds: 2, seconds: 5 },
+  console: { warmUpSeconds: 2, seconds: 5, silences: 5, restarts: 2 },
   quietLimitMs: 1_000,
 }
 

@@ -32,7 +32,9 @@ function createRole(role: Role, number: 1 | 2, { ports, logDir, shared, demo }: 
   // Robots connect to the proxy; operators connect to the public address of the gateway that holds their robot.
   const gatewayPort = role === 'gateway' ? ports[`gateway-${number}-public`] : ports.public
   const env = {
-    ROLES: role,
+    // The workers also forward the cameras.
+    ROLES: role === 'worker' ? 'worker,media' : role,
+    MEDIA_UDP_PORT: '0',
     [portVariable[role]]: String(port),
     GATEWAY_URL: `ws://localhost:${gatewayPort}`,
     // The proxy listens on this machine only, so other machines cannot exploit the trust in it.

@@ -1,5 +1,11 @@
 // The health check of the container image: queries the readiness of the role that runs here.
-const ports = { api: 'PORT', hub: 'HUB_PORT', gateway: 'GATEWAY_PORT', worker: 'WORKER_PORT' }
+const ports = {
+  api: 'PORT',
+  hub: 'HUB_PORT',
+  gateway: 'GATEWAY_PORT',
+  worker: 'WORKER_PORT',
+  media: 'WORKER_PORT',
+}
 const roles = (process.env.ROLES || 'api').split(',').map((role) => role.trim())
 // A hub in the same process as an api shares its port.
 const role = Object.keys(ports).find((name) => roles.includes(name))

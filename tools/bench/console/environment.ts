@@ -5,6 +5,7 @@ import { generateApiKey, hashApiKey } from '../../../src/modules/identity/api-ke
 import type { Lab } from '../lab.ts'
 import { users } from '../rest/fixtures.ts'
 import { startWheelhouse } from '../targets.ts'
+import { stablePort } from './stable-port.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -13,13 +14,16 @@ interface Parts {
   readonly telemetryHz: number
 }
 
+export type Environment = Awaited<ReturnType<typeof setUpEnvironment>>
+
 /**
  * Starts Wheelhouse as `npm start` does, with one robot, its owner, and an operator in a browser.
  * @throws Error when a part of it does not start; no process is left running then
  */
 export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
   page.setDefaultTimeout(TIMEOUT_MS)
-  const wheelhouse = await startWheelhouse(lab, 'single')
+  const env = { PORT: String(await stablePort()), GATEWAY_PORT: String(await stablePort()) }
+  let wheelhouse = await startWheelhouse(lab, 'single', { env })
   const opened: { robot?: SimulatedRobot } = {}
   const close = async () => {
     await page.context().close()
@@ -49,8 +53,18 @@ export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
     await page.getByText('Connected', { exact: true }).waitFor()
     await page.getByText(/^Last frame \d+ ms ago/).waitFor()
     return {
+      apiUrl: wheelhouse.apiUrl,
       /** Sends a chat message as the owner, so that the page does more than drive. */
       sendChat: (body: string) => ask(owner.apiKey, 'POST', `/api/sessions/${sessionId}/messages`, { body }),
+      /** Ends Wheelhouse, as a deployment does; browser and robot stay. */
+      stop: () => wheelhouse.stop(),
+      /** Starts Wheelhouse again, under the same addresses. */
+      async start() {
+        wheelhouse = await startWheelhouse(lab, 'single', { env })
+      },
+      /** Pauses the process of Wheelhouse: connections stay open, and nothing is answered. */
+      pause: () => void wheelhouse.child.process.kill('SIGSTOP'),
+      resume: () => void wheelhouse.child.process.kill('SIGCONT'),
       close,
     }
   } catch (cause) {

@@ -47,6 +47,12 @@ const layers = [
     PROTOCOL,
   ]),
   only(
+    'media-imports-modules-and-core',
+    'media imports core, the protocol and index.ts of modules',
+    'src/media',
+    [CORE, MODULE_INDEX, PROTOCOL],
+  ),
+  only(
     'gateway-imports-modules-and-core',
     'gateway imports core, the protocol and index.ts of modules',
     'gateway',

@@ -21,6 +21,7 @@ export const allowedNames: readonly AllowedName[] = [
   { name: 'cast', under: 'packages/cli/export/', reason: 'option of csv-stringify' },
   { name: 'WatcherFrame', under: 'packages/protocol/', reason: 'deprecated alias until 0.3' },
   { name: 'watcherFrameTypes', under: 'packages/protocol/', reason: 'deprecated alias until 0.3' },
+  { name: 'onGatheringStateChange', under: 'packages/sdk/', reason: 'method of node-datachannel' },
 ]
 
 /** Folders whose names are history: a migration keeps the words of its time. */

@@ -30,8 +30,8 @@ describe('texts outside the catalogue', () => {
     expect(rulesFor({ [PAGE]: text })).toEqual([])
   })
 
-  test('are allowed in folders that are not converted', () => {
-    expect(rulesFor({ 'packages/console/src/other/a.tsx': 'const a = <p>Invoices</p>' })).toEqual([])
+  test('are allowed in the gallery, which is a tool of developers', () => {
+    expect(rulesFor({ 'packages/console/src/gallery/a.tsx': 'const a = <p>Invoices</p>' })).toEqual([])
   })
 })
 
@@ -44,6 +44,30 @@ describe('the catalogue', () => {
     expect(check({ a: { b: 'B' } }, "t('a.b')\nt('a.c')")).toEqual(['unknown-text:2'])
     expect(check({ a: { b: 'B', c: 'C' } }, "t(open ? 'a.b' : 'a.c')")).toEqual([])
     expect(check({ a: { b_one: 'one', b_other: 'several' } }, "t('a.b', { count })")).toEqual([])
+  })
+
+  test('is complete in every language', () => {
+    const rules = (en: object, de: object) =>
+      checkTexts(
+        Repository.of({
+          'packages/console/src/texts/en.json': JSON.stringify(en),
+          'packages/console/src/texts/de.json': JSON.stringify(de),
+          [PAGE]: "t('a.b', { count })",
+        }),
+      ).map(({ file, message }) => `${file?.slice(-7)}: ${message}`)
+    const en = { a: { b: '{{count}} robots' } }
+    expect(rules(en, { a: { b: '{{count}} Roboter' }, codes: { paused: 'Pause' } })).toEqual([])
+    expect(rules(en, { a: { c: 'C' } })).toEqual([
+      'de.json: a.b has no translation',
+      'de.json: a.c is not in packages/console/src/texts/en.json: remove it',
+    ])
+    expect(rules(en, { a: { b: '{{count, number}} Roboter' } })).toEqual([
+      'de.json: a.b has the values count, number, not count',
+    ])
+  })
+
+  test('lists keys in tables too', () => {
+    expect(check({ a: { b: 'B' } }, "const labels = { open: 'a.b' }")).toEqual([])
   })
 
   test('gets all its values', () => {

@@ -5,27 +5,35 @@ import { cooked, type Node, nameOf, nodesIn, type SourceFile, stringOf, walk } f
 const CONSOLE = 'packages/console/src'
 const CATALOGUE = `${CONSOLE}/texts/en.json`
 
-/** Folders of the console whose texts are all in the catalogue. The list grows until it covers the console. */
-const CONVERTED = ['billing', 'data', 'exports', 'onboarding', 'statistics', 'webhooks'].map(
-  (name) => `${CONSOLE}/${name}`,
-)
+/** Texts that have no translation: the gallery is a tool of developers, and the snippets are programs. */
+const EXEMPT = /^packages\/console\/src\/(?:(?:gallery|texts)\/|robots\/snippets\.ts$)/
+
+/** The catalogue of any language. */
+const TRANSLATION = /^packages\/console\/src\/texts\/[a-z]{2}\.json$/
+/** Texts that have their English version in the protocol or in the answer of the server. */
+const ENGLISH_ELSEWHERE = /^(?:codes|errors)\./
+
+/** The texts of a language by their keys. */
+type Texts = ReadonlyMap<string, string>
 
 /** Attributes and properties that users read. */
 const TEXT_NAMES =
   /^(?:aria-label|title|label|description|placeholder|alt|note|question|consequence|\w+Label)$/
 /** Attributes whose words are names of HTML or CSS. */
-const CODE_NAMES = /^(?:rel|className|class|style|sandbox|allow)$/
+const CODE_NAMES = /^(?:rel|className|class|style|sandbox|allow|aria-keyshortcuts)$/
 /** Several words, or one word with a capital, as opposed to names in the code. */
 const READS_LIKE_A_TEXT = /\p{L}[,.:;!?…]? \p{L}|^\p{Lu}\p{Ll}+[.:!?…]?$/u
 const HAS_LETTERS = /\p{L}/u
+/** Codes of keys, and selectors of elements. */
+const CODE = /^(?:Escape|Space|Enter|Tab)$|\[role=/
 /** Operands of comparisons and messages of internal errors are no texts. */
 const INTERNAL = new Set(['BinaryExpression', 'NewExpression', 'ImportDeclaration', 'TSLiteralType'])
 
 /** Finds texts of the console outside the catalogue, and keys and placeholders that do not match the catalogue. */
 export function checkTexts(repository: Repository): Finding[] {
   const outside = repository
-    .sources(...CONVERTED)
-    .filter(({ path }) => !path.endsWith('.test.ts'))
+    .sources(CONSOLE)
+    .filter(({ path }) => !path.endsWith('.test.ts') && !EXEMPT.test(path))
     .flatMap(textsOutside)
   return repository.paths.includes(CATALOGUE) ? [...outside, ...checkCatalogue(repository)] : outside
 }
@@ -66,6 +74,7 @@ function resultsOf(node: Node, isShown: boolean): Node[] {
 
 function isText(text: string, parent: Node | undefined, isShown: boolean): boolean {
   if (isShown) return HAS_LETTERS.test(text)
+  if (CODE.test(text)) return false
   if (parent && INTERNAL.has(parent.type)) return false
   if (parent?.type === 'JSXAttribute' && CODE_NAMES.test(attributeName(parent))) return false
   return READS_LIKE_A_TEXT.test(text)
@@ -84,8 +93,10 @@ interface Use {
 
 function checkCatalogue(repository: Repository): Finding[] {
   const texts = flatten(JSON.parse(repository.text(CATALOGUE)))
-  const uses = repository.sources(CONSOLE).flatMap(usesIn)
-  const used = new Set(uses.map(({ key }) => key))
+  const sources = repository.sources(CONSOLE)
+  const uses = sources.flatMap(usesIn)
+  // A table of keys is a use too.
+  const used = new Set(sources.flatMap(literalsIn))
   const unused = [...texts.keys()]
     .filter((key) => !used.has(key.replace(/_(?:zero|one|two|few|many|other)$/, '')) && !used.has(key))
     .map((key) => ({
@@ -93,10 +104,37 @@ function checkCatalogue(repository: Repository): Finding[] {
       rule: 'unused-text',
       message: `no t() reads ${key}: remove it`,
     }))
-  return [...unused, ...uses.flatMap((use) => missingValues(use, texts))]
+  const translations = repository.paths
+    .filter((path) => TRANSLATION.test(path) && path !== CATALOGUE)
+    .flatMap((path) => compare(path, flatten(JSON.parse(repository.text(path))), texts))
+  return [...unused, ...uses.flatMap((use) => missingValues(use, texts)), ...translations]
 }
 
-function missingValues({ file, line, key, values }: Use, texts: ReadonlyMap<string, string>): Finding[] {
+/** Compares the keys and the values of a translation with those of the English catalogue. */
+function compare(file: string, translation: Texts, texts: Texts): Finding[] {
+  const rule = 'incomplete-translation'
+  const missing = [...texts.keys()]
+    .filter((key) => !translation.has(key))
+    .map((key) => ({ file, rule, message: `${key} has no translation` }))
+  const others = [...translation].flatMap(([key, text]) => {
+    const original = texts.get(key)
+    if (original === undefined)
+      return ENGLISH_ELSEWHERE.test(key)
+        ? []
+        : [{ file, rule, message: `${key} is not in ${CATALOGUE}: remove it` }]
+    const [has, needs] = [valuesOf(text), valuesOf(original)]
+    return has === needs
+      ? []
+      : [{ file, rule, message: `${key} has the values ${has || 'none'}, not ${needs || 'none'}` }]
+  })
+  return [...missing, ...others]
+}
+
+/** Returns the values in a text with their formats, sorted. */
+const valuesOf = (text: string) =>
+  [...new Set([...text.matchAll(/\{\{\s*([^}]*?)\s*\}\}/g)].map(([, value]) => value))].sort().join(' ')
+
+function missingValues({ file, line, key, values }: Use, texts: Texts): Finding[] {
   const variants = [texts.get(key), texts.get(`${key}_one`), texts.get(`${key}_other`)]
   if (variants.every((text) => text === undefined))
     return [{ file, line, rule: 'unknown-text', message: `${key} is not in ${CATALOGUE}` }]
@@ -126,6 +164,15 @@ function usesIn(source: SourceFile): Use[] {
     })
   })
   return uses
+}
+
+function literalsIn(source: SourceFile): string[] {
+  const literals: string[] = []
+  walk(source.program, (node) => {
+    const text = node.type === 'Literal' ? stringOf(node) : undefined
+    if (text !== undefined) literals.push(text)
+  })
+  return literals
 }
 
 /** Returns the names in an object literal; undefined for other values and for spreads. */
