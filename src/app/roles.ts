@@ -14,7 +14,6 @@ import type { Config } from './config.ts'
 import { createPlatform, type OfferedAccount, type Platform } from './container.ts'
 import { checkDevelopmentAccess } from './exposure.ts'
 
-/** The time limit of a shutdown step. After it, the next step starts. */
 const SHUTDOWN_STEP_MS = 8_000
 const READINESS_CHECK_MS = 1_000
 const PRESENCE_POOL_SIZE = 3
@@ -56,6 +55,8 @@ export interface RolesOptions {
   readonly beforeHandler?: ((handler: string) => void) | undefined
   /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */
   readonly superviseJobs?: boolean | undefined
+  /** The time limit of a shutdown step. After it, the next step starts. Default: 8 s. Tests on a busy machine need longer. */
+  readonly shutdownStepMs?: number | undefined
 }
 
 /** Starts the roles of this process. Closes the started roles when a later one fails. */
@@ -65,15 +66,16 @@ export async function startRoles(
   options: RolesOptions = {},
 ): Promise<RunningPlatform> {
   const { now = () => new Date(), pages = [], accounts = [], beforeHandler, superviseJobs } = options
+  const stepMs = options.shutdownStepMs ?? SHUTDOWN_STEP_MS
   const shutdown: ShutdownSteps = { drain: [], close: [] }
   const failure = Promise.withResolvers<Error>()
   let notReadyReason: string | undefined = 'starting'
   const readiness = () => notReadyReason
-  const stop = createStop(shutdown, log, () => {
+  const stop = createStop(shutdown, stepMs, log, () => {
     notReadyReason = 'ending'
   })
   try {
-    const { http, hubHttp, workerHttp } = await openListeners(config, shutdown)
+    const { http, hubHttp, workerHttp } = await openListeners(config, shutdown, stepMs)
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
     const exposure = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
     if (exposure !== undefined)
@@ -121,11 +123,11 @@ export async function startRoles(
 }
 
 /** Opens the HTTP servers of this process. The hub shares the server of the api when both roles run here. */
-async function openListeners(config: Config, shutdown: ShutdownSteps) {
+async function openListeners(config: Config, shutdown: ShutdownSteps, stepMs: number) {
   const { roles, host } = config
   const open = async (port: number, variable: string): Promise<Listener> => {
     const listener = await listen(host, port, variable)
-    shutdown.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // running requests still need the platform
+    shutdown.drain.push(() => listener.close(stepMs / 2)) // running requests still need the platform
     return listener
   }
   const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
@@ -277,11 +279,16 @@ function watchReadiness(
   })
 }
 
-function createStop(shutdown: ShutdownSteps, log: Log, markNotReady: () => void): () => Promise<void> {
+function createStop(
+  shutdown: ShutdownSteps,
+  stepMs: number,
+  log: Log,
+  markNotReady: () => void,
+): () => Promise<void> {
   let stopping: Promise<void> | undefined
   const step = (work: () => Promise<unknown>) =>
     pTimeout(work(), {
-      milliseconds: SHUTDOWN_STEP_MS,
+      milliseconds: stepMs,
       message: 'the step exceeded its time limit; continuing with the next step',
     }).catch((cause) => log.error({ err: cause }, 'shutdown step failed'))
   const stop = async () => {

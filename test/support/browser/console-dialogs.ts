@@ -97,12 +97,15 @@ export const dialogsOf = (data: ConsoleData): readonly ConsoleDialog[] => [
   ...adminDialogs(data).map((entry) => ({ viewer: 'admin' as const, ...entry })),
 ]
 
-/** Opens a dialog on its page. @param label returns the pattern of an English text in the language of the page */
-export async function openDialog(
-  page: Page,
-  { press }: ConsoleDialog,
-  label: (english: string) => RegExp,
-): Promise<void> {
+/** Returns the pattern of a name; one that ends in `…` is the beginning of the pattern. */
+function patternOf(name: string): RegExp {
+  const text = name.replace(/…$/, '')
+  const escaped = text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`^${escaped}${text === name ? '$' : ''}`)
+}
+
+/** Opens a dialog on its page. */
+export async function openDialog(page: Page, { press }: ConsoleDialog): Promise<void> {
   const opened = page.locator('[role=dialog], [role=menu]').filter({ visible: true })
   for (const name of press) {
     if (name.startsWith('keys:')) {
@@ -112,9 +115,9 @@ export async function openDialog(
     } else {
       const opener = page
         .locator('button, a[href], [role=button]')
-        .and(page.getByRole('button', { name: label(name) }))
+        .and(page.getByRole('button', { name: patternOf(name) }))
       await opener
-        .or(page.getByRole('link', { name: label(name) }))
+        .or(page.getByRole('link', { name: patternOf(name) }))
         .first()
         .click()
     }

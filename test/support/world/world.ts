@@ -80,6 +80,7 @@ export async function createWorld(options: WorldOptions = {}) {
       now,
       beforeHandler,
       superviseJobs: !jobClock,
+      shutdownStepMs: 60_000,
     })
     nodes.push(node)
     return node
