@@ -24,6 +24,8 @@ export async function installOutsidePrograms(): Promise<void> {
     ...(findProgram('turnserver') ? [] : ['coturn']),
   ]
   if (missing.length > 0) await installOnDebian(...missing)
+  // Before the tests, because several files at once would wait for the package manager. Some systems do not have the package.
+  if (onPath(HEADLESS_SHELL).length === 0) await installOnDebian(HEADLESS_SHELL)
 }
 
 /** Returns a Python 3 with these packages. */
