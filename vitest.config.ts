@@ -42,8 +42,8 @@ export default defineConfig({
     // each file would take a third of the time.
     isolate: false,
     // Limits end hangs. They are far longer than the longest test on a busy machine.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 10 } },
     retry: 0,
     restoreMocks: true,

@@ -98,9 +98,7 @@ async function startSession(owner: Awaited<ReturnType<World['client']>>, operato
   const robot = await world.connect(registered)
   robot.beat()
   await expect
-    .poll(async () => (await owner.get(`/api/client/robots/${registered.id}`)).body.status, {
-      timeout: 10_000,
-    })
+    .poll(async () => (await owner.get(`/api/client/robots/${registered.id}`)).body.status)
     .toBe('AVAILABLE')
   const { body } = await operator.post('/api/sessions', { robotId: registered.id })
   return { robot, sessionId: body.sessionId as string }

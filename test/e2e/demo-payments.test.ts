@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database/datab
 import { expectSteps, type Step, startDemo } from '../support/processes/demo-process.ts'
 
 const program = fileURLToPath(new URL('../../tools/demo/payments/main.ts', import.meta.url))
-const PROCESS_LIMIT_MS = 150_000
+const PROCESS_LIMIT_MS = 600_000
 
 let database: TestDatabase
 let dataDir: string

@@ -13,7 +13,7 @@ import { expectSteps, type Step, startDemo } from '../support/processes/demo-pro
 
 const program = fileURLToPath(new URL('../../tools/demo/run-scenario.ts', import.meta.url))
 /** Ends a hang. */
-const PROCESS_LIMIT_MS = 120_000
+const PROCESS_LIMIT_MS = 600_000
 
 let database: TestDatabase
 let dataDir: string

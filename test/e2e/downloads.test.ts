@@ -17,7 +17,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 
 // The packages that a running platform serves, installed by npm from its address.
 
-const LIMIT_MS = 120_000
+const LIMIT_MS = 600_000
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const parts = ['cli', 'sdk', 'protocol'] as const
 const run = promisify(execFile)

@@ -82,7 +82,7 @@ async function kill(child: ReturnType<typeof spawn>) {
 }
 
 /** Repeats a check while a server is restarted, which takes long on a busy machine. */
-const afterRestart = (check: () => unknown) => vi.waitFor(check, { timeout: 120_000, interval: 50 })
+const afterRestart = (check: () => unknown) => vi.waitFor(check, { timeout: 300_000, interval: 50 })
 
 /** Each test starts processes, and the tests run concurrently; on a busy machine they delay each other. */
 describe.concurrent('the embedded PostgreSQL', () => {

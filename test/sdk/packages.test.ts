@@ -31,7 +31,7 @@ function originOf(part: string, path: string): readonly [part: string, path: str
   const [folder = '', ...rest] = path.split('/')
   return contained[part]?.includes(folder) ? [folder, rest.join('/')] : [part, path]
 }
-const LIMIT_MS = 120_000
+const LIMIT_MS = 600_000
 
 let installed: Installation
 beforeAll(async () => {

@@ -51,7 +51,7 @@ beforeAll(async () => {
     [busyOwner],
   )
   await sql.query('vacuum analyze users, robots, robot_presence, sessions')
-}, 120_000)
+})
 afterAll(() => plans?.[Symbol.asyncDispose]())
 
 const roles = { adminEmails: ['user7@test.local'], assignedRoles: () => [] }

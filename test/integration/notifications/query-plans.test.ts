@@ -48,7 +48,7 @@ beforeAll(async () => {
      select id, greatest(1, notification_seq - 20), now() + interval '1 hour' from users`,
   )
   await sql.query('vacuum analyze users, notifications, notification_mails, notification_digests')
-}, 120_000)
+})
 afterAll(() => plans?.[Symbol.asyncDispose]())
 
 describe('with two hundred thousand notifications', () => {

@@ -57,7 +57,7 @@ beforeAll(async () => {
   // Twice: the first run sets the hint bits without which pages do not count as visible to all.
   for (let run = 0; run < 2; run++)
     await sql.query('vacuum (analyze) users, robots, robot_presence, sessions')
-}, 180_000)
+})
 afterAll(() => plans?.[Symbol.asyncDispose]())
 
 describe('with a hundred thousand sessions of one owner', () => {

@@ -75,7 +75,7 @@ test('a job writes what the direct export contains, byte for byte, and notifies 
     'json',
     'csv',
   ])
-}, 120_000)
+})
 
 test('an export that its process abandons continues after the last stored chunk', async () => {
   await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
@@ -106,7 +106,7 @@ test('an export that its process abandons continues after the last stored chunk'
   expect(
     (await notified(owner)).filter(({ type }: { type: string }) => type === 'export.ready'),
   ).toHaveLength(1)
-}, 120_000)
+})
 
 test('the export of a suspended user is completed, and downloads are refused until the suspension ends', async () => {
   await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
@@ -163,7 +163,7 @@ test('limits, cancellation and expiry', async () => {
     `select (select count(*) from session_exports)::int as exports, (select count(*) from session_export_chunks)::int as chunks`,
   )
   expect(left.rows[0]).toEqual({ exports: 0, chunks: 0 })
-}, 120_000)
+})
 
 test('an export that cannot be written fails, and its user learns it', async () => {
   await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
@@ -188,7 +188,7 @@ test('an export that cannot be written fails, and its user learns it', async () 
   expect((await admin.post(`/api/admin/jobs/${job.id}/retry`)).status).toBe(200)
   await jobs.runDue(SESSION_EXPORTS)
   await settled(owner, made.id)
-}, 120_000)
+})
 
 test('an export whose job will not run again fails; one whose job waits or runs does not', async () => {
   await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
@@ -237,4 +237,4 @@ test('an export whose job will not run again fails; one whose job waits or runs 
   await cleanUp()
   const notifications = await notified(owner)
   expect(notifications.map(({ type }: { type: string }) => type)).toEqual(['export.failed', 'export.failed'])
-}, 120_000)
+})

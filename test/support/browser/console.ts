@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
 /** Ends a hang, as the limit of `waitFor` does; the failure names the awaited element. */
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 
 /** Options of a browser context: viewport, colour scheme, proxy. */
 export type PageOptions = NonNullable<Parameters<Browser['newContext']>[0]>

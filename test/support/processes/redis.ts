@@ -11,7 +11,7 @@ import { redisAnswers } from '../../../tools/cluster/programs.ts'
 import { installOnDebian } from '../programs/debian.ts'
 
 const run = promisify(execFile)
-const START_LIMIT_MS = 15_000
+const START_LIMIT_MS = 60_000
 const IMAGE = 'redis:8'
 
 export interface TestRedis {

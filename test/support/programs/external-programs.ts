@@ -6,7 +6,7 @@ import { findProgram } from '../../../tools/cluster/programs.ts'
 import { installOnDebian } from './debian.ts'
 
 const run = promisify(execFile)
-const PYTHON_LIMIT_MS = 10_000
+const PYTHON_LIMIT_MS = 60_000
 const HEADLESS_SHELL = 'chromium-headless-shell'
 
 /**
