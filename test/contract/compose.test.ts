@@ -45,7 +45,11 @@ const environmentOf = (name: string, env: Record<string, string>) =>
     Object.entries(services[name]?.environment ?? {}).map(([key, value]) => [key, filledIn(value, env)]),
   )
 
-const secrets = { SECRET_KEY: 'f'.repeat(64), POSTGRES_PASSWORD: '0123456789abcdef' }
+const secrets = {
+  SECRET_KEY: 'f'.repeat(64),
+  POSTGRES_PASSWORD: '0123456789abcdef',
+  TURN_SECRET: 'e'.repeat(64),
+}
 const production = { ...secrets, IDP_ISSUER: 'https://login.example', IDP_CLIENT_ID: 'wheelhouse' }
 const trial = { ...secrets, NODE_ENV: 'development', DEMO: 'true', ALLOW_INSECURE_DEV: 'true' }
 
@@ -61,7 +65,7 @@ describe('docker-compose.yml', () => {
     )
   })
 
-  test('has two services of every role, the stores, a proxy and a mail catcher', () => {
+  test('has two services of every role, the stores, a proxy, a TURN server and a mail catcher', () => {
     expect(Object.keys(services).sort()).toEqual([
       'api-1',
       'api-2',
@@ -75,6 +79,7 @@ describe('docker-compose.yml', () => {
       'postgres',
       'proxy',
       'redis',
+      'turn',
       'worker-1',
       'worker-2',
     ])
@@ -83,7 +88,7 @@ describe('docker-compose.yml', () => {
 
   test('names every image by an exact version', () => {
     const images = [...Object.values(services).map(({ image }) => image), ...baseImages()]
-    for (const image of images) expect(image).toMatch(/^[a-z0-9/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)*$/)
+    for (const image of images) expect(image).toMatch(/^[a-z0-9/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+\d*)*$/)
   })
 
   test('has a health check for every service, in the file or in the image', () => {

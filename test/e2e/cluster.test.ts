@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { PeerConnection } from 'node-datachannel'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HubClient, OperatorLink, SimulatedRobot, ticketsOf } from '../../packages/sdk/index.ts'
 import { type Cluster, type ClusterNode, type NodeKind, startCluster } from '../../tools/cluster/cluster.ts'
@@ -124,6 +125,7 @@ test('every part of it answers through the one public origin', async () => {
     'postgres',
     'proxy',
     'redis',
+    'turn',
     'worker-1',
     'worker-2',
   ])
@@ -138,6 +140,44 @@ test('every part of it answers through the one public origin', async () => {
     expect(text, `${api.name} serves requests`).toMatch(/^wheelhouse_http_requests_total\{[^}]*\/api\//m)
   }
 })
+
+test('the TURN server accepts the credentials that clients get with the list of cameras', async () => {
+  const { body: robots } = await owner.post('/api/client/robots', {
+    name: 'Camera robot',
+    robot_type: 'testbot',
+    hardware_id: `board-${Math.random()}`,
+  })
+  const { ice_servers } = (await owner.get(`/api/client/robots/${robots.id}/cameras`)).body
+  expect(await relayedCandidates(ice_servers[0])).not.toEqual([])
+  expect(await relayedCandidates({ ...ice_servers[0], credential: 'guessed' })).toEqual([])
+})
+
+/** Returns the addresses at which a TURN server relays for a client with these credentials. */
+async function relayedCandidates(server: { urls: string; username: string; credential: string }) {
+  const [, hostname = '', port] = /^turn:([^:]+):(\d+)/.exec(server.urls) ?? []
+  const connection = new PeerConnection('client', {
+    iceServers: [
+      {
+        hostname,
+        port: Number(port),
+        username: server.username,
+        password: server.credential,
+        relayType: 'TurnUdp',
+      },
+    ],
+    iceTransportPolicy: 'relay',
+  })
+  try {
+    const complete = new Promise<void>((resolve) => {
+      connection.onGatheringStateChange((state) => state === 'complete' && resolve())
+    })
+    connection.createDataChannel('any')
+    await complete
+    return connection.localDescription()?.sdp.match(/^a=candidate.* typ relay/gm) ?? []
+  } finally {
+    connection.close()
+  }
+}
 
 test('chat crosses hubs, operators reach the gateway of the robot, and api, hub and gateway can be killed', async () => {
   const session = await openSession()

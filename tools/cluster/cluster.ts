@@ -9,6 +9,7 @@ import { createPostgres } from './postgres.ts'
 import { createProxy } from './proxy.ts'
 import { createRedis } from './redis.ts'
 import { answersOk, createRoles } from './roles.ts'
+import { createTurn } from './turn.ts'
 
 const ROUTES_LIMIT_MS = 10_000
 
@@ -17,7 +18,7 @@ export type { ClusterNode, NodeKind } from './node.ts'
 export interface ClusterOptions {
   /** Directory of data, keys and logs; created when missing. Default: `.data/cluster`. */
   readonly dataDir?: string
-  /** The public port, first of fourteen consecutive ports; 0 selects any free ports. Default: 8080. */
+  /** The public port, first of fifteen consecutive ports; 0 selects any free ports. Default: 8080. */
   readonly port?: number
   /** URL of an existing PostgreSQL; without it the cluster starts one. */
   readonly databaseUrl?: string
@@ -99,7 +100,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
     const baseUrl = `http://localhost:${ports.public}`
     const secretKey = options.env?.SECRET_KEY ?? loadOrCreateRootKey(dataDir)
+    const turn = createTurn({ dataDir, port: ports.turn, logFile: logFile('turn') })
+    if (!turn) print('coturn is not installed: clients whose networks block UDP will not see cameras')
     const shared = {
+      ...turn?.env,
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
       DATA_DIR: dataDir,
@@ -108,7 +112,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ...options.env,
     }
     print('starting two each of api, hub, gateway and worker, and the proxy')
-    await start(proxy, ...createRoles({ ports, logDir, shared, demo: options.demo ?? false }))
+    const helpers = turn ? [proxy, turn.node] : [proxy]
+    await start(...helpers, ...createRoles({ ports, logDir, shared, demo: options.demo ?? false }))
     const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
     // Until a node has passed the proxy's checks, requests of one client can reach different nodes.
     const isReached = async () =>
@@ -162,9 +167,10 @@ async function startAll(group: readonly ManagedNode[], isStopping: () => boolean
 /** Ends processes before those they depend on. A failure to stop one does not keep the others running. */
 async function stopInOrder(nodes: readonly ManagedNode[]): Promise<void> {
   const isStore = ({ kind }: ClusterNode) => kind === 'postgres' || kind === 'redis'
+  const isHelper = ({ kind }: ClusterNode) => kind === 'proxy' || kind === 'turn'
   const groups = [
-    nodes.filter((node) => !isStore(node) && node.kind !== 'proxy'),
-    nodes.filter(({ kind }) => kind === 'proxy'),
+    nodes.filter((node) => !isStore(node) && !isHelper(node)),
+    nodes.filter(isHelper),
     nodes.filter(isStore),
   ]
   const failures: unknown[] = []

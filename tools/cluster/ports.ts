@@ -16,6 +16,7 @@ const listeners = [
   'worker-2',
   'postgres',
   'redis',
+  'turn',
 ] as const
 type ListenerName = (typeof listeners)[number]
 export type Ports = Readonly<Record<ListenerName, number>>
