@@ -1,4 +1,5 @@
 export * from './binary-frames.ts'
+export { UNWATCHED_BITS_PER_SECOND } from './camera-bitrate.ts'
 export { CAMERA_NAME } from './camera-name.ts'
 export * from './channel-health.ts'
 export * from './close-codes.ts'

@@ -4948,7 +4948,7 @@ export interface components {
             latency_budget_ms: number | null;
             /**
              * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
-             * @example 700
+             * @example 500
              */
             video_limit_ms: number | null;
             /**
@@ -5221,7 +5221,7 @@ export interface components {
             latency_budget_ms: number | null;
             /**
              * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
-             * @example 700
+             * @example 500
              */
             video_limit_ms: number | null;
             /**
@@ -10594,7 +10594,7 @@ export interface operations {
                  *       ],
                  *       "notes": "The gripper is new",
                  *       "latency_budget_ms": 200,
-                 *       "video_limit_ms": 700,
+                 *       "video_limit_ms": 500,
                  *       "require_certification": false
                  *     }
                  */
@@ -10635,8 +10635,8 @@ export interface operations {
                     latency_budget_ms?: number | null;
                     /**
                      * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
-                     * @default 700
-                     * @example 700
+                     * @default 500
+                     * @example 500
                      */
                     video_limit_ms?: number | null;
                     /**
@@ -10680,7 +10680,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
-                     *       "video_limit_ms": 700,
+                     *       "video_limit_ms": 500,
                      *       "control_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -10833,7 +10833,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
-                     *       "video_limit_ms": 700,
+                     *       "video_limit_ms": 500,
                      *       "control_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -11014,7 +11014,7 @@ export interface operations {
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
                  *       "latency_budget_ms": 200,
-                 *       "video_limit_ms": 700,
+                 *       "video_limit_ms": 500,
                  *       "control_schema": {
                  *         "type": "object",
                  *         "properties": {
@@ -11109,7 +11109,7 @@ export interface operations {
                     latency_budget_ms?: number | null;
                     /**
                      * @description Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.
-                     * @example 700
+                     * @example 500
                      */
                     video_limit_ms?: number | null;
                     /**
@@ -11230,7 +11230,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "latency_budget_ms": 200,
-                     *       "video_limit_ms": 700,
+                     *       "video_limit_ms": 500,
                      *       "control_schema": {
                      *         "type": "object",
                      *         "properties": {

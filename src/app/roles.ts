@@ -5,7 +5,7 @@ import { type Listener, listen } from '../core/http/listener.ts'
 import { startPeriodicTasks } from '../core/jobs/periodic-tasks.ts'
 import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
-import { measureGateway, measureHub } from '../core/metrics/role-metrics.ts'
+import { measureGateway, measureHub, measureMedia } from '../core/metrics/role-metrics.ts'
 import { createPresenceStore, createSweep } from '../modules/presence/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
@@ -184,6 +184,7 @@ async function runMediaRole({ core, video }: Platform, shutdown: ShutdownSteps):
     guard: core.guards.media,
     nodeId: core.processId,
   })
+  measureMedia(core.metrics, media)
   shutdown.close.push(media.close)
 }
 

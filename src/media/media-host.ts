@@ -13,6 +13,8 @@ import type {
 
 /** After the forwarding process could not open its port, the next offer may start it again after this time. */
 const RETRY_MS = 5_000
+/** A process that ran for less is not started again before the next offer. */
+const STABLE_MS = 5_000
 /** Peers of one node. Each one needs about 0.5 MB. */
 const MAX_PEERS = 2_000
 const ANSWER_LIMIT_MS = 5_000
@@ -44,11 +46,14 @@ export function createMediaHost(deps: {
   guard: Guard
   log: Log
   onFigures: (figures: readonly CameraFigures[]) => void
+  /** Called when the process has ended by itself. */
+  onProcessEnd: () => void
 }) {
-  const { settings, guard, log, onFigures } = deps
+  const { settings, guard, log, onFigures, onProcessEnd } = deps
   const peers = new Map<number, HostedPeer>()
   let child: ChildProcess | undefined
   let retryAtMs = 0
+  let startedAtMs = 0
   let lastId = 0
   let stopped = false
   const expire = guard.timer('media:answer-limit', (id: number) => {
@@ -58,6 +63,7 @@ export function createMediaHost(deps: {
 
   function start(): ChildProcess | undefined {
     if (stopped || performance.now() < retryAtMs) return undefined
+    startedAtMs = performance.now()
     const program = fileURLToPath(new URL('./forwarding/media-process.ts', import.meta.url))
     const started = fork(program, [JSON.stringify(settings)], {
       serialization: 'advanced',
@@ -78,7 +84,10 @@ export function createMediaHost(deps: {
     if (child !== process) return
     child = undefined
     if (stopped) return
-    log.warn({ reason }, 'the process that forwards video has ended; the next offer starts it again')
+    onProcessEnd()
+    log.warn({ reason }, 'the process that forwards video has ended; its peers connect again')
+    // Its peers are about to connect again. A process that ends at once would be started in a loop.
+    if (peers.size > 0 && performance.now() - startedAtMs > STABLE_MS) child = start()
     for (const id of [...peers.keys()]) closed(id, 'the media process ended')
     onFigures([])
   }

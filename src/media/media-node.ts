@@ -33,8 +33,12 @@ export async function startMediaNode(deps: MediaNodeDeps) {
   const { nodeId, store, bus, guard, log } = deps
   const peers = new PeerRegistry(nodeId)
   let figures: readonly CameraFigures[] = []
+  const counts = { offersRefused: 0, processEnds: 0 }
   const host = createMediaHost({
     ...deps,
+    onProcessEnd: () => {
+      counts.processEnds++
+    },
     onFigures: (newest) => {
       const isKnown = publishersOf(newest) === publishersOf(figures)
       figures = newest
@@ -97,7 +101,9 @@ export async function startMediaNode(deps: MediaNodeDeps) {
   async function onRequest(message: MediaRequestMessage): Promise<void> {
     if (message.nodeId !== nodeId) return
     const { replyTo, requestId } = message
-    bus.publish('media.reply', { replyTo, requestId, reply: await reply(message.request) })
+    const answer = await reply(message.request)
+    if ('refused' in answer) counts.offersRefused++
+    bus.publish('media.reply', { replyTo, requestId, reply: answer })
   }
 
   /** Ends the peers whose permission has ended. */
@@ -148,6 +154,20 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     guard.every('timer:media-figures', SAVE_MS, saveFigures),
   ]
   return {
+    counts: counts as Readonly<typeof counts>,
+    get cameras() {
+      return figures.length
+    },
+    get publishers() {
+      return peers.publishers.length
+    },
+    get viewers() {
+      return peers.viewers.length
+    },
+    /** Video that arrives from all cameras. */
+    get bitsPerSecond() {
+      return figures.reduce((sum, camera) => sum + camera.bitsPerSecond, 0)
+    },
     async close(): Promise<void> {
       for (const end of unsubscribe) end()
       for (const timer of timers) clearInterval(timer)

@@ -1,4 +1,5 @@
 export { concatPackets } from './bytes.ts'
+export * from './extensions.ts'
 export * from './ntp.ts'
 export * from './rtcp-read.ts'
 export * from './rtcp-write.ts'

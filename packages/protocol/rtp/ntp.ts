@@ -1,3 +1,5 @@
+import { u64 } from './bytes.ts'
+
 // NTP timestamps: 32 bits of seconds since 1900 and 32 bits of their fraction (RFC 5905, section 6).
 
 const SECONDS_FROM_1900_TO_1970 = 2_208_988_800
@@ -21,3 +23,6 @@ export const compactNtp = (ntp: bigint): number => Number((ntp >> 16n) & 0xfffff
 
 /** Returns a duration in milliseconds in units of 1/65,536 s. */
 export const compactDuration = (ms: number): number => Math.max(0, Math.round((ms * 65_536) / 1_000))
+
+/** Reads an NTP time from the first eight bytes of a field. */
+export const readNtp = (bytes: Uint8Array): bigint => u64(bytes, 0)

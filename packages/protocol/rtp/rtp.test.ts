@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readExtension } from './extensions.ts'
 import { compactDuration, compactNtp, ntpOf, unixMsOf } from './ntp.ts'
 import { readRtcp } from './rtcp-read.ts'
 import {
@@ -129,4 +130,43 @@ test('NTP times keep milliseconds, and their compact form counts 1/65,536 s', ()
   )
   const delta = compactNtp(ntpOf(2_500)) - compactNtp(ntpOf(1_000))
   expect(delta).toBe(compactDuration(1_500))
+})
+
+describe('header extensions', () => {
+  /** Returns a packet with an extension block of some bytes. */
+  const packetWith = (profile: number, block: readonly number[]): Buffer => {
+    const words = Math.ceil(block.length / 4)
+    const packet = Buffer.alloc(12 + 4 + 4 * words + 2)
+    packet[0] = 0x90
+    packet.writeUInt16BE(profile, 12)
+    packet.writeUInt16BE(words, 14)
+    packet.set(block, 16)
+    return packet
+  }
+  const text = (value: Uint8Array | undefined) => value && Buffer.from(value).toString('latin1')
+
+  test('are found among others and padding, in both forms', () => {
+    const oneByte = packetWith(0xbede, [0x10, 0x61, 0, 0x22, 0x66, 0x6f, 0x6f])
+    expect(text(readExtension(oneByte, 1))).toBe('a')
+    expect(text(readExtension(oneByte, 2))).toBe('foo')
+    expect(readExtension(oneByte, 3)).toBeUndefined()
+    const twoBytes = packetWith(0x1000, [0x01, 0x00, 0x12, 0x02, 0x68, 0x69])
+    expect(text(readExtension(twoBytes, 1))).toBe('')
+    expect(text(readExtension(twoBytes, 0x12))).toBe('hi')
+  })
+
+  test('of any bytes are read without an exception, and within the packet', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 12, maxLength: 40 }),
+        fc.integer({ min: 1, max: 255 }),
+        (bytes, id) => {
+          bytes[0] = 0x90
+          const value = readExtension(bytes, id)
+          if (value)
+            expect(value.byteOffset + value.length).toBeLessThanOrEqual(bytes.byteOffset + bytes.length)
+        },
+      ),
+    )
+  })
 })

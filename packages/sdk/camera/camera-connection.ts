@@ -6,7 +6,8 @@ import type { CameraCodec } from './packetizer.ts'
 /** A connection that is not open after this time is given up. */
 const OPEN_LIMIT_MS = 10_000
 /** The platform reports twice a second about frames that arrive. Without reports for this time, it is gone. */
-const SILENT_MS = 2_000
+const SILENT_MS = 1_600
+const CHECK_MS = 250
 const REPORT_MS = 500
 const REQUEST_LIMIT_MS = 10_000
 /** The platform removes a camera that is silent: its answer is not worth a long wait. */
@@ -36,6 +37,7 @@ export class CameraConnection {
   readonly #sender: PacketSender
   readonly #openTimer: NodeJS.Timeout
   readonly #reportTimer: NodeJS.Timeout
+  readonly #silenceTimer: NodeJS.Timeout
   #iceServers: MediaIceServer[] = []
   #resource: string | undefined
   #ended = false
@@ -57,6 +59,7 @@ export class CameraConnection {
       OPEN_LIMIT_MS,
     )
     this.#reportTimer = setInterval(() => this.#report(), REPORT_MS)
+    this.#silenceTimer = setInterval(() => this.#checkSilence(), CHECK_MS)
     track.onOpen(() => this.#guard(() => this.#opened()))
     track.onMessage((packet) => this.#guard(() => this.#receive(packet)))
     this.#connection.onStateChange((state) => {
@@ -139,10 +142,13 @@ export class CameraConnection {
     this.#sender.receive(packet)
   }
 
-  #report(): void {
+  #checkSilence(): void {
     const sinceMs = this.#sentSinceMs
     if (sinceMs !== undefined && performance.now() - sinceMs > SILENT_MS)
-      return this.#end(new Error('The platform no longer reports about the camera'))
+      this.#end(new Error('The platform no longer reports about the camera'))
+  }
+
+  #report(): void {
     this.#guard(() => this.#sender.report(Date.now()))
   }
 
@@ -156,6 +162,7 @@ export class CameraConnection {
     this.#ended = true
     clearTimeout(this.#openTimer)
     clearInterval(this.#reportTimer)
+    clearInterval(this.#silenceTimer)
     this.#connection.close()
   }
 }

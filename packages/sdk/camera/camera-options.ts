@@ -13,6 +13,8 @@ export interface CameraOptions {
   readonly onKeyframeNeeded?: () => void
   /** The network allows this bitrate: set your encoder to it. */
   readonly onBitrate?: (bitsPerSecond: number) => void
+  /** Whether a client watches the camera: while none does, fewer frames save processor time and data. Called when it changes. */
+  readonly onWatched?: (isWatched: boolean) => void
   readonly onState?: (state: CameraState) => void
   /** Called for failed attempts, which are repeated, and for errors of your callbacks. */
   readonly onError?: (cause: unknown) => void

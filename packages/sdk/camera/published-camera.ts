@@ -1,4 +1,4 @@
-import { CAMERA_NAME } from '@wheelhouse/protocol'
+import { CAMERA_NAME, UNWATCHED_BITS_PER_SECOND } from '@wheelhouse/protocol'
 import { loadMediaLibrary } from '#webrtc'
 import { Backoff } from '../backoff.ts'
 import type { MediaIceServer, MediaLibrary } from '../media-library.ts'
@@ -19,6 +19,7 @@ export class PublishedCamera {
   #iceServers: MediaIceServer[] = []
   #retryTimer: NodeJS.Timeout | undefined
   #state: CameraState = 'connecting'
+  #isWatched: boolean | undefined
 
   /** `address` returns where to publish; undefined while the robot is not connected. */
   constructor(options: CameraOptions, address: () => { url: string; token: string } | undefined) {
@@ -73,13 +74,20 @@ export class PublishedCamera {
         codec: this.#options.codec ?? 'VP8',
         iceServers: this.#iceServers,
         onKeyframeNeeded: () => this.#call(() => this.#options.onKeyframeNeeded?.()),
-        onBitrate: (bitsPerSecond) => this.#call(() => this.#options.onBitrate?.(bitsPerSecond)),
+        onBitrate: (bitsPerSecond) => this.#allowed(bitsPerSecond),
         onOpen: () => this.#opened(),
         onEnd: (cause, iceServers) => this.#ended(cause, iceServers),
       })
     } catch (cause) {
       this.#ended(cause, [])
     }
+  }
+
+  #allowed(bitsPerSecond: number): void {
+    const isWatched = bitsPerSecond !== UNWATCHED_BITS_PER_SECOND
+    if (isWatched !== this.#isWatched) this.#call(() => this.#options.onWatched?.(isWatched))
+    this.#isWatched = isWatched
+    this.#call(() => this.#options.onBitrate?.(bitsPerSecond))
   }
 
   #opened(): void {

@@ -104,3 +104,40 @@ export function measureHub(
     () => hub.outboxRelay.batches,
   )
 }
+
+/** Declares the metrics of a media role. */
+export function measureMedia(
+  metrics: Metrics,
+  media: {
+    readonly cameras: number
+    readonly publishers: number
+    readonly viewers: number
+    /** Video that arrives from all cameras. */
+    readonly bitsPerSecond: number
+    readonly counts: Readonly<Record<'offersRefused' | 'processEnds', number>>
+  },
+): void {
+  const { gauge, counter } = metrics
+  gauge('wheelhouse_media_cameras', 'Cameras that send to this process', () => media.cameras)
+  gauge(
+    'wheelhouse_media_publishers',
+    'Publishers of cameras connected to this process',
+    () => media.publishers,
+  )
+  gauge('wheelhouse_media_viewers', 'Viewers of cameras connected to this process', () => media.viewers)
+  gauge(
+    'wheelhouse_media_received_bits_per_second',
+    'Bits per second that arrive from all cameras of this process',
+    () => media.bitsPerSecond,
+  )
+  counter(
+    'wheelhouse_media_offers_refused_total',
+    'Offers to publish or view a camera that were refused, for any reason',
+    () => media.counts.offersRefused,
+  )
+  counter(
+    'wheelhouse_media_process_ends_total',
+    'Unexpected ends of the process that forwards video',
+    () => media.counts.processEnds,
+  )
+}

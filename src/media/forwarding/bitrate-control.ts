@@ -1,3 +1,5 @@
+import { UNWATCHED_BITS_PER_SECOND } from '@wheelhouse/protocol'
+
 /** Bitrates in bits per second. */
 const START = 1_500_000
 const MIN = 100_000
@@ -12,6 +14,13 @@ const CONGESTION_LOSS = 0.1
 /** The fastest frame is forgotten after one to two of these periods, because clocks drift and paths change. */
 const WINDOW_MS = 10_000
 const SMOOTHING = 0.2
+
+/** The needs of a camera's viewers. */
+export interface Demand {
+  readonly isWatched: boolean
+  /** Bits per second that the operator's path allows; undefined if it is not the limit. */
+  readonly viewerLimit: number | undefined
+}
 
 /**
  * Decides the bitrate of a publisher. It grows until its packets queue up on the way or are lost, or until the operator's path
@@ -47,9 +56,13 @@ export class BitrateControl {
   /**
    * Returns the bitrate from now on.
    * @param received bits per second that arrived in the last second.
-   * @param viewerLimit what the operator's path allows; undefined if it is not the limit.
+   * @param demand who watches. While no viewer does, the bitrate for the next viewer remains as it was.
    */
-  update(nowMs: number, received: number, fractionLost: number, viewerLimit: number | undefined): number {
+  update(nowMs: number, received: number, fractionLost: number, { isWatched, viewerLimit }: Demand): number {
+    if (!isWatched) {
+      this.#updatedMs = undefined
+      return Math.min(UNWATCHED_BITS_PER_SECOND, this.#maxBitsPerSecond)
+    }
     const seconds = this.#updatedMs === undefined ? 0 : (nowMs - this.#updatedMs) / 1_000
     this.#updatedMs = nowMs
     if (this.#queueMs > QUEUE_MS && received > 0)
@@ -58,6 +71,7 @@ export class BitrateControl {
     else this.#bitsPerSecond *= GROWTH ** seconds
     const limit = Math.min(this.#maxBitsPerSecond, viewerLimit ?? Number.POSITIVE_INFINITY)
     this.#bitsPerSecond = Math.max(MIN, Math.min(this.#bitsPerSecond, limit))
-    return this.#bitsPerSecond
+    const allowed = Math.round(this.#bitsPerSecond)
+    return allowed === UNWATCHED_BITS_PER_SECOND ? allowed + 1 : allowed
   }
 }

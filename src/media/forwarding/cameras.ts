@@ -45,14 +45,14 @@ export class Cameras {
       const offer = readOffer(sdp)
       const viewer: Viewer = new Viewer(id, { offer, sdp, source, isOperator }, this.#environment, {
         ...this.#eventsOf(id, () => {
-          camera.viewers.delete(viewer)
+          camera.removeViewer(viewer)
           this.#forget(camera)
         }),
-        keyframeNeeded: () => camera.publisher?.requestKeyframe(),
+        keyframeNeeded: (layer) => camera.publisher?.requestKeyframe(layer),
         spoke: (packet) => camera.publisher?.sendAudio(packet),
       })
       this.#peers.set(id, viewer)
-      camera.viewers.add(viewer)
+      camera.addViewer(viewer)
     })
   }
 

@@ -9,7 +9,9 @@ const BEST_REPORT_MS = 60_000
  */
 export class CaptureClock {
   readonly #ticksPerMs: number
+  /** When the frame with a timestamp was captured, by the sender's clock. */
   #report: { readonly rtpTimestamp: number; readonly senderMs: number } | undefined
+  #isStamped = false
   #last: { readonly compactNtp: number; readonly atMs: number } | undefined
   #best: { readonly differenceMs: number; readonly atMs: number } | undefined
   /** The round trip to the sender in milliseconds, once it has echoed a reference time. */
@@ -19,10 +21,16 @@ export class CaptureClock {
     this.#ticksPerMs = clockRateHz / 1_000
   }
 
+  /** Notes the capture time of a frame by the sender's clock (abs-capture-time). From then on, sender reports are used for the clock only. */
+  stamped(ntp: bigint, rtpTimestamp: number): void {
+    this.#isStamped = true
+    this.#report = { rtpTimestamp, senderMs: rtp.unixMsOf(ntp) }
+  }
+
   /** Notes a sender report that arrived at `nowMs` (Unix time). */
   reported({ ntp, rtpTimestamp }: rtp.SenderReport, nowMs: number): void {
     const senderMs = rtp.unixMsOf(ntp)
-    this.#report = { rtpTimestamp, senderMs }
+    if (!this.#isStamped) this.#report = { rtpTimestamp, senderMs }
     this.#last = { compactNtp: rtp.compactNtp(ntp), atMs: nowMs }
     const differenceMs = nowMs - senderMs
     const best = this.#best

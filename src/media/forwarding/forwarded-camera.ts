@@ -8,7 +8,7 @@ const LIMITING_RATIO = 1.2
 /** One camera: who publishes it, and who views it. */
 export class ForwardedCamera {
   readonly key: CameraKey
-  readonly viewers = new Set<Viewer>()
+  readonly #viewers = new Set<Viewer>()
   readonly #nowMs: () => number
   readonly #onPublisher: () => void
   #publisher: Publisher | undefined
@@ -27,7 +27,7 @@ export class ForwardedCamera {
   }
 
   get isUnused(): boolean {
-    return !this.#publisher && !this.#next && this.viewers.size === 0
+    return !this.#publisher && !this.#next && this.#viewers.size === 0
   }
 
   /** Adds a publisher. It replaces the one before with its first packet. */
@@ -36,12 +36,23 @@ export class ForwardedCamera {
     this.#next = publisher
   }
 
+  /** Adds a viewer. For the first one, the publisher may send more at once. */
+  addViewer(viewer: Viewer): void {
+    this.#viewers.add(viewer)
+    viewer.chooseLayer(this.#publisher?.layers ?? [])
+    if (this.#viewers.size === 1) this.#reportToPublisher()
+  }
+
+  removeViewer(viewer: Viewer): void {
+    this.#viewers.delete(viewer)
+  }
+
   /** Forwards a packet to all viewers. */
   forward(publisher: Publisher, packet: MediaPacket): void {
     if (publisher === this.#next) this.#replace(publisher)
     if (publisher !== this.#publisher) return
     const nowMs = this.#nowMs()
-    for (const viewer of this.viewers) viewer.forward(packet, nowMs)
+    for (const viewer of this.#viewers) viewer.forward(packet, nowMs)
   }
 
   #replace(publisher: Publisher): void {
@@ -49,9 +60,11 @@ export class ForwardedCamera {
     this.#publisher = publisher
     this.#next = undefined
     before?.close('replaced')
-    for (const viewer of [...this.viewers])
+    for (const viewer of [...this.#viewers]) {
+      viewer.chooseLayer(publisher.layers)
       if (!viewer.plays(publisher.video)) viewer.close('the codec changed')
-    if (this.viewers.size > 0) publisher.requestKeyframe()
+    }
+    if (this.#viewers.size > 0) publisher.requestKeyframe()
     this.#onPublisher()
   }
 
@@ -67,16 +80,29 @@ export class ForwardedCamera {
 
   /** Sends all regular reports, and ends peers that are gone. */
   report(): void {
-    for (const viewer of [...this.viewers]) viewer.report()
-    const publisher = this.#publisher
-    publisher?.report(this.#viewerLimit(publisher))
-    publisher?.checkSilence()
+    const layers = this.#publisher?.layers ?? []
+    for (const viewer of [...this.#viewers]) {
+      viewer.chooseLayer(layers)
+      viewer.report()
+    }
+    this.#reportToPublisher()
+    this.#publisher?.checkSilence()
     this.#next?.checkSilence()
   }
 
-  /** Returns the bitrate that the paths of the operators allow, or of all viewers while no operator watches. */
+  #reportToPublisher(): void {
+    const publisher = this.#publisher
+    if (!publisher) return
+    publisher.report({ isWatched: this.#viewers.size > 0, viewerLimit: this.#viewerLimit(publisher) })
+  }
+
+  /**
+   * Returns the bitrate that the paths of the operators allow, or of all viewers while no operator watches. With layers, each viewer
+   * receives one that its path allows, so that no path limits the camera.
+   */
   #viewerLimit(publisher: Publisher): number | undefined {
-    const viewers = [...this.viewers]
+    if (publisher.layers.length > 1) return undefined
+    const viewers = [...this.#viewers]
     const operators = viewers.filter(({ isOperator }) => isOperator)
     const limits = (operators.length > 0 ? operators : viewers).flatMap(
       ({ bitsPerSecondLimit }) => bitsPerSecondLimit ?? [],
@@ -97,7 +123,7 @@ export class ForwardedCamera {
       id: publisher.id,
       hasAudio: publisher.hasAudio,
       codec: publisher.video.codec,
-      bitsPerSecond: Math.round(stream.rate.perSecond(nowMs)),
+      bitsPerSecond: Math.round(publisher.bitsPerSecond),
       framesPerSecond: stream.frameRate.perSecond(nowMs),
       latencyMs: captureMs === undefined ? null : Math.max(0, Math.round(stream.arrivedMs - captureMs)),
     }

@@ -1,6 +1,7 @@
 import { rtp } from '@wheelhouse/protocol'
-import { BitrateControl } from './bitrate-control.ts'
+import { BitrateControl, type Demand } from './bitrate-control.ts'
 import { CaptureClock } from './capture-clock.ts'
+import { KeyframeRequests } from './keyframe-requests.ts'
 import { LostPackets } from './lost-packets.ts'
 import { PacketHistory } from './packet-history.ts'
 import { RateMeter } from './rate-meter.ts'
@@ -18,6 +19,9 @@ export class IncomingStream {
   readonly rate = new RateMeter()
   /** Frames per second of video: packets with the marker. */
   readonly frameRate = new RateMeter()
+  readonly keyframes = new KeyframeRequests()
+  /** Pixels of its pictures, as far as known. */
+  pixels = 0
   /** Unix time at which the newest packet arrived. */
   arrivedMs = 0
   /** RTP timestamp of the newest packet. */
@@ -26,6 +30,7 @@ export class IncomingStream {
   readonly #lost = new LostPackets()
   readonly #statistics = new ReceptionStatistics()
   readonly #bitrate: BitrateControl | undefined
+  readonly #captureTimeId: number | undefined
   #wraps = 0
   #lastTimestamp: number | undefined
 
@@ -35,10 +40,13 @@ export class IncomingStream {
     reporterSsrc: number
     clockRateHz: number
     maxBitsPerSecond?: number | undefined
+    /** Number of the header extension with the capture time, if the sender sends it. */
+    captureTimeId?: number | undefined
   }) {
     this.ssrc = options.ssrc
     this.reporterSsrc = options.reporterSsrc
     this.#clockRateHz = options.clockRateHz
+    this.#captureTimeId = options.captureTimeId
     this.clock = new CaptureClock(options.clockRateHz)
     this.#bitrate =
       options.maxBitsPerSecond === undefined ? undefined : new BitrateControl(options.maxBitsPerSecond)
@@ -61,6 +69,9 @@ export class IncomingStream {
       header.timestamp,
     )
     this.rate.add(nowMs, packet.length * 8)
+    const captureTime =
+      this.#captureTimeId === undefined ? undefined : rtp.readExtension(packet, this.#captureTimeId)
+    if (captureTime && captureTime.length >= 8) this.clock.stamped(rtp.readNtp(captureTime), header.timestamp)
     if (header.marker) this.frameRate.add(nowMs, 1)
     if (header.timestamp !== this.timestamp) this.#bitrate?.frame(nowMs, this.#mediaMs(header.timestamp))
     this.timestamp = header.timestamp
@@ -95,9 +106,11 @@ export class IncomingStream {
 
   /**
    * Returns the regular report: what arrived, this machine's clock and, for video, the bitrate that the sender may use.
-   * @param viewerLimit bits per second that the operator's path allows; undefined if it is not the limit.
+   * @param received bits per second of the publisher's whole video, with all its layers; undefined for a stream that decides
+   *   no bitrate.
+   * @param demand who watches, and what their paths allow.
    */
-  report(nowMs: number, viewerLimit: number | undefined): Uint8Array {
+  report(nowMs: number, received: number | undefined, demand: Demand): Uint8Array {
     const loss = this.#statistics.takeLoss()
     const block: rtp.ReportBlock = {
       ssrc: this.ssrc,
@@ -111,8 +124,8 @@ export class IncomingStream {
       rtp.sourceDescription(this.reporterSsrc, CNAME),
       rtp.referenceTime(this.reporterSsrc, rtp.ntpOf(nowMs)),
     ]
-    const received = this.rate.perSecond(nowMs)
-    const limit = this.#bitrate?.update(nowMs, received, loss.fractionLost, viewerLimit)
+    const limit =
+      received === undefined ? undefined : this.#bitrate?.update(nowMs, received, loss.fractionLost, demand)
     if (limit !== undefined) parts.push(rtp.bitrateLimit(this.reporterSsrc, this.ssrc, limit))
     return rtp.concatPackets(parts)
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { beginsKeyframe } from './keyframes.ts'
+import { beginsKeyframe, keyframePixels } from './keyframes.ts'
 
 const payload = (...bytes: number[]) => Buffer.from(bytes)
 
@@ -16,6 +16,22 @@ describe('VP8', () => {
     ['a descriptor without a frame', payload(0x90, 0x80, 0x05), false],
     ['nothing', payload(), false],
   ])('%s', (_what, packet, expected) => expect(beginsKeyframe('VP8', packet)).toBe(expected))
+})
+
+describe('the pixels of a keyframe', () => {
+  const size = [0x80, 0x42, 0xe0, 0x01] // 640 with a scale, 480
+  test.each([
+    ['of VP8', 'VP8', payload(0x10, 0x10, 0, 0, 0x9d, 0x01, 0x2a, ...size), 640 * 480],
+    [
+      'after a picture id',
+      'VP8',
+      payload(0x90, 0x80, 0x05, 0x10, 0, 0, 0x9d, 0x01, 0x2a, ...size),
+      640 * 480,
+    ],
+    ['without a start code', 'VP8', payload(0x10, 0x10, 0, 0, 0x9d, 0x01, 0x2b, ...size), undefined],
+    ['of another frame', 'VP8', payload(0x10, 0x11, 0, 0, 0x9d, 0x01, 0x2a, ...size), undefined],
+    ['of H.264', 'H264', payload(0x67, 1), undefined],
+  ] as const)('%s', (_what, codec, packet, pixels) => expect(keyframePixels(codec, packet)).toBe(pixels))
 })
 
 describe('H.264', () => {

@@ -6,11 +6,28 @@ export function beginsKeyframe(codec: VideoCodec, payload: Uint8Array): boolean 
   return codec === 'VP8' ? beginsVp8Keyframe(payload) : beginsH264Keyframe(payload)
 }
 
-/** Reads the payload descriptor (RFC 7741, section 4.2) and the first bit of the frame (RFC 6386, section 9.1). */
+/** Returns the pixels of the keyframe that a packet begins; undefined where the packet does not say it in a simple way. */
+export function keyframePixels(codec: VideoCodec, payload: Uint8Array): number | undefined {
+  if (codec !== 'VP8' || !beginsVp8Keyframe(payload)) return undefined
+  const start = vp8FrameStart(payload) ?? 0
+  const [, , , first, second, third, ...size] = payload.subarray(start, start + 10)
+  if (first !== 0x9d || second !== 0x01 || third !== 0x2a) return undefined
+  const [widthLow = 0, widthHigh = 0, heightLow = 0, heightHigh = 0] = size
+  return (((widthHigh & 0x3f) << 8) | widthLow) * (((heightHigh & 0x3f) << 8) | heightLow)
+}
+
+/** Reads the first bit of the frame (RFC 6386, section 9.1). */
 function beginsVp8Keyframe(payload: Uint8Array): boolean {
+  const start = vp8FrameStart(payload)
+  const frame = start === undefined ? undefined : payload[start]
+  return frame !== undefined && (frame & 0x01) === 0
+}
+
+/** Returns where the frame begins, after the payload descriptor (RFC 7741, section 4.2); undefined for a packet within a frame. */
+function vp8FrameStart(payload: Uint8Array): number | undefined {
   const first = payload[0] ?? 0
   const startOfPartition = (first & 0x10) !== 0 && (first & 0x07) === 0
-  if (!startOfPartition) return false
+  if (!startOfPartition) return undefined
   let at = 1
   if (first & 0x80) {
     const extension = payload[at++] ?? 0
@@ -18,8 +35,7 @@ function beginsVp8Keyframe(payload: Uint8Array): boolean {
     if (extension & 0x40) at++
     if (extension & 0x30) at++
   }
-  const frame = payload[at]
-  return frame !== undefined && (frame & 0x01) === 0
+  return at
 }
 
 const IDR_SLICE = 5

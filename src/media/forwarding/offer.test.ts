@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { findCodec, OfferError, readOffer, restrictOffer, withRoundTripFeedback } from './offer.ts'
+import { withLayersAndExtensions, withRoundTripFeedback } from './answer.ts'
+import { findCodec, OfferError, type OfferedMedia, readOffer, restrictOffer } from './offer.ts'
 
 const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0 1']
 const transport = [
@@ -101,4 +102,42 @@ test('the feedback for the round trip is answered only to viewers that offer it'
   expect(withRoundTripFeedback(answer, sdp(video))).toBe(answer)
   const offer = sdp([...video, 'a=rtcp-fb:96 rrtr'])
   expect(withRoundTripFeedback(answer, offer)).toContain(' rrtr')
+})
+
+describe('layers and header extensions', () => {
+  const layered = [
+    ...video.filter((line) => !line.startsWith('a=ssrc')),
+    'a=extmap:4 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id',
+    'a=extmap:5 http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time',
+    'a=rid:0 send',
+    'a=rid:1 send',
+    'a=simulcast:send 0;1',
+  ]
+
+  test('are read from an offer', () => {
+    expect(readOffer(sdp(layered)).video).toMatchObject({
+      layers: ['0', '1'],
+      extensions: { layer: 4, captureTime: 5 },
+    })
+    expect(readOffer(sdp(video)).video).toMatchObject({
+      layers: [],
+      extensions: { layer: undefined, captureTime: undefined },
+    })
+  })
+
+  test('are accepted in the answer, and not in the offer that the library reads', () => {
+    const offered = readOffer(sdp(layered)).video as OfferedMedia
+    const restricted = restrictOffer(sdp(layered), { video: offered.codecs[0], audio: undefined })
+    for (const gone of ['a=rid', 'a=simulcast', 'a=extmap']) expect(restricted).not.toContain(gone)
+    const answer = withLayersAndExtensions(sdp(video), offered)
+    expect(answer.match(/^a=(rid|simulcast|extmap).*/gm)).toEqual([
+      'a=extmap:5 http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time',
+      'a=extmap:4 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id',
+      'a=rid:0 recv',
+      'a=rid:1 recv',
+      'a=simulcast:recv 0;1',
+    ])
+    const plain = readOffer(sdp(video)).video as OfferedMedia
+    expect(withLayersAndExtensions(sdp(video), plain)).toBe(sdp(video))
+  })
 })

@@ -19,6 +19,23 @@ export interface OfferedMedia {
   readonly receives: boolean
   /** In the order of the peer's preference. Empty if it has none that the platform forwards. */
   readonly codecs: readonly OfferedCodec[]
+  /** Names (RID) of the layers in which the peer would send the same picture (RFC 8853); empty without simulcast. */
+  readonly layers: readonly string[]
+  /** Numbers of the header extensions that the platform uses. */
+  readonly extensions: HeaderExtensions
+}
+
+/** Numbers of header extensions; undefined for those that are not offered. */
+export interface HeaderExtensions {
+  /** The name of the layer that a packet belongs to (RFC 8852). */
+  readonly layer: number | undefined
+  /** When the frame of a packet was captured, by the clock of the sender. */
+  readonly captureTime: number | undefined
+}
+
+export const extensionUris: Readonly<Record<keyof HeaderExtensions, string>> = {
+  layer: 'urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id',
+  captureTime: 'http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time',
 }
 
 /** An offer of a peer to send or receive one video and one audio. */
@@ -37,6 +54,8 @@ export const clockRateHz: Readonly<Record<Codec, number>> = { VP8: 90_000, H264:
 
 /** Audio and video lines, each one also in a rejected form. */
 const MAX_LINES = 4
+/** Layers of one picture. Browsers send at most three. */
+const MAX_LAYERS = 4
 
 /**
  * Reads an offer.
@@ -80,8 +99,22 @@ function readLine(line: MediaDescription): OfferedMedia {
     sends: direction === 'sendonly' || direction === 'sendrecv',
     receives: direction === 'recvonly' || direction === 'sendrecv',
     codecs: codecsOf(line),
+    layers: layersOf(line),
+    extensions: {
+      layer: extensionOf(line, extensionUris.layer),
+      captureTime: extensionOf(line, extensionUris.captureTime),
+    },
   }
 }
+
+function layersOf({ simulcast, rids = [] }: MediaDescription): string[] {
+  if (simulcast?.dir1 !== 'send' && simulcast?.dir2 !== 'send') return []
+  const names = rids.filter(({ direction }) => direction === 'send').map(({ id }) => String(id))
+  return names.slice(0, MAX_LAYERS)
+}
+
+const extensionOf = ({ ext = [] }: MediaDescription, wanted: string): number | undefined =>
+  ext.find(({ uri }) => uri === wanted)?.value
 
 /** Returns the codecs that the platform forwards, in the order of the line. */
 function codecsOf(line: MediaDescription): OfferedCodec[] {
@@ -151,15 +184,4 @@ export function restrictOffer(sdp: string, codecs: Readonly<Record<Kind, Offered
 /** Returns the lines of the first source of a media line: the others are repair streams. */
 function firstSource({ ssrcs = [] }: MediaDescription): NonNullable<MediaDescription['ssrcs']> {
   return ssrcs.filter(({ id }) => id === ssrcs[0]?.id)
-}
-
-/** Adds the feedback with which a viewer measures the round trip, if it offers that (RFC 3611, section 5). */
-export function withRoundTripFeedback(answer: string, offer: string): string {
-  if (!/^a=rtcp-fb:\S+ rrtr\r?$/m.test(offer)) return answer
-  const session = parse(answer)
-  for (const line of session.media) {
-    const payload = line.rtp[0]?.payload
-    if (payload !== undefined) line.rtcpFb = [...(line.rtcpFb ?? []), { payload, type: 'rrtr' }]
-  }
-  return write(session)
 }

@@ -1,14 +1,23 @@
 import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
+import { withLayersAndExtensions } from './answer.ts'
+import type { Demand } from './bitrate-control.ts'
 import { IncomingStream } from './incoming-stream.ts'
-import { beginsKeyframe, type VideoCodec } from './keyframes.ts'
-import { clockRateHz, type Kind, type Offer, OfferError, type OfferedCodec, restrictOffer } from './offer.ts'
+import { beginsKeyframe, keyframePixels, type VideoCodec } from './keyframes.ts'
+import {
+  clockRateHz,
+  type Kind,
+  type Offer,
+  OfferError,
+  type OfferedCodec,
+  type OfferedMedia,
+  restrictOffer,
+} from './offer.ts'
 import { type PeerEnvironment, type PeerEvents, PeerLink } from './peer-link.ts'
 import { sendPacket } from './send-packet.ts'
+import { VideoLayers } from './video-layers.ts'
 
-/** Least time between two requests for a keyframe. A keyframe is ten times as large as another frame. */
-const KEYFRAME_REQUEST_MS = 500
 /** A stream may be replaced by one of another source after this time without packets. */
 const SILENT_SOURCE_MS = 1_000
 /** A publisher without packets for this time is gone. */
@@ -39,9 +48,10 @@ export class Publisher {
   readonly #events: PublisherEvents
   readonly #createdMs: number
   readonly #tracks = new Map<Kind, Track>()
+  /** The audio, and the video of a publisher without layers. */
   readonly #streams = new Map<Kind, IncomingStream>()
-  #keyframeRequestedMs = Number.NEGATIVE_INFINITY
-  #keyframeWanted = false
+  readonly #layers: VideoLayers | undefined
+  readonly #captureTimeIds: Readonly<Record<Kind, number | undefined>>
 
   /** @throws OfferError if the offer has no video that the platform forwards. */
   constructor(
@@ -62,7 +72,17 @@ export class Publisher {
     this.#environment = environment
     this.#events = events
     this.#createdMs = environment.nowMs()
-    this.#link = new PeerLink(id, environment, events, { manual: false })
+    this.#captureTimeIds = {
+      video: offer.video?.extensions.captureTime,
+      audio: undefined,
+    }
+    // With two media lines, the library knows only streams that the offer names, which layers are not.
+    const accepted = { ...(offer.video as OfferedMedia), ...(audio && { layers: [] }) }
+    const { layers, extensions } = accepted
+    if (layers.length > 1 && extensions.layer !== undefined)
+      this.#layers = new VideoLayers(layers, extensions.layer)
+    const answered = (answer: string) => events.answered(withLayersAndExtensions(answer, accepted))
+    this.#link = new PeerLink(id, environment, { ...events, answered }, { manual: false })
     this.#link.negotiate((connection) => {
       connection.onTrack(environment.guard.handler('media:track', (track: Track) => this.#add(track)))
       connection.setRemoteDescription(withoutCandidates(restrictOffer(sdp, { video, audio })), 'offer')
@@ -81,71 +101,104 @@ export class Publisher {
     const nowMs = this.#environment.nowMs()
     if (rtp.isRtcp(packet)) {
       for (const message of rtp.readRtcp(packet))
-        for (const stream of this.#streams.values()) stream.handle(message, nowMs)
+        for (const [, stream] of this.#allStreams) stream.handle(message, nowMs)
       return
     }
     const header = rtp.readRtp(packet)
-    const stream = header && this.#streamOf(kind, header.ssrc, nowMs)
+    const stream = header && this.#streamOf(kind, packet, header.ssrc, nowMs)
     if (!stream) return
     const { plain, recoverable } = stream.receive(packet, header, nowMs)
-    if (!recoverable && kind === 'video') this.requestKeyframe()
+    if (!recoverable && kind === 'video') this.requestKeyframe(stream)
     const isStart =
-      kind === 'audio' ||
-      beginsKeyframe(this.video.codec as VideoCodec, packet.subarray(header.payloadStart, header.payloadEnd))
-    if (isStart && kind === 'video') this.#keyframeWanted = false
+      kind === 'audio' || this.#isKeyframe(stream, packet.subarray(header.payloadStart, header.payloadEnd))
     this.#events.packet({ kind, stream, header, plain, isStart })
   }
 
-  /** Returns the stream of a source. A track has one source at a time. */
-  #streamOf(kind: Kind, ssrc: number, nowMs: number): IncomingStream | undefined {
+  #isKeyframe(stream: IncomingStream, payload: Uint8Array): boolean {
+    const codec = this.video.codec as VideoCodec
+    if (!beginsKeyframe(codec, payload)) return false
+    stream.keyframes.arrived()
+    stream.pixels = keyframePixels(codec, payload) ?? stream.pixels
+    return true
+  }
+
+  /** Returns the stream of a packet. Without layers, a track has one source at a time. */
+  #streamOf(kind: Kind, packet: Uint8Array, ssrc: number, nowMs: number): IncomingStream | undefined {
+    if (kind === 'video' && this.#layers)
+      return this.#layers.streamOf(packet, ssrc, () => this.#createStream(kind, ssrc))
     const known = this.#streams.get(kind)
     if (known?.ssrc === ssrc) return known
     if (known && nowMs - known.arrivedMs < SILENT_SOURCE_MS) return undefined
-    const stream = new IncomingStream({
-      ssrc,
-      reporterSsrc: this.id,
-      clockRateHz: clockRateHz[kind === 'video' ? this.video.codec : 'opus'],
-      ...(kind === 'video' && { maxBitsPerSecond: this.#environment.settings.maxBitsPerSecond }),
-    })
+    const stream = this.#createStream(kind, ssrc)
     this.#streams.set(kind, stream)
     return stream
   }
 
-  /** The video that arrives; undefined before its first packet. */
+  #createStream(kind: Kind, ssrc: number): IncomingStream {
+    return new IncomingStream({
+      ssrc,
+      reporterSsrc: this.id,
+      clockRateHz: clockRateHz[kind === 'video' ? this.video.codec : 'opus'],
+      captureTimeId: this.#captureTimeIds[kind],
+      ...(kind === 'video' && { maxBitsPerSecond: this.#environment.settings.maxBitsPerSecond }),
+    })
+  }
+
+  /** The layers that are sent at present, the smallest first; empty for a publisher that sends its picture once. */
+  get layers(): readonly IncomingStream[] {
+    return this.#layers?.active(this.#environment.nowMs()) ?? []
+  }
+
+  /** The video that arrives, of the largest layer; undefined before its first packet. */
   get videoStream(): IncomingStream | undefined {
-    return this.#streams.get('video')
+    return this.#streams.get('video') ?? this.layers.at(-1) ?? this.#layers?.all.at(-1)
+  }
+
+  /** Bits per second of the video that arrives, with all layers. */
+  get bitsPerSecond(): number {
+    const nowMs = this.#environment.nowMs()
+    return this.#videoStreams.reduce((sum, { rate }) => sum + rate.perSecond(nowMs), 0)
+  }
+
+  get #videoStreams(): readonly IncomingStream[] {
+    const single = this.#streams.get('video')
+    return single ? [single] : (this.#layers?.all ?? [])
+  }
+
+  get #allStreams(): readonly (readonly [Kind, IncomingStream])[] {
+    const audio = this.#streams.get('audio')
+    const video = this.#videoStreams.map((stream) => ['video', stream] as const)
+    return audio ? [...video, ['audio', audio]] : video
   }
 
   /** Ends a publisher that sends nothing. */
   checkSilence(): void {
-    const arrivedMs = [...this.#streams.values()].map((stream) => stream.arrivedMs)
+    const arrivedMs = this.#allStreams.map(([, stream]) => stream.arrivedMs)
     if (this.#environment.nowMs() - Math.max(this.#createdMs, ...arrivedMs) > SILENT_MS) this.close('silent')
   }
 
-  /** Asks for a keyframe, at most twice a second, until one arrives. */
-  requestKeyframe(): void {
-    this.#keyframeWanted = true
-    const nowMs = this.#environment.nowMs()
-    const stream = this.videoStream
-    if (!stream || nowMs - this.#keyframeRequestedMs < KEYFRAME_REQUEST_MS) return
-    this.#keyframeRequestedMs = nowMs
-    this.#send('video', stream.requestKeyframe())
+  /** Asks for a keyframe of a stream, at most twice a second, until one arrives. Default: the video, or its largest layer. */
+  requestKeyframe(stream = this.videoStream): void {
+    stream?.keyframes.want()
+    if (stream?.keyframes.takeDue(this.#environment.nowMs())) this.#send('video', stream.requestKeyframe())
   }
 
-  /** Asks for what is missing: lost packets, and the keyframe if it has not arrived. */
+  /** Asks for what is missing: lost packets, and keyframes that have not arrived. */
   requestMissing(): void {
     const nowMs = this.#environment.nowMs()
-    for (const [kind, stream] of this.#streams) {
+    for (const [kind, stream] of this.#allStreams) {
       const request = stream.requestLost(nowMs)
       if (request) this.#send(kind, request)
+      if (stream.keyframes.takeDue(nowMs)) this.#send(kind, stream.requestKeyframe())
     }
-    if (this.#keyframeWanted) this.requestKeyframe()
   }
 
-  /** Sends the regular reports. `viewerLimit` is what the operator's path allows in bits per second. */
-  report(viewerLimit: number | undefined): void {
+  /** Sends the regular reports. The largest layer decides the bitrate of all. */
+  report(demand: Demand): void {
     const nowMs = this.#environment.nowMs()
-    for (const [kind, stream] of this.#streams) this.#send(kind, stream.report(nowMs, viewerLimit))
+    const [largest, received] = [this.videoStream, this.bitsPerSecond]
+    for (const [kind, stream] of this.#allStreams)
+      this.#send(kind, stream.report(nowMs, stream === largest ? received : undefined, demand))
   }
 
   /** Sends a packet of the operator's microphone. */

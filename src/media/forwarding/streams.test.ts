@@ -71,6 +71,8 @@ describe('the capture clock', () => {
 })
 
 describe('the bitrate', () => {
+  const unlimited = { isWatched: true, viewerLimit: undefined }
+
   test('grows without a queue, falls with one, and has bounds', () => {
     const control = new BitrateControl(2_000_000)
     let nowMs = 0
@@ -81,7 +83,7 @@ describe('the bitrate', () => {
           nowMs += 1_000 / 30
           control.frame(nowMs + lateMs(second), nowMs)
         }
-        limit = control.update(nowMs, received, loss, undefined)
+        limit = control.update(nowMs, received, loss, unlimited)
       }
       return limit
     }
@@ -91,9 +93,18 @@ describe('the bitrate', () => {
     expect(run(100, () => 0, 500_000, 0.5)).toBe(100_000)
   })
 
+  test('is low while no client watches, and continues where it was', () => {
+    const control = new BitrateControl(4_000_000)
+    for (let second = 0; second < 10; second++) control.update(second * 1_000, 1_000_000, 0, unlimited)
+    const before = control.update(10_000, 1_000_000, 0, unlimited)
+    expect(before).toBeGreaterThan(2_000_000)
+    expect(control.update(20_000, 90_000, 0, { isWatched: false, viewerLimit: undefined })).toBe(300_000)
+    expect(control.update(60_000, 90_000, 0, unlimited)).toBe(before)
+  })
+
   test('is at most what the operator receives', () => {
     const control = new BitrateControl(4_000_000)
-    expect(control.update(0, 1_000_000, 0, 700_000)).toBe(700_000)
+    expect(control.update(0, 1_000_000, 0, { isWatched: true, viewerLimit: 700_000 })).toBe(700_000)
   })
 })
 

@@ -1,5 +1,6 @@
 import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
+import type { IncomingStream } from './incoming-stream.ts'
 import { OutgoingStream } from './outgoing-stream.ts'
 import type { MediaPacket } from './publisher.ts'
 import { sendPacket } from './send-packet.ts'
@@ -12,6 +13,8 @@ export class ViewerTrack {
   readonly #track: Track
   readonly #stream: OutgoingStream
   readonly #isVideo: boolean
+  /** The layer that the viewer receives from its next keyframe on; undefined for a camera without layers. */
+  wanted: IncomingStream | undefined
 
   constructor(
     track: Track,
@@ -22,10 +25,16 @@ export class ViewerTrack {
     this.#stream = new OutgoingStream({ ...options, firstSequenceNumber: options.ssrc })
   }
 
-  /** Sends a packet to the viewer. Video begins with a keyframe. Returns whether the viewer waits for one. */
+  /**
+   * Sends a packet to the viewer. Video, and another layer of it, begins with a keyframe; until then the layer before continues.
+   * Returns whether the viewer waits for a keyframe.
+   */
   forward({ stream, header, plain, isStart }: MediaPacket, nowMs: number): boolean {
     if (!this.#track.isOpen()) return false
-    if (this.#isVideo && !isStart && !this.#stream.hasBegun(stream)) return true
+    if (this.#isVideo && !this.#stream.hasBegun(stream)) {
+      if (this.wanted && stream !== this.wanted) return false
+      if (!isStart) return true
+    }
     if (this.#stream.rewrite(plain, header, stream, nowMs)) sendPacket(this.#track, plain)
     return false
   }

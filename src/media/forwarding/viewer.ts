@@ -2,6 +2,9 @@ import { randomInt } from 'node:crypto'
 import { rtp } from '@wheelhouse/protocol'
 import { Audio, type PeerConnection, type Track, Video } from 'node-datachannel'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
+import { withRoundTripFeedback } from './answer.ts'
+import type { IncomingStream } from './incoming-stream.ts'
+import { LayerChoice } from './layer-choice.ts'
 import {
   clockRateHz,
   findCodec,
@@ -10,7 +13,6 @@ import {
   OfferError,
   type OfferedCodec,
   type OfferedMedia,
-  withRoundTripFeedback,
 } from './offer.ts'
 import { type PeerEnvironment, type PeerEvents, PeerLink } from './peer-link.ts'
 import type { MediaPacket } from './publisher.ts'
@@ -23,8 +25,8 @@ const MAX_SSRC = 0xffff_ffff
 const MEDIA_STREAM = 'wheelhouse'
 
 interface ViewerEvents extends PeerEvents {
-  /** Requests a keyframe, without which the viewer cannot continue. */
-  keyframeNeeded(): void
+  /** Requests a keyframe of a layer, without which the viewer cannot continue; undefined for a camera without layers. */
+  keyframeNeeded(layer: IncomingStream | undefined): void
   /** Forwards a packet of the viewer's microphone. */
   spoke(packet: Uint8Array): void
 }
@@ -46,6 +48,7 @@ export class Viewer {
   readonly #environment: PeerEnvironment
   readonly #events: ViewerEvents
   readonly #tracks = new Map<Kind, ViewerTrack>()
+  readonly #layerChoice = new LayerChoice()
   #receivedMs: number
   #limit: number | undefined
 
@@ -79,7 +82,7 @@ export class Viewer {
     if (codec.codec === 'VP8') video.addVP8Codec(codec.payloadType)
     else video.addH264Codec(codec.payloadType, codec.parameters)
     const track = this.#add(connection, 'video', video, codec)
-    track.onOpen(this.#environment.guard.handler('media:viewer-open', () => this.#events.keyframeNeeded()))
+    track.onOpen(this.#environment.guard.handler('media:viewer-open', () => this.#requestKeyframe()))
   }
 
   /** Adds the sound of the camera. An operator who offers a microphone is heard at the robot. */
@@ -110,10 +113,27 @@ export class Viewer {
       return
     }
     for (const message of rtp.readRtcp(packet)) {
-      if (message.type === 'keyframe_request') this.#events.keyframeNeeded()
+      if (message.type === 'keyframe_request') this.#requestKeyframe()
       else if (message.type === 'bitrate_limit') this.#limit = message.bitsPerSecond
       else this.#tracks.get(kind)?.handle(message)
     }
+  }
+
+  #requestKeyframe(): void {
+    this.#events.keyframeNeeded(this.#tracks.get('video')?.wanted)
+  }
+
+  /** Chooses among the layers of the camera, the smallest first, by what the viewer's path allows. */
+  chooseLayer(layers: readonly IncomingStream[]): void {
+    const video = this.#tracks.get('video')
+    if (!video) return
+    if (layers.length === 0) {
+      video.wanted = undefined
+      return
+    }
+    const nowMs = this.#environment.nowMs()
+    const rates = layers.map(({ rate }) => rate.perSecond(nowMs))
+    video.wanted = layers[this.#layerChoice.choose(rates, this.#limit, nowMs)]
   }
 
   /** Returns whether the viewer can play a codec without a new offer. */
@@ -127,7 +147,7 @@ export class Viewer {
   }
 
   forward(packet: MediaPacket, nowMs: number): void {
-    if (this.#tracks.get(packet.kind)?.forward(packet, nowMs)) this.#events.keyframeNeeded()
+    if (this.#tracks.get(packet.kind)?.forward(packet, nowMs)) this.#requestKeyframe()
   }
 
   /** Sends the regular reports, and ends a viewer that is gone. */

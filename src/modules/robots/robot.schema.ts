@@ -46,7 +46,7 @@ const examples = {
     description:
       "Limit of the age of the operator's picture in milliseconds. The gateway drops commands that were given by an older " +
       'picture, and halts the robot; null: no limit. It has no effect on programs of operators that do not report the age.',
-    examples: [700],
+    examples: [500],
   },
   controlSchema: {
     description: "Overrides the control schema of the robot's model; null for none.",
@@ -94,7 +94,7 @@ const tags = z.array(line(50)).max(20).meta(examples.tags)
 const DEFAULT_LATENCY_BUDGET_MS = 200
 
 /** The limit of the picture's age of a new robot whose owner does not specify one. */
-const DEFAULT_VIDEO_LIMIT_MS = 700
+const DEFAULT_VIDEO_LIMIT_MS = 500
 
 const settings = {
   name: line(100).meta(examples.name),

@@ -84,7 +84,7 @@ describe('registering', () => {
       require_certification: false,
       latency_limit_ms: 400,
       latency_budget_ms: 200,
-      video_limit_ms: 700,
+      video_limit_ms: 500,
       control_schema: null,
       telemetry_schema: null,
       strict_control: false,

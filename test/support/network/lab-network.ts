@@ -3,6 +3,7 @@ import { type EmulatedLink, type LinkReport, startLink } from '../../../tools/ne
 import {
   createNamespaces,
   deleteNamespaces,
+  ip,
   type Namespaces,
   NotAllowedError,
 } from '../../../tools/netlab/namespaces.ts'
@@ -18,8 +19,15 @@ export interface LabNetwork {
   close(): Promise<void>
 }
 
+interface NetworkOptions {
+  /** Whether the site is the namespace of this process, so that a platform in it is reached over the link. */
+  readonly siteIsHere?: boolean
+  readonly addresses?: readonly [string, string]
+}
+
 /** Creates the namespaces of this process with a link. @throws NotAllowedError where the system does not allow it */
-export async function openLabNetwork(): Promise<LabNetwork> {
+export async function openLabNetwork(options: NetworkOptions = {}): Promise<LabNetwork> {
+  const { siteIsHere = false, addresses = LINK_ADDRESSES } = options
   const children = createChildren()
   const close = async () => {
     await children.stopAll()
@@ -27,11 +35,15 @@ export async function openLabNetwork(): Promise<LabNetwork> {
   }
   try {
     const namespaces = await createNamespaces(process.pid)
+    if (siteIsHere) {
+      await ip('netns', 'delete', namespaces.site)
+      await ip('netns', 'attach', namespaces.site, String(process.pid))
+    }
     const ends = {
       a: namespaces.operators,
       b: namespaces.site,
       device: 'lab-test',
-      addresses: LINK_ADDRESSES,
+      addresses,
     }
     return { namespaces, link: await startLink(children, ends), children, close }
   } catch (cause) {

@@ -17,6 +17,7 @@ export interface RunningCamera {
   readonly camera: PublishedCamera
   readonly bitrates: number[]
   readonly errors: unknown[]
+  readonly watched: boolean[]
   keyframes: number
   stop(): Promise<void>
 }
@@ -28,6 +29,7 @@ export function runCamera(link: RobotLink, options: Partial<CameraOptions> = {})
   const running = {
     bitrates: [] as number[],
     errors: [] as unknown[],
+    watched: [] as boolean[],
     keyframes: 0,
     camera: link.publishCamera({
       name: 'front',
@@ -35,6 +37,7 @@ export function runCamera(link: RobotLink, options: Partial<CameraOptions> = {})
         wanted = true
       },
       onBitrate: (bitsPerSecond) => running.bitrates.push(bitsPerSecond),
+      onWatched: (isWatched) => running.watched.push(isWatched),
       onError: (cause) => running.errors.push(cause),
       ...options,
     }),

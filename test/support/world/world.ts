@@ -116,7 +116,10 @@ export async function createWorld(options: WorldOptions = {}) {
     admin: () => user('admin@test.local'),
     newUser: () => user(`user${++userCount}@test.local`),
 
-    /** Registers a robot without a latency budget, so that a busy machine does not slow it down; it is OFFLINE until it connects. */
+    /**
+     * Registers a robot without a latency budget, and with a generous limit of the picture's age, so that a busy machine does
+     * not slow it down; it is OFFLINE until it connects.
+     */
     async robot(owner: TestUser, input: Record<string, unknown> = {}) {
       const id = `board-${++userCount}`
       const reply = await owner.post('/api/client/robots', {
@@ -124,6 +127,7 @@ export async function createWorld(options: WorldOptions = {}) {
         robot_type: 'testbot',
         hardware_id: id,
         latency_budget_ms: null,
+        video_limit_ms: 700,
         ...input,
       })
       expect(reply.status, JSON.stringify(reply.body)).toBe(201)
