@@ -4,7 +4,8 @@ import type { RunningPlatform } from '../../src/app/roles.ts'
 import { demoAccounts } from './accounts.ts'
 import { Camera } from './camera/camera.ts'
 import { type CameraPages, cameraPath, createCameraPages } from './camera/camera-pages.ts'
-import { createPicture } from './camera/picture.ts'
+import { createView, jpegOf } from './camera/picture.ts'
+import { publishView } from './camera/published-view.ts'
 import { type Demo, seedDemo } from './seed.ts'
 
 export { createCameraPages, demoAccounts }
@@ -28,6 +29,7 @@ export async function startDemo(
   const { platform, baseUrl, gatewayUrl } = running
   if (!platform.core.config.roles.includes('api')) return undefined
   const demo = await seedDemo(platform, baseUrl)
+  const published: ReturnType<typeof publishView>[] = []
   const robots = demo.robots.map(({ id, name, hardwareId, token }) => {
     const robot = new SimulatedRobot({
       url: `${gatewayUrl}/robots/${id}/control`,
@@ -35,8 +37,16 @@ export async function startDemo(
       onError: (cause) => platform.core.log.debug({ err: cause, robotId: id }, 'demo robot'),
       onClosed: (end) => platform.core.log.info({ robotId: id, ...end }, 'demo robot disconnected'),
     })
-    const picture = createPicture(robot, name, platform.core.now)
-    cameras.add(hardwareId, new Camera({ picture, report: platform.core.report }))
+    const view = () => createView(robot, name, platform.core.now)
+    const mjpegView = view()
+    cameras.add(hardwareId, new Camera({ picture: () => jpegOf(mjpegView), report: platform.core.report }))
+    published.push(
+      publishView({
+        link: robot.link,
+        view: view(),
+        onError: (cause) => platform.core.log.debug({ err: cause, robotId: id }, 'demo camera'),
+      }),
+    )
     return robot
   })
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
@@ -48,6 +58,7 @@ export async function startDemo(
     printWelcome: () =>
       void process.stdout.write((platform.core.insecure ? INSECURE : '') + welcomeText(demo, baseUrl)),
     stop: async () => {
+      await Promise.all(published.map(async (view) => (await view)?.close()))
       await Promise.all([cameras.close(), ...robots.map((robot) => robot.close())])
       await started
     },

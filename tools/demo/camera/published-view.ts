@@ -1,0 +1,131 @@
+import type { PublishedCamera, RobotLink } from '@wheelhouse/sdk'
+import type { View } from './picture.ts'
+
+type Codecs = typeof import('@napi-rs/webcodecs')
+
+const FRAME_MS = 100
+/** The time between frames while no client watches: encoding needs a tenth of a core otherwise. */
+const UNWATCHED_FRAME_MS = 1_000
+/** More does not improve the picture. */
+const MAX_BITS_PER_SECOND = 1_200_000
+/** A smaller change of the bitrate is not worth the keyframe that a new configuration costs. */
+const LEAST_CHANGE = 0.3
+
+interface Options {
+  readonly link: RobotLink
+  readonly view: View
+  /** Reports failed attempts to connect, which are repeated, and errors of the encoder. */
+  readonly onError: (cause: unknown) => void
+}
+
+/**
+ * Publishes the view of a simulated robot over WebRTC, as VP8. Returns undefined where the encoder is not available: then its MJPEG
+ * remains.
+ */
+export async function publishView(options: Options): Promise<PublishedView | undefined> {
+  const codecs = await import('@napi-rs/webcodecs').catch(() => undefined)
+  return codecs && new PublishedView(codecs, options)
+}
+
+/** The view of a simulated robot as a published camera. */
+export class PublishedView {
+  readonly #codecs: Codecs
+  readonly #options: Options
+  readonly #camera: PublishedCamera
+  readonly #timer: NodeJS.Timeout
+  #encoder: InstanceType<Codecs['VideoEncoder']> | undefined
+  #bitsPerSecond = MAX_BITS_PER_SECOND
+  #isWatched = false
+  #isKeyframeNeeded = true
+  #encodedAtMs = 0
+
+  constructor(codecs: Codecs, options: Options) {
+    this.#codecs = codecs
+    this.#options = options
+    this.#camera = options.link.publishCamera({
+      name: 'front',
+      onKeyframeNeeded: () => {
+        this.#isKeyframeNeeded = true
+      },
+      onBitrate: (bitsPerSecond) => this.#setBitrate(bitsPerSecond),
+      onWatched: (isWatched) => {
+        this.#isWatched = isWatched
+      },
+      onError: options.onError,
+    })
+    this.#timer = setInterval(() => this.#encode(), FRAME_MS)
+  }
+
+  #setBitrate(bitsPerSecond: number): void {
+    const wanted = Math.min(bitsPerSecond, MAX_BITS_PER_SECOND)
+    if (!this.#isWatched || Math.abs(wanted / this.#bitsPerSecond - 1) < LEAST_CHANGE) return
+    this.#bitsPerSecond = wanted
+    this.#closeEncoder() // the next frame opens one with this bitrate
+  }
+
+  #encode(): void {
+    const nowMs = Date.now()
+    const sinceMs = nowMs - this.#encodedAtMs
+    const isDue = this.#isWatched || this.#isKeyframeNeeded || sinceMs >= UNWATCHED_FRAME_MS
+    if (this.#camera.state !== 'live' || !isDue) return
+    try {
+      this.#encoder ??= this.#openEncoder()
+      if (this.#encoder.encodeQueueSize > 1) return // it is too slow for every frame
+      this.#encodedAtMs = nowMs
+      const { width, height, pixels } = this.#options.view.draw()
+      const size = { codedWidth: width, codedHeight: height }
+      const frame = new this.#codecs.VideoFrame(pixels, { format: 'RGBA', ...size, timestamp: nowMs * 1_000 })
+      this.#encoder.encode(frame, { keyFrame: this.#isKeyframeNeeded })
+      frame.close()
+      this.#isKeyframeNeeded = false
+    } catch (cause) {
+      this.#failed(cause)
+    }
+  }
+
+  #openEncoder() {
+    const { width, height } = this.#options.view
+    const encoder = new this.#codecs.VideoEncoder({
+      output: (chunk) => {
+        const bytes = new Uint8Array(chunk.byteLength)
+        chunk.copyTo(bytes)
+        this.#camera.send(bytes, chunk.timestamp / 1_000)
+      },
+      error: (cause) => this.#failed(cause),
+    })
+    encoder.configure({
+      codec: 'vp8',
+      width,
+      height,
+      bitrate: this.#bitsPerSecond,
+      framerate: 1_000 / FRAME_MS,
+      latencyMode: 'realtime',
+      hardwareAcceleration: 'prefer-software', // cards differ in what they accept
+    })
+    this.#isKeyframeNeeded = true
+    return encoder
+  }
+
+  /** Reports an error. The next frame opens another encoder. */
+  #failed(cause: unknown): void {
+    this.#closeEncoder()
+    this.#options.onError(cause)
+  }
+
+  #closeEncoder(): void {
+    const encoder = this.#encoder
+    this.#encoder = undefined
+    try {
+      encoder?.close()
+    } catch {
+      // It has closed itself after an error.
+    }
+  }
+
+  /** Stops publishing. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#closeEncoder()
+    await this.#camera.close()
+  }
+}
