@@ -32,23 +32,35 @@ const startCamera = (fixture: CockpitFixture, name: string) =>
     env: { WHIP_URL: whipUrl(fixture.robotId), ROBOT_TOKEN: fixture.robotToken },
   })
 
-/** Publishes an animated canvas from a page, with the codec. */
-async function publishFromPage(fixture: CockpitFixture, name: string, codec: 'VP8' | 'H264'): Promise<Page> {
+interface PageCamera {
+  readonly name: string
+  readonly codec: 'VP8' | 'H264'
+  /** Whether the page also sends its picture in half of the width (simulcast). */
+  readonly isLayered?: boolean
+}
+
+/** Publishes an animated canvas of 320 by 240 from a page, or of twice the size with layers. */
+async function publishFromPage(fixture: CockpitFixture, camera: PageCamera): Promise<Page> {
+  const { name, codec, isLayered = false } = camera
   const { page } = await browser.visit()
   await page.goto(`${world.baseUrl}/api/health`)
-  const options = { url: `${whipUrl(fixture.robotId)}/${name}`, token: fixture.robotToken, codec }
-  await page.evaluate(async ({ url, token, codec }) => {
+  const options = { url: `${whipUrl(fixture.robotId)}/${name}`, token: fixture.robotToken, codec, isLayered }
+  await page.evaluate(async ({ url, token, codec, isLayered }) => {
     const canvas = document.createElement('canvas')
-    canvas.width = 320
-    canvas.height = 240
+    const scale = isLayered ? 2 : 1
+    canvas.width = 320 * scale
+    canvas.height = 240 * scale
     const context = canvas.getContext('2d') as CanvasRenderingContext2D
     setInterval(() => {
       context.fillStyle = `hsl(${(performance.now() / 10) % 360} 80% 50%)`
-      context.fillRect(0, 0, 320, 240)
+      context.fillRect(0, 0, canvas.width, canvas.height)
     }, 50)
     const peer = new RTCPeerConnection()
     const [track] = canvas.captureStream(20).getVideoTracks()
-    const transceiver = peer.addTransceiver(track as MediaStreamTrack, { direction: 'sendonly' })
+    const transceiver = peer.addTransceiver(track as MediaStreamTrack, {
+      direction: 'sendonly',
+      ...(isLayered && { sendEncodings: [{ rid: 'l', scaleResolutionDownBy: 2 }, { rid: 'h' }] }),
+    })
     const codecs = RTCRtpSender.getCapabilities('video')?.codecs ?? []
     transceiver.setCodecPreferences(codecs.filter(({ mimeType }) => mimeType === `video/${codec}`))
     await peer.setLocalDescription()
@@ -92,7 +104,7 @@ test('the cockpit shows the camera of the Python example, and remains at it when
 
 test.each(['VP8', 'H264'] as const)('aiortc plays %s that Chromium publishes', async (codec) => {
   await using fixture = await openCockpit(world, browser)
-  const publisher = await publishFromPage(fixture, 'front', codec)
+  const publisher = await publishFromPage(fixture, { name: 'front', codec })
   try {
     const { operator, sessionId } = fixture
     await waitFor(async () => {
@@ -110,12 +122,35 @@ test.each(['VP8', 'H264'] as const)('aiortc plays %s that Chromium publishes', a
   }
 })
 
+test('a browser publishes its picture in two sizes, and the cockpit shows the larger one with its figures', async () => {
+  await using fixture = await openCockpit(world, browser)
+  const { page } = fixture
+  const publisher = await publishFromPage(fixture, { name: 'front', codec: 'VP8', isLayered: true })
+  try {
+    await waitFor(async () => expect(await widthOf(page)).toBe(640))
+    const sentSizes = () =>
+      publisher.evaluate(async () => {
+        const { peer } = window as unknown as { peer: RTCPeerConnection }
+        const stats = [...(await peer.getStats()).values()]
+        return stats
+          .filter(({ type, packetsSent }) => type === 'outbound-rtp' && packetsSent > 0)
+          .map(({ frameWidth }) => frameWidth as number)
+      })
+    await waitFor(async () => expect((await sentSizes()).sort()).toEqual([320, 640]))
+    await page.getByTestId('latency').click()
+    const figures = page.locator('dl > div').filter({ hasText: 'Camera front' })
+    await figures.getByText(/\d+ frames\/s · [\d.]+ Mbit\/s · [\d.]+ % lost · freezes: \d+/).waitFor()
+  } finally {
+    await publisher.context().close()
+  }
+})
+
 test('one key shows the next camera, and a small picture becomes the large one', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page } = fixture
   const [front, rear] = [
-    await publishFromPage(fixture, 'front', 'VP8'),
-    await publishFromPage(fixture, 'rear', 'VP8'),
+    await publishFromPage(fixture, { name: 'front', codec: 'VP8' }),
+    await publishFromPage(fixture, { name: 'rear', codec: 'VP8' }),
   ]
   try {
     await page.getByRole('button', { name: 'Show rear' }).click()

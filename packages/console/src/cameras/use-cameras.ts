@@ -6,10 +6,10 @@ import type { VideoSource } from '../video/watch-video.ts'
 import { createWhepPlayer, type WhepOptions } from '../video/whep.ts'
 import { type Camera, type CameraList, robotCamerasQuery, sessionCamerasQuery } from './cameras-query.ts'
 
-/** The longest wait between two attempts: a restarted media server must not leave an operator without a picture. */
-const MAX_BACKOFF_MS = 1_500
+/** Waits between attempts are short: a restarted media server must not leave an operator without a picture. */
+const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 1_500]
 /** A camera of the platform that sends nothing for this time is opened again. */
-const SILENT_LIMIT_MS = 2_000
+const SILENT_LIMIT_MS = 1_500
 
 /** A camera that can be shown. */
 interface ShownCamera {
@@ -58,6 +58,7 @@ export const publishedCamera = (robotId: string, camera: string): VideoSource =>
 const publishedSource = (url: string, options: WhepOptions): VideoSource => ({
   url,
   player: createWhepPlayer({ ...options, silentLimitMs: SILENT_LIMIT_MS }),
+  minBackoffMs: MIN_BACKOFF_MS,
   maxBackoffMs: MAX_BACKOFF_MS,
 })
 

@@ -2,12 +2,12 @@ import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { useSessionCameras } from '../cameras/use-cameras.ts'
+import { useShownCameras } from '../cameras/use-shown-cameras.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { Loading } from '../ui/states.tsx'
 import { useStore } from '../ui/store.ts'
 import { useReadAges } from '../video/video-view.tsx'
-import type { VideoWatch } from '../video/watch-video.ts'
 import { BottomBar } from './bottom-bar.tsx'
 import { ChatOverlay, OPERATOR_REPLIES } from './chat-overlay.tsx'
 import styles from './cockpit.module.css'
@@ -52,12 +52,12 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const { session, fetchedAtMs, live, status, cockpit, hud } = props
   const { operatorConnection, preferences, plan } = cockpit
   const root = useRef<HTMLDivElement>(null)
-  const [watch, setWatch] = useState<VideoWatch>()
+  const cameras = useSessionCameras(session, 'control')
+  const { watch, shown, onWatch, onSmallWatches } = useShownCameras(cameras)
   useEffect(() => operatorConnection.showPicture(watch), [operatorConnection, watch])
   const readAges = useReadAges(watch, operatorConnection.ages)
   const actions = useDriveActions(session, status)
   const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
-  const cameras = useSessionCameras(session, 'control')
   const perform = useHudActions({ hud, preferences, actions, toggleFullScreen, nextCamera: cameras.next })
   useHudKeys(perform)
   useWakeLock(status === 'ACTIVE')
@@ -85,13 +85,15 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
           cameras={cameras}
           hud={hud}
           readAges={readAges}
-          onWatch={setWatch}
+          onWatch={onWatch}
+          onSmallWatches={onSmallWatches}
         />
         <TopBar
           cockpit={cockpit}
           session={{ ...session, status }}
           fetchedAtMs={fetchedAtMs}
           readAges={readAges}
+          cameras={shown}
         />
         <Notices cockpit={cockpit} session={session} live={live} />
         {useStore(hud.areInputsShown) && <CommandInputs cockpit={cockpit} />}

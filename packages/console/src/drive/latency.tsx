@@ -22,13 +22,18 @@ const transportTexts: Record<OperatorLink['transport'], string> = {
 }
 
 /** Shows the usual round trip of commands as one coloured figure, and on demand the details of the connection. */
-export function Latency({ operatorConnection }: { operatorConnection: OperatorConnection }) {
+export function Latency(props: {
+  operatorConnection: OperatorConnection
+  /** Further details. */
+  children?: ReactNode
+}) {
+  const { operatorConnection, children } = props
   useTicker(REFRESH_MS)
   const isOnline = useStore(operatorConnection.link).phase === 'online'
   const ms = isOnline ? operatorConnection.latencyStats.commandDelayMs() : undefined
   return (
     <LatencyFigure ms={ms}>
-      <Details operatorConnection={operatorConnection} />
+      <Details operatorConnection={operatorConnection}>{children}</Details>
     </LatencyFigure>
   )
 }
@@ -61,7 +66,8 @@ export function LatencyFigure({ ms, children }: { ms: number | undefined; childr
 const levelOf = (ms: number) => (ms >= TOO_SLOW_MS ? 'bad' : ms >= SLOW_MS ? 'fair' : 'good')
 
 /** Refreshes on a timer, because the figures age without events and change too often to render on every frame. */
-function Details({ operatorConnection }: { operatorConnection: OperatorConnection }) {
+function Details(props: { operatorConnection: OperatorConnection; children: ReactNode }) {
+  const { operatorConnection, children } = props
   useTicker(REFRESH_MS)
   const isRobotConnected = useStore(operatorConnection.state)?.robot_connected
   const { command, operator, robot, dropped, lastDrop } = operatorConnection.latencyStats.read()
@@ -86,6 +92,7 @@ function Details({ operatorConnection }: { operatorConnection: OperatorConnectio
           lastDrop === undefined ? '0' : t('drive.latency.lostLast', { dropped, reason: dropTexts[lastDrop] })
         }
       />
+      {children}
     </dl>
   )
 }

@@ -1,5 +1,6 @@
 import { CameraStrip } from '../cameras/camera-strip.tsx'
 import type { Cameras } from '../cameras/use-cameras.ts'
+import type { WatchedCamera } from '../cameras/use-shown-cameras.ts'
 import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
 import type { LinkAges } from '../live/link-ages.ts'
@@ -31,6 +32,8 @@ interface Props {
   readonly readAges: ReadAges
   /** Stable between renders. */
   readonly onWatch: (watch: VideoWatch | undefined) => void
+  /** Receives the viewers of the small pictures. Stable between renders. */
+  readonly onSmallWatches: (cameras: readonly WatchedCamera[]) => void
 }
 
 const telemetryClassNames = {
@@ -42,7 +45,7 @@ const telemetryClassNames = {
 }
 
 /** Shows the camera and the map: one fills the window, the other is small. Without a camera the map fills it. */
-export function Picture({ session, cameras, hud, readAges, onWatch, ...robot }: Props) {
+export function Picture({ session, cameras, hud, readAges, onWatch, onSmallWatches, ...robot }: Props) {
   const schema = useTelemetrySchema(session.telemetry_schema)
   const isMapMain = useStore(hud.mainView) === 'map' || !cameras.main
   const areValuesShown = useStore(hud.areValuesShown)
@@ -63,7 +66,7 @@ export function Picture({ session, cameras, hud, readAges, onWatch, ...robot }: 
           isHeld={robot.isHeld}
         />
       </div>
-      <CameraStrip cameras={cameras} />
+      <CameraStrip cameras={cameras} onWatches={onSmallWatches} />
       <TelemetryView
         subscribe={robot.subscribe}
         schema={schema}

@@ -1,4 +1,5 @@
 import type { CongestionCause } from '@wheelhouse/sdk'
+import type { WatchedCamera } from '../cameras/use-shown-cameras.ts'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
@@ -9,6 +10,7 @@ import { speedLimitText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import { Battery } from './battery.tsx'
+import { CameraFigures } from './camera-figures.tsx'
 import type { Cockpit } from './cockpit.ts'
 import { robotWord } from './cockpit-state.ts'
 import { Latency } from './latency.tsx'
@@ -20,6 +22,8 @@ interface Props {
   /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly readAges: ReadAges
+  /** The cameras that the cockpit shows. */
+  readonly cameras: readonly WatchedCamera[]
 }
 
 const congestionTexts: Record<CongestionCause, string> = {
@@ -39,7 +43,7 @@ const congestionText = (cause: CongestionCause, maxRateHz: number | null) =>
   maxRateHz === null ? congestionTexts[cause] : rateTexts[cause](maxRateHz)
 
 /** Shows what the operator must know at a glance: state, freshness, latency, time, earnings, battery, and warnings. */
-export function TopBar({ cockpit, session, fetchedAtMs, readAges }: Props) {
+export function TopBar({ cockpit, session, fetchedAtMs, readAges, cameras }: Props) {
   const { operatorConnection } = cockpit
   const link = useStore(operatorConnection.link)
   const state = useStore(operatorConnection.state)
@@ -54,7 +58,11 @@ export function TopBar({ cockpit, session, fetchedAtMs, readAges }: Props) {
       word={word}
       linkPhase={link.phase}
       freshness={<Freshness readAges={readAges} />}
-      latency={<Latency operatorConnection={operatorConnection} />}
+      latency={
+        <Latency operatorConnection={operatorConnection}>
+          <CameraFigures cameras={cameras} />
+        </Latency>
+      }
       battery={<Battery operatorConnection={operatorConnection} />}
       warnings={<Warnings cockpit={cockpit} />}
     />

@@ -1,4 +1,5 @@
 import { t } from '../texts/texts.ts'
+import type { StreamFigures } from './stream-figures.ts'
 
 /** The callbacks of a player and the signal that ends it. */
 export interface PlayerHooks {
@@ -19,6 +20,8 @@ export interface Playing {
   readonly framesKnown: boolean
   /** Returns the delay behind the camera in seconds, for slow transports. */
   readonly behindS?: () => number
+  /** Reads how the video arrives, for WebRTC. */
+  readonly readFigures?: () => Promise<StreamFigures | undefined>
 }
 
 /** Plays the video at `url`. Resolves with the first picture. @throws if the video cannot be played */

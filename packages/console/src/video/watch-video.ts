@@ -9,7 +9,8 @@ export interface VideoSource {
   readonly url: string
   /** Plays it; without one, the response of the address decides. */
   readonly player?: Player
-  /** The longest wait between two attempts. Default: 30 s. */
+  /** The shortest and the longest wait between two attempts. Default: 1 s and 30 s. */
+  readonly minBackoffMs?: number
   readonly maxBackoffMs?: number
 }
 
@@ -53,7 +54,7 @@ const whyLost = (cause: unknown): string =>
 
 /** Shows a video in `host` and retries with backoff. */
 export function watchVideo(source: VideoSource, title: string, host: HTMLElement): VideoWatch {
-  const { url, player, maxBackoffMs = MAX_BACKOFF_MS } = source
+  const { url, player, minBackoffMs = MIN_BACKOFF_MS, maxBackoffMs = MAX_BACKOFF_MS } = source
   const openedMs = performance.now()
   const state = createStore<VideoState>({
     phase: 'connecting',
@@ -73,7 +74,7 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
     const nowMs = performance.now()
     // Its frames were not detected, so that the age is known only from now on.
     if (isAgeUnknown()) lastFrameMs = nowMs
-    const waitMs = Math.min(maxBackoffMs, MIN_BACKOFF_MS * 2 ** failedAttempts++) * (0.75 + Math.random() / 2)
+    const waitMs = Math.min(maxBackoffMs, minBackoffMs * 2 ** failedAttempts++) * (0.75 + Math.random() / 2)
     state.set({ phase: 'lost', reason, retryAtMs: nowMs + waitMs, playing: UNKNOWN })
     timer = setTimeout(() => void begin(), waitMs)
   }

@@ -1,8 +1,9 @@
 import { t } from '../texts/texts.ts'
 import { follow, inTime, type Player, type PlayerHooks, videoElement } from './player.ts'
+import { createFigureReader } from './stream-figures.ts'
 
 const ICE_CANDIDATES_TIMEOUT_MS = 2_000
-const CHECK_MS = 500
+const CHECK_MS = 250
 
 /** The credential and the servers of a WHEP endpoint. */
 export interface WhepOptions {
@@ -35,7 +36,8 @@ export const createWhepPlayer =
     const latency = measureLatency(video, signal)
     await follow(video, hooks)
     if (silentLimitMs !== undefined) endWhenSilent(peer, silentLimitMs, hooks)
-    return { framesKnown: true, behindS: () => latency.ms / 1_000 }
+    const readFigures = createFigureReader(peer, () => latency.ms)
+    return { framesKnown: true, behindS: () => (latency.ms ?? 0) / 1_000, readFigures }
   }
 
 /** Plays WebRTC of any WHEP server. */
@@ -86,13 +88,13 @@ async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Measures the time from the capture of a frame to its display, if the server sends the capture times. */
-function measureLatency(video: HTMLVideoElement, signal: AbortSignal): { readonly ms: number } {
-  const latency = { ms: 0 }
+/** Measures the time from the capture of a frame to its display; undefined if the server does not send the capture times. */
+function measureLatency(video: HTMLVideoElement, signal: AbortSignal): { readonly ms: number | undefined } {
+  const latency: { ms: number | undefined } = { ms: undefined }
   const next = (nowMs: number, { captureTime, expectedDisplayTime }: VideoFrameCallbackMetadata) => {
     if (signal.aborted) return
     const displayMs = Math.max(nowMs, expectedDisplayTime)
-    latency.ms = captureTime === undefined ? 0 : Math.max(0, displayMs - captureTime)
+    latency.ms = captureTime === undefined ? undefined : Math.max(0, displayMs - captureTime)
     video.requestVideoFrameCallback(next)
   }
   video.requestVideoFrameCallback(next)

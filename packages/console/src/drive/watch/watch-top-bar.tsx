@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import type { WatchedCamera } from '../../cameras/use-shown-cameras.ts'
 import { ConnectionBadge } from '../../live/connection-badge.tsx'
 import { FreshnessBadge } from '../../live/freshness-badge.tsx'
 import type { ReadAges } from '../../live/freshness-sampler.ts'
@@ -10,6 +11,7 @@ import { speedLimitText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { BatteryFigure } from '../battery.tsx'
 import { type BatteryReading, createBatteryTrend } from '../battery-trend.ts'
+import { CameraFigures } from '../camera-figures.tsx'
 import { robotWord } from '../cockpit-state.ts'
 import { latencyMs } from '../figure-texts.ts'
 import { Figure, LatencyFigure } from '../latency.tsx'
@@ -22,10 +24,12 @@ interface Props {
   readonly fetchedAtMs: number
   readonly observerState: ObserverState
   readonly readAges: ReadAges
+  /** The cameras that the view shows. */
+  readonly cameras: readonly WatchedCamera[]
 }
 
 /** Shows what the operator sees at a glance, marked as watched: state, freshness, latency, time, cost, battery, warnings. */
-export function WatchTopBar({ session, fetchedAtMs, observerState, readAges }: Props) {
+export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, cameras }: Props) {
   const { connection: phase, drive, battery } = observerState
   const word = robotWord({ phase }, drive ?? null, {
     status: session.status,
@@ -39,7 +43,7 @@ export function WatchTopBar({ session, fetchedAtMs, observerState, readAges }: P
       word={word}
       linkPhase={phase}
       freshness={<Freshness readAges={readAges} />}
-      latency={<Latency observerState={observerState} />}
+      latency={<Latency observerState={observerState} cameras={cameras} />}
       battery={<BatteryFigure reading={useBatteryReading(battery)} />}
       warnings={<Warnings observerState={observerState} />}
     />
@@ -51,7 +55,7 @@ const Freshness = ({ readAges }: { readAges: ReadAges }) => (
 )
 
 /** Shows the way of a command to the robot and back: the round trips of operator and robot to the gateway. */
-function Latency({ observerState }: Pick<Props, 'observerState'>) {
+function Latency({ observerState, cameras }: Pick<Props, 'observerState' | 'cameras'>) {
   const { connection, driveLatency, roundTripMs } = observerState
   const { operator_ms: operatorMs = null, robot_ms: robotMs = null } = driveLatency ?? {}
   const isKnown = connection === 'online' && operatorMs !== null && robotMs !== null
@@ -61,6 +65,7 @@ function Latency({ observerState }: Pick<Props, 'observerState'>) {
         <Figure name={t('drive.latency.yourNetwork')} value={latencyText(roundTripMs)} />
         <Figure name={t('drive.watch.operatorNetwork')} value={latencyText(operatorMs)} />
         <Figure name={t('drive.latency.robotNetwork')} value={latencyText(robotMs)} />
+        <CameraFigures cameras={cameras} />
       </dl>
     </LatencyFigure>
   )

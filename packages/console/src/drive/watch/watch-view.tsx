@@ -1,6 +1,7 @@
 import { ControlSchema } from '@wheelhouse/protocol'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { useSessionCameras } from '../../cameras/use-cameras.ts'
+import { useShownCameras } from '../../cameras/use-shown-cameras.ts'
 import type { LiveSession } from '../../live/hooks.ts'
 import type { ObserverConnection, ObserverState } from '../../session/observer-connection.ts'
 import type { SessionDetail } from '../../session/session-query.ts'
@@ -10,7 +11,6 @@ import { useStop } from '../../session/use-stop.ts'
 import { Loading } from '../../ui/states.tsx'
 import { useStore } from '../../ui/store.ts'
 import { useReadAges } from '../../video/video-view.tsx'
-import type { VideoWatch } from '../../video/watch-video.ts'
 import { ChatOverlay } from '../chat-overlay.tsx'
 import styles from '../cockpit.module.css'
 import { controlPlanOf } from '../control-plan.ts'
@@ -57,13 +57,13 @@ function Layout({ session, fetchedAtMs, live, observerConnection, observerState 
   const root = useRef<HTMLDivElement>(null)
   const [hud] = useState(createHud)
   const [hand] = useState(loadHand)
-  const [watch, setWatch] = useState<VideoWatch>()
+  const cameras = useSessionCameras(session, 'watch')
+  const { watch, shown, onWatch, onSmallWatches } = useShownCameras(cameras)
   const readAges = useReadAges(watch, observerConnection.ages)
   const stop = useStop(live.room, observerConnection)
   useStopKey(stop)
   useLeaveKey(session.id)
   const { toggle: toggleFullScreen } = useFullScreen(stop.request)
-  const cameras = useSessionCameras(session, 'watch')
   const perform = useHudActions({ hud, toggleFullScreen, nextCamera: cameras.next, ...NO_DRIVING })
   useHudKeys(perform)
   useWakeLock(session.status === 'ACTIVE')
@@ -90,13 +90,15 @@ function Layout({ session, fetchedAtMs, live, observerConnection, observerState 
           cameras={cameras}
           hud={hud}
           readAges={readAges}
-          onWatch={setWatch}
+          onWatch={onWatch}
+          onSmallWatches={onSmallWatches}
         />
         <WatchTopBar
           session={session}
           fetchedAtMs={fetchedAtMs}
           observerState={observerState}
           readAges={readAges}
+          cameras={shown}
         />
         <WatchNotices
           session={session}
