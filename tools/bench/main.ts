@@ -9,6 +9,7 @@ import { measureRelay } from './measure/relay.ts'
 import { measureRest } from './measure/rest.ts'
 import { measureSilence } from './measure/silence.ts'
 import { measureSteady } from './measure/steady.ts'
+import { measureVideo } from './measure/video.ts'
 import { type Measurement, measurements, type Plan, readPlan, usage } from './options.ts'
 import { reportMarkdown, type Section, sectionText } from './report.ts'
 import { writeReportPart } from './report-file.ts'
@@ -29,6 +30,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   relay: measureRelay,
   hub: measureHub,
   console: measureConsole,
+  video: measureVideo,
 }
 
 const print = (text: string) => process.stdout.write(`${text}\n`)

@@ -9,6 +9,7 @@ export const measurements = [
   'hub',
   'relay',
   'console',
+  'video',
   'rest', // last: after a million sessions PostgreSQL has much to clean up
 ] as const
 export type Measurement = (typeof measurements)[number]
@@ -58,6 +59,14 @@ export interface ConsolePlan {
   readonly restarts: number
 }
 
+/** A camera and its viewers. */
+export interface VideoPlan {
+  readonly viewers: number
+  /** Viewers of the measurements of latency, which connect one after the other. */
+  readonly joins: number
+  readonly seconds: number
+}
+
 /** Amounts and durations; everything else is the same in a quick run and a full one. */
 export interface Plan {
   readonly quick: boolean
@@ -82,6 +91,7 @@ export interface Plan {
   readonly relay: RelayPlan
   readonly hub: HubPlan
   readonly console: ConsolePlan
+  readonly video: VideoPlan
   /** Longest wait for a quiet machine, before each measurement. */
   readonly quietLimitMs: number
   readonly command: string
@@ -130,6 +140,7 @@ const full = {
     backlog: 30_000,
   } as HubPlan,
   console: { warmUpSeconds: 5, seconds: 30, silences: 20, restarts: 10 },
+  video: { viewers: 100, joins: 20, seconds: 15 },
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -169,6 +180,7 @@ const quick: typeof full = {
     backlog: 10_000,
   },
   console: { warmUpSeconds: 2, seconds: 5, silences: 5, restarts: 2 },
+  video: { viewers: 24, joins: 5, seconds: 4 },
   quietLimitMs: 1_000,
 }
 

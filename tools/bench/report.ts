@@ -44,7 +44,7 @@ const disclaimers = `## What is not claimed
 
 * Clients, server, PostgreSQL and Redis share one machine and its loopback interface. The figures include no network,
   TLS or proxy, and the load generator uses part of the processors.
-* The robots of the generators only send and answer frames. Video is not measured.
+* The robots of the generators only send and answer frames. Viewers of video decrypt packets and decode no picture.
 * A figure comes from one run of a few seconds to half a minute, not from a distribution over many runs or a soak test.
 * The peers are the ones in the table, configured as the notes say; the report makes no claim about other products.
 * Memory is that of the server's process. The kernel's socket buffers are not included, for any contender.
