@@ -117,7 +117,7 @@ export class ForwardedCamera {
     const stream = publisher?.videoStream
     if (!publisher || !stream) return undefined
     const nowMs = this.#nowMs()
-    const captureMs = stream.clock.captureMs(stream.timestamp)
+    const { captureMs } = stream
     return {
       camera: this.key,
       id: publisher.id,

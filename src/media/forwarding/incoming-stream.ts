@@ -8,6 +8,8 @@ import { RateMeter } from './rate-meter.ts'
 import { ReceptionStatistics } from './reception-statistics.ts'
 
 const CNAME = 'wheelhouse'
+/** A frame cannot be older when it arrives: the timestamps of its sender are wrong. */
+const MAX_LATENCY_MS = 60_000
 
 /** One stream (SSRC) that a peer sends: its newest packets, its statistics and the reports to its sender. */
 export class IncomingStream {
@@ -92,6 +94,13 @@ export class IncomingStream {
   handle(message: rtp.RtcpMessage, nowMs: number): void {
     if (message.type === 'sender_report' && message.ssrc === this.ssrc) this.clock.reported(message, nowMs)
     else if (message.type === 'reference_time_echo') this.clock.echoed(message, nowMs)
+  }
+
+  /** When the newest frame was captured, in Unix milliseconds; undefined if the sender does not say it, or says nonsense. */
+  get captureMs(): number | undefined {
+    const captureMs = this.clock.captureMs(this.timestamp)
+    const isPlausible = captureMs !== undefined && Math.abs(this.arrivedMs - captureMs) < MAX_LATENCY_MS
+    return isPlausible ? captureMs : undefined
   }
 
   /** Returns the request for the packets that are missing now, if any. */

@@ -99,7 +99,7 @@ export class OutgoingStream {
   report(): Uint8Array | undefined {
     const source = this.#source
     if (!source || this.#packets === 0) return undefined
-    const captureMs = source.clock.captureMs(source.timestamp) ?? source.arrivedMs
+    const captureMs = source.captureMs ?? source.arrivedMs
     const report = rtp.senderReport({
       ssrc: this.ssrc,
       ntp: rtp.ntpOf(captureMs),

@@ -125,7 +125,7 @@ export class Publisher {
   /** Returns the stream of a packet. Without layers, a track has one source at a time. */
   #streamOf(kind: Kind, packet: Uint8Array, ssrc: number, nowMs: number): IncomingStream | undefined {
     if (kind === 'video' && this.#layers)
-      return this.#layers.streamOf(packet, ssrc, () => this.#createStream(kind, ssrc))
+      return this.#layers.streamOf(packet, ssrc, nowMs, () => this.#createStream(kind, ssrc))
     const known = this.#streams.get(kind)
     if (known?.ssrc === ssrc) return known
     if (known && nowMs - known.arrivedMs < SILENT_SOURCE_MS) return undefined

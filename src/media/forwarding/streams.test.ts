@@ -70,6 +70,42 @@ describe('the capture clock', () => {
   })
 })
 
+describe('the capture time of a stream', () => {
+  const CAPTURE_TIME = 5
+  const stream = () =>
+    new IncomingStream({ ssrc: 5, reporterSsrc: 1, clockRateHz: 90_000, captureTimeId: CAPTURE_TIME })
+  /** Returns a packet whose extension says when its frame was captured. */
+  const stampedPacket = (captureMs: number): Buffer => {
+    const packet = Buffer.alloc(12 + 4 + 12 + 1)
+    packet[0] = 0x90
+    packet.writeUInt16BE(0xbede, 12)
+    packet.writeUInt16BE(3, 14)
+    packet[16] = (CAPTURE_TIME << 4) | 7
+    packet.writeBigUInt64BE(rtp.ntpOf(captureMs), 17)
+    return packet
+  }
+  const report = (senderMs: number): rtp.SenderReport => ({
+    type: 'sender_report',
+    ssrc: 5,
+    ntp: rtp.ntpOf(senderMs),
+    rtpTimestamp: 0,
+  })
+
+  test('is the one of the packet, by the clock of the reports', () => {
+    const incoming = stream()
+    incoming.handle(report(1_000_000), 5_000_000)
+    incoming.receive(stampedPacket(1_000_060), header(1, 900_000), 5_000_100)
+    expect(incoming.captureMs).toBeCloseTo(5_000_060, 0)
+  })
+
+  test('is unknown for a stamp that is far from the time of arrival', () => {
+    const incoming = stream()
+    incoming.handle(report(1_000_000), 5_000_000)
+    incoming.receive(stampedPacket(900_000_000_000), header(1, 900_000), 5_000_100)
+    expect(incoming.captureMs).toBeUndefined()
+  })
+})
+
 describe('the bitrate', () => {
   const unlimited = { isWatched: true, viewerLimit: undefined }
 

@@ -19,11 +19,19 @@ export class VideoLayers {
    * Returns the stream of a packet. The first packets of a layer carry its name. Returns undefined for a packet of no known layer.
    * @param create creates the stream of a new source
    */
-  streamOf(packet: Uint8Array, ssrc: number, create: () => IncomingStream): IncomingStream | undefined {
+  streamOf(
+    packet: Uint8Array,
+    ssrc: number,
+    nowMs: number,
+    create: () => IncomingStream,
+  ): IncomingStream | undefined {
     for (const stream of this.#byName.values()) if (stream.ssrc === ssrc) return stream
     const value = rtp.readExtension(packet, this.#extensionId)
     const name = value && String.fromCharCode(...value)
     if (name === undefined || !this.#names.includes(name)) return undefined
+    // One source at a time, so that a sender cannot have streams created without a limit.
+    const known = this.#byName.get(name)
+    if (known && nowMs - known.arrivedMs < INACTIVE_MS) return undefined
     const stream = create()
     this.#byName.set(name, stream)
     return stream

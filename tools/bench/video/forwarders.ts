@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { SimulatedRobot } from '../../../packages/sdk/index.ts'
 import type { Lab } from '../lab.ts'
 import { processUsage } from '../programs.ts'
-import { type ApiUser, users } from '../rest/fixtures.ts'
+import { type ApiUser, forgetSessionsOf, users } from '../rest/fixtures.ts'
 import type { Call } from '../rpc.ts'
 import { startWheelhouse } from '../targets.ts'
 import type { CameraProgram } from './camera.ts'
@@ -99,6 +99,7 @@ export async function startWheelhouseForwarder(lab: Lab, viewerCount: number): P
     async stop() {
       await robot.close()
       await wheelhouse.stop()
+      await forgetSessionsOf(lab.db, [robotId], 'OFFLINE')
     },
   }
 }

@@ -1,0 +1,84 @@
+import { EventEmitter, once } from 'node:events'
+import { rtp } from '@wheelhouse/protocol'
+import { Audio, PeerConnection, type Track, Video } from 'node-datachannel'
+import { vp8Frame } from './test-frames.ts'
+
+const [VP8, OPUS] = [96, 111]
+const [VIDEO_SSRC, AUDIO_SSRC] = [21, 22]
+const SEND_MS = 20
+
+/** A WHIP or WHEP client with video and a microphone. It sends texts instead of sound. */
+export class AudioPeer {
+  readonly heard = new Set<string>()
+  readonly #connection = new PeerConnection('audio', { iceServers: [] })
+  readonly #video: Track
+  readonly #audio: Track
+  readonly #timer: NodeJS.Timeout
+  readonly #sound: string
+  #number = 0
+
+  /** `sendsVideo` publishes; otherwise the peer is a viewer. */
+  constructor({ sound, sendsVideo }: { sound: string; sendsVideo: boolean }) {
+    this.#sound = sound
+    const video = new Video('0', sendsVideo ? 'SendOnly' : 'RecvOnly')
+    video.addVP8Codec(VP8)
+    if (sendsVideo) video.addSSRC(VIDEO_SSRC, 'peer', 'peer', 'video')
+    this.#video = this.#connection.addTrack(video)
+    const audio = new Audio('1', 'SendRecv')
+    audio.addOpusCodec(OPUS)
+    audio.addSSRC(AUDIO_SSRC, 'peer', 'peer', 'audio')
+    this.#audio = this.#connection.addTrack(audio)
+    this.#audio.onMessage((packet) => this.#receive(packet))
+    this.#video.onMessage(() => {})
+    this.#timer = setInterval(() => this.#send(sendsVideo), SEND_MS)
+  }
+
+  /** Connects to a WHIP or WHEP endpoint. */
+  async connect(url: string, token: string): Promise<void> {
+    const events = new EventEmitter()
+    this.#connection.onGatheringStateChange((state) => events.emit(state))
+    const complete = once(events, 'complete')
+    this.#connection.setLocalDescription('offer')
+    await complete
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/sdp' },
+      body: this.#connection.localDescription()?.sdp ?? '',
+    })
+    const answer = await response.text()
+    if (response.status !== 201) throw new Error(answer)
+    this.#connection.setRemoteDescription(answer, 'answer')
+  }
+
+  #receive(packet: Buffer): void {
+    const header = rtp.isRtcp(packet) ? undefined : rtp.readRtp(packet)
+    if (header) this.heard.add(packet.toString('latin1', header.payloadStart, header.payloadEnd))
+  }
+
+  #send(sendsVideo: boolean): void {
+    this.#number++
+    const keyframe = Buffer.concat([
+      Buffer.from([0x10]),
+      vp8Frame(this.#number, { keyframe: true, bytes: 500 }),
+    ])
+    if (sendsVideo) this.#sendTo(this.#video, { payloadType: VP8, ssrc: VIDEO_SSRC, payload: keyframe })
+    const payload = Buffer.from(this.#sound, 'latin1')
+    this.#sendTo(this.#audio, { payloadType: OPUS, ssrc: AUDIO_SSRC, payload })
+  }
+
+  #sendTo(track: Track, parts: { payloadType: number; ssrc: number; payload: Buffer }): void {
+    if (!track.isOpen()) return
+    const header = Buffer.alloc(rtp.RTP_HEADER_BYTES)
+    header[0] = 0x80
+    header[1] = 0x80
+    const sequenceNumber = this.#number & 0xffff
+    const timestamp = (this.#number * SEND_MS * 90) >>> 0
+    rtp.writeHeader(header, { ...parts, sequenceNumber, timestamp })
+    track.sendMessageBinary(Buffer.concat([header, parts.payload]))
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#connection.close()
+  }
+}
