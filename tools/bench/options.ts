@@ -65,6 +65,8 @@ export interface VideoPlan {
   /** Viewers of the measurements of latency, which connect one after the other. */
   readonly joins: number
   readonly seconds: number
+  /** Number of times that the forwarding process is killed. */
+  readonly kills: number
 }
 
 /** Amounts and durations; everything else is the same in a quick run and a full one. */
@@ -140,7 +142,7 @@ const full = {
     backlog: 30_000,
   } as HubPlan,
   console: { warmUpSeconds: 5, seconds: 30, silences: 20, restarts: 10 },
-  video: { viewers: 100, joins: 20, seconds: 15 },
+  video: { viewers: 100, joins: 20, seconds: 15, kills: 5 },
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -180,7 +182,7 @@ const quick: typeof full = {
     backlog: 10_000,
   },
   console: { warmUpSeconds: 2, seconds: 5, silences: 5, restarts: 2 },
-  video: { viewers: 24, joins: 5, seconds: 4 },
+  video: { viewers: 24, joins: 5, seconds: 4, kills: 2 },
   quietLimitMs: 1_000,
 }
 

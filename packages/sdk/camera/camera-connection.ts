@@ -5,9 +5,9 @@ import type { CameraCodec } from './packetizer.ts'
 
 /** A connection that is not open after this time is given up. */
 const OPEN_LIMIT_MS = 10_000
-/** The platform reports twice a second about frames that arrive. Without reports for this time, it is gone. */
-const SILENT_MS = 1_600
-const CHECK_MS = 250
+/** The platform reports at least four times a second about frames that arrive. Without reports for this time, it is gone. */
+const SILENT_MS = 1_100
+const CHECK_MS = 100
 const REPORT_MS = 500
 const REQUEST_LIMIT_MS = 10_000
 /** The platform removes a camera that is silent: its answer is not worth a long wait. */

@@ -101,6 +101,10 @@ export class Cameras {
     for (const camera of [...this.#cameras.values()]) camera.report()
   }
 
+  acknowledge(): void {
+    for (const camera of this.#cameras.values()) camera.acknowledge()
+  }
+
   postFigures(): void {
     const cameras = [...this.#cameras.values()].flatMap((camera) => camera.figures() ?? [])
     this.#post({ type: 'figures', cameras })

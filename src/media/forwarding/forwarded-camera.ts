@@ -90,6 +90,11 @@ export class ForwardedCamera {
     this.#next?.checkSilence()
   }
 
+  /** Sends a report between two regular ones to the publisher. */
+  acknowledge(): void {
+    this.#publisher?.acknowledge()
+  }
+
   #reportToPublisher(): void {
     const publisher = this.#publisher
     if (!publisher) return

@@ -35,6 +35,7 @@ export class IncomingStream {
   readonly #captureTimeId: number | undefined
   #wraps = 0
   #lastTimestamp: number | undefined
+  #loss = { fractionLost: 0, packetsLost: 0 }
 
   /** `maxBitsPerSecond` limits video; audio has no limit. */
   constructor(options: {
@@ -113,6 +114,21 @@ export class IncomingStream {
     return rtp.keyframeRequest(this.reporterSsrc, this.ssrc)
   }
 
+  /** Returns a report between two regular ones, with which the sender knows that its packets arrive. */
+  acknowledge(nowMs: number): Uint8Array {
+    const block: rtp.ReportBlock = {
+      ssrc: this.ssrc,
+      ...this.#loss,
+      highestSequenceNumber: this.#statistics.highestSequenceNumber,
+      jitter: this.#statistics.jitter,
+      ...this.clock.lastReport(nowMs),
+    }
+    return rtp.concatPackets([
+      rtp.receiverReport(this.reporterSsrc, block),
+      rtp.sourceDescription(this.reporterSsrc, CNAME),
+    ])
+  }
+
   /**
    * Returns the regular report: what arrived, this machine's clock and, for video, the bitrate that the sender may use.
    * @param received bits per second of the publisher's whole video, with all its layers; undefined for a stream that decides
@@ -120,21 +136,12 @@ export class IncomingStream {
    * @param demand who watches, and what their paths allow.
    */
   report(nowMs: number, received: number | undefined, demand: Demand): Uint8Array {
-    const loss = this.#statistics.takeLoss()
-    const block: rtp.ReportBlock = {
-      ssrc: this.ssrc,
-      ...loss,
-      highestSequenceNumber: this.#statistics.highestSequenceNumber,
-      jitter: this.#statistics.jitter,
-      ...this.clock.lastReport(nowMs),
-    }
-    const parts = [
-      rtp.receiverReport(this.reporterSsrc, block),
-      rtp.sourceDescription(this.reporterSsrc, CNAME),
-      rtp.referenceTime(this.reporterSsrc, rtp.ntpOf(nowMs)),
-    ]
+    this.#loss = this.#statistics.takeLoss()
+    const parts = [this.acknowledge(nowMs), rtp.referenceTime(this.reporterSsrc, rtp.ntpOf(nowMs))]
     const limit =
-      received === undefined ? undefined : this.#bitrate?.update(nowMs, received, loss.fractionLost, demand)
+      received === undefined
+        ? undefined
+        : this.#bitrate?.update(nowMs, received, this.#loss.fractionLost, demand)
     if (limit !== undefined) parts.push(rtp.bitrateLimit(this.reporterSsrc, this.ssrc, limit))
     return rtp.concatPackets(parts)
   }

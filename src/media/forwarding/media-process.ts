@@ -14,8 +14,10 @@ import { openUdpPort } from './udp-port.ts'
 
 /** How often lost packets are requested. */
 const MISSING_MS = 20
-/** How often receivers get reports. The bitrate changes with them. */
+/** How often peers get reports. The bitrate changes with them. */
 const REPORT_MS = 500
+/** How often publishers get at least a short one: without any for a second, they connect again. */
+const ACKNOWLEDGE_MS = 250
 const FIGURES_MS = 500
 
 const settings: MediaSettings = JSON.parse(process.argv[2] ?? '{}')
@@ -40,6 +42,7 @@ guard.on(process, 'message', 'media:request', (message: ToMediaProcess) => {
 })
 guard.every('media:missing', MISSING_MS, () => cameras.requestMissing())
 guard.every('media:report', REPORT_MS, () => cameras.report())
+guard.every('media:acknowledge', ACKNOWLEDGE_MS, () => cameras.acknowledge())
 guard.every('media:figures', FIGURES_MS, () => cameras.postFigures())
 
 /** Sends a message to the media role. While it does not keep up, figures are dropped. */

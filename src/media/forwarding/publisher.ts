@@ -193,6 +193,12 @@ export class Publisher {
     }
   }
 
+  /** Sends a report between two regular ones. */
+  acknowledge(): void {
+    const nowMs = this.#environment.nowMs()
+    for (const [kind, stream] of this.#allStreams) this.#send(kind, stream.acknowledge(nowMs))
+  }
+
   /** Sends the regular reports. The largest layer decides the bitrate of all. */
   report(demand: Demand): void {
     const nowMs = this.#environment.nowMs()

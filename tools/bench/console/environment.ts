@@ -9,9 +9,18 @@ import { stablePort } from './stable-port.ts'
 
 const TIMEOUT_MS = 30_000
 
+/** Where a camera of the robot is published by WHIP. */
+export interface WhipTarget {
+  readonly origin: string
+  readonly url: string
+  readonly token: string
+}
+
 interface Parts {
   readonly streamUrl: string
   readonly telemetryHz: number
+  /** Publishes a camera of the robot; without it, the platform has no media role. */
+  readonly publish?: (target: WhipTarget) => Promise<void>
 }
 
 export type Environment = Awaited<ReturnType<typeof setUpEnvironment>>
@@ -22,7 +31,11 @@ export type Environment = Awaited<ReturnType<typeof setUpEnvironment>>
  */
 export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
   page.setDefaultTimeout(TIMEOUT_MS)
-  const env = { PORT: String(await stablePort()), GATEWAY_PORT: String(await stablePort()) }
+  const env = {
+    PORT: String(await stablePort()),
+    GATEWAY_PORT: String(await stablePort()),
+    ...(parts.publish && { ROLES: 'api,hub,gateway,worker,media', MEDIA_UDP_PORT: '0' }),
+  }
   let wheelhouse = await startWheelhouse(lab, 'single', { env })
   const opened: { robot?: SimulatedRobot } = {}
   const close = async () => {
@@ -42,6 +55,11 @@ export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
     })
     opened.robot = simulatedRobot(wheelhouse.destination.port, registered, parts.telemetryHz)
     await opened.robot.start()
+    await parts.publish?.({
+      origin: wheelhouse.apiUrl,
+      url: `${wheelhouse.apiUrl}/api/robots/${registered.id}/whip/front`,
+      token: String(registered.robot_token),
+    })
 
     const email = `${randomUUID()}@bench.local`
     await signIn(page, wheelhouse.apiUrl, email)
@@ -54,6 +72,9 @@ export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
     await page.getByText(/^Last frame \d+ ms ago/).waitFor()
     return {
       apiUrl: wheelhouse.apiUrl,
+      robot: opened.robot,
+      /** The process of Wheelhouse. */
+      pid: () => wheelhouse.child.process.pid ?? 0,
       /** Sends a chat message as the owner, so that the page does more than drive. */
       sendChat: (body: string) => ask(owner.apiKey, 'POST', `/api/sessions/${sessionId}/messages`, { body }),
       /** Ends Wheelhouse, as a deployment does; browser and robot stay. */

@@ -18,13 +18,13 @@ export interface Relinked {
 }
 
 const FRESHNESS = `document.querySelector('[data-testid=freshness]')?.textContent`
-const IS_LIVE = `${FRESHNESS} === 'LIVE'`
+export const IS_LIVE = `${FRESHNESS} === 'LIVE'`
 /** Whether the top bar shows the connection to the gateway as open, and no problem with that to the hub. */
 const IS_LINKED = `((text) => text.includes('Connected') && !/onnecting|Offline/.test(text))(
   document.querySelector('section[aria-label=Status]')?.textContent ?? '')`
 
 /** Returns when the page first shows a condition, in milliseconds by the clock of the browser: the machine's own. */
-async function shownAtMs(page: Page, condition: string): Promise<number> {
+export async function shownAtMs(page: Page, condition: string): Promise<number> {
   const atMs = await page.evaluate(`new Promise((shown) => {
     const untilMs = Date.now() + ${LIMIT_MS}
     const look = () => {

@@ -1,15 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { findProgram } from '../../cluster/programs.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan, VideoPlan } from '../options.ts'
 import type { Row, Section } from '../report.ts'
 import type { Call } from '../rpc.ts'
 import { figure, percentile, sum } from '../stats.ts'
 import type { CameraProgram } from '../video/camera.ts'
+import { type CockpitVideo, measureCockpitVideo } from '../video/cockpit.ts'
 import { type ControlBesideVideo, measureControlBesideVideo } from '../video/control.ts'
 import { openEnvironment, stream, type VideoEnvironment } from '../video/environment.ts'
 import { direct, type Forwarder, startWheelhouseForwarder } from '../video/forwarders.ts'
 import { startJanus } from '../video/janus.ts'
 
-const GOALS = { addedP50Ms: 2, addedP99Ms: 10, viewersPerCore: 100, firstPictureMs: 500 }
+const GOALS = {
+  addedP50Ms: 2,
+  addedP99Ms: 10,
+  viewersPerCore: 100,
+  firstPictureMs: 500,
+  lockoutMs: 500,
+  backMs: 3_000,
+}
+/** Keyframes are requested at most twice a second, so that a viewer who joins sooner would wait for its turn. */
+const BETWEEN_JOINS_MS = 700
 /** Bytes of an RTP packet's payload. */
 const PACKET_BYTES = 1_200
 
@@ -37,13 +49,20 @@ export async function measureVideo(lab: Lab, { video: plan }: Plan): Promise<Sec
   const janus = await startJanus(lab)
   const peers = janus ? [await carry(lab, plan, async () => janus)] : []
   const control = await measureControlBesideVideo(lab, plan)
+  const program = findProgram('chromium')
+  const cockpit = program === undefined ? undefined : await measureCockpitVideo(lab, program, plan)
   return {
     title: 'Video, forwarded to viewers',
-    rows: [...[base, ours, ...peers].flatMap((way) => rowsOf(way, base, plan)), controlRow(control)],
+    rows: [
+      ...[base, ours, ...peers].flatMap((way) => rowsOf(way, base, plan)),
+      controlRow(control),
+      ...(cockpit ? cockpitRows(cockpit) : []),
+    ],
     notes: [
       `One camera of ${stream.bitsPerSecond / 1e6} Mbit/s and ${stream.framesPerSecond} frames a second, in one process; all viewers in another one, which decrypts every packet and decodes none.`,
       `Age of a frame: from its making to the arrival of its last packet, with ${plan.joins} viewers. First picture: from the request to the end of the first keyframe; these viewers join one after the other.`,
       'Cores: processor time of the forwarding process. Memory: its growth from no viewer to all of them.',
+      'Cockpit: a page publishes a canvas of 640 × 360 with the time in it, and the cockpit of another page, in the same Chromium without a GPU, shows it. Halted: the gateway has stopped a driving robot because of the picture (video_limit_ms: 500).',
       ...(janus ? [] : ['Janus was not measured: it is not installed (Debian: apt-get install janus).']),
     ],
   }
@@ -62,6 +81,7 @@ async function carry(
     for (let id = 0; id < plan.joins; id++) {
       const beganMs = await forwarder.view(viewers, id)
       firstPicturesMs.push((await viewers('firstFrame', id)) - beganMs)
+      await delay(BETWEEN_JOINS_MS)
     }
     const { ages: agesUs } = await environment.measure(plan.seconds)
     const load = empty && (await loadOf(environment, plan, empty.rssBytes))
@@ -134,6 +154,28 @@ function loadRows(name: string, load: Load, { viewers }: VideoPlan, isOurs: bool
       ...(isOurs && { goal: `≥ ${GOALS.viewersPerCore}`, met: perCore >= GOALS.viewersPerCore }),
     },
     { what: `${name}: memory of a viewer`, measured: `${figure(load.bytesPerViewer / 1_000)} kB` },
+  ]
+}
+
+function cockpitRows({ glassToGlassMs, lockoutsMs, backMs }: CockpitVideo): Row[] {
+  const [lockedOut, back] = [Math.max(...lockoutsMs), Math.max(...backMs)]
+  return [
+    {
+      what: 'Cockpit: from camera to screen, p50 / p99',
+      measured: `${figure(percentile(glassToGlassMs, 0.5))} / ${figure(percentile(glassToGlassMs, 0.99))} ms`,
+    },
+    {
+      what: 'Cockpit: robot halted after the last picture before kill -9 of the forwarding process, p50 / worst',
+      measured: `${figure(percentile(lockoutsMs, 0.5))} / ${figure(lockedOut)} ms`,
+      goal: `≤ ${GOALS.lockoutMs} ms`,
+      met: lockedOut <= GOALS.lockoutMs,
+    },
+    {
+      what: 'Cockpit: live again after the kill, p50 / worst',
+      measured: `${figure(percentile(backMs, 0.5))} / ${figure(back)} ms`,
+      goal: `≤ ${GOALS.backMs} ms`,
+      met: back <= GOALS.backMs,
+    },
   ]
 }
 

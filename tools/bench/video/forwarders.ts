@@ -117,7 +117,7 @@ async function createAdmins(lab: Lab, count: number): Promise<ApiUser[]> {
 }
 
 /** Returns the child of a process whose command contains a text. */
-async function childOf(parent: number, text: string): Promise<number | undefined> {
+export async function childOf(parent: number, text: string): Promise<number | undefined> {
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const [stat, command] = await Promise.all(
       ['stat', 'cmdline'].map((file) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')),
