@@ -24,10 +24,10 @@ test('viewers hear the robot, and the robot hears its operator only', async () =
       expect(camera).toMatchObject({ live: true, audio: true })
     })
     await owner.connect(fixture.url, await fixture.ticketOf(fixture.owner, 'watch'))
-    await waitFor(() => expect(owner.heard).toEqual(new Set(['motor'])))
+    await waitFor(() => expect(owner.received).toEqual(new Set(['motor'])))
     await operator.connect(fixture.url, await fixture.ticketOf(fixture.operator, 'control'))
-    await waitFor(() => expect(operator.heard).toEqual(new Set(['motor'])))
-    await waitFor(() => expect(robot.heard).toEqual(new Set(['voice of the operator'])))
+    await waitFor(() => expect(operator.received).toEqual(new Set(['motor'])))
+    await waitFor(() => expect(robot.received).toEqual(new Set(['voice of the operator'])))
   } finally {
     for (const peer of [robot, operator, owner]) peer.close()
   }

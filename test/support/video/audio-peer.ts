@@ -9,7 +9,7 @@ const SEND_MS = 20
 
 /** A WHIP or WHEP client with video and a microphone. It sends texts instead of sound. */
 export class AudioPeer {
-  readonly heard = new Set<string>()
+  readonly received = new Set<string>()
   readonly #connection = new PeerConnection('audio', { iceServers: [] })
   readonly #video: Track
   readonly #audio: Track
@@ -52,7 +52,7 @@ export class AudioPeer {
 
   #receive(packet: Buffer): void {
     const header = rtp.isRtcp(packet) ? undefined : rtp.readRtp(packet)
-    if (header) this.heard.add(packet.toString('latin1', header.payloadStart, header.payloadEnd))
+    if (header) this.received.add(packet.toString('latin1', header.payloadStart, header.payloadEnd))
   }
 
   #send(sendsVideo: boolean): void {

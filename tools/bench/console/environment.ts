@@ -10,7 +10,7 @@ import { stablePort } from './stable-port.ts'
 const TIMEOUT_MS = 30_000
 
 /** Where a camera of the robot is published by WHIP. */
-export interface WhipTarget {
+interface WhipTarget {
   readonly origin: string
   readonly url: string
   readonly token: string
