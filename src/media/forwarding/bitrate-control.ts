@@ -72,6 +72,8 @@ export class BitrateControl {
     const limit = Math.min(this.#maxBitsPerSecond, viewerLimit ?? Number.POSITIVE_INFINITY)
     this.#bitsPerSecond = Math.max(MIN, Math.min(this.#bitsPerSecond, limit))
     const allowed = Math.round(this.#bitsPerSecond)
-    return allowed === UNWATCHED_BITS_PER_SECOND ? allowed + 1 : allowed
+    // On the wire (REMB), numbers of this size are even.
+    const isUnwatched = Math.abs(allowed - UNWATCHED_BITS_PER_SECOND) < 2
+    return isUnwatched ? UNWATCHED_BITS_PER_SECOND + 2 : allowed
   }
 }

@@ -138,6 +138,17 @@ describe('the bitrate', () => {
     expect(control.update(60_000, 90_000, 0, unlimited)).toBe(before)
   })
 
+  test('of a watched camera never looks like the one of an unwatched camera', () => {
+    for (const viewerLimit of [299_999, 300_000, 300_001]) {
+      const allowed = new BitrateControl(4_000_000).update(0, 1_000_000, 0, { isWatched: true, viewerLimit })
+      const [message] = rtp.readRtcp(rtp.bitrateLimit(1, 5, allowed))
+      expect(message).toMatchObject({ type: 'bitrate_limit' })
+      expect(message).not.toMatchObject({ bitsPerSecond: 300_000 })
+    }
+    const [unwatched] = rtp.readRtcp(rtp.bitrateLimit(1, 5, 300_000))
+    expect(unwatched).toMatchObject({ bitsPerSecond: 300_000 })
+  })
+
   test('is at most what the operator receives', () => {
     const control = new BitrateControl(4_000_000)
     expect(control.update(0, 1_000_000, 0, { isWatched: true, viewerLimit: 700_000 })).toBe(700_000)
