@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ViewerPermissions } from '../core/events/media-topics.ts'
 import type { CameraKey } from './forwarding/media-messages.ts'
 
-/** Viewers of one camera. A stream of 2 Mbit/s to all of them needs one core. */
+/** Viewers of one camera. A stream of 2 Mbit/s to all of them needs about a third of a core. */
 const MAX_VIEWERS_PER_CAMERA = 100
 /** Viewers of one user at one camera: windows, and those that were left without a farewell. */
 const MAX_VIEWERS_PER_USER = 8

@@ -67,6 +67,21 @@ async function driveOn(sessionId: string, command: unknown) {
   }
 }
 
+// The encoder is installed on these systems only.
+test.runIf(process.platform === 'linux' && process.arch === 'x64')(
+  'the robots publish what they see over WebRTC, too',
+  async () => {
+    const { id } = await robotNamed('Ronja')
+    await waitFor(async () => {
+      const { cameras } = (await api(`/api/client/robots/${id}/cameras`, keys.owner)).body
+      expect(cameras).toMatchObject([
+        { name: 'front', source: 'webrtc', live: true, codec: 'VP8' },
+        { name: 'stream-url', source: 'stream_url' },
+      ])
+    })
+  },
+)
+
 test('two viewers see the robot drive, and the banner of a stop while it is latched', async () => {
   const robot = await robotNamed('Ronja')
   expect(new URL(robot.stream_url).origin).toBe(serving.baseUrl)

@@ -58,7 +58,7 @@ export async function startDemo(
     printWelcome: () =>
       void process.stdout.write((platform.core.insecure ? INSECURE : '') + welcomeText(demo, baseUrl)),
     stop: async () => {
-      await Promise.all(published.map(async (view) => (await view)?.close()))
+      await Promise.all(published.map((view) => view?.close()))
       await Promise.all([cameras.close(), ...robots.map((robot) => robot.close())])
       await started
     },

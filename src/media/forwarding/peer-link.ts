@@ -4,7 +4,7 @@ import { answerWithPublicAddress } from '../../core/webrtc/session-description.t
 import type { MediaSettings } from './media-messages.ts'
 
 /** A peer that is not connected after this time is closed. */
-const CONNECT_LIMIT_MS = 15_000
+const CONNECT_LIMIT_MS = 10_000
 
 /** The events of a peer. */
 export interface PeerEvents {

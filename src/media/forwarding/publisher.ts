@@ -51,6 +51,7 @@ export class Publisher {
   /** The audio, and the video of a publisher without layers. */
   readonly #streams = new Map<Kind, IncomingStream>()
   readonly #layers: VideoLayers | undefined
+  readonly #opus: OfferedCodec | undefined
   readonly #captureTimeIds: Readonly<Record<Kind, number | undefined>>
 
   /** @throws OfferError if the offer has no video that the platform forwards. */
@@ -66,6 +67,7 @@ export class Publisher {
         'The offer sends no video as H.264 (packetization-mode=1) or VP8. Offer one of them.',
       )
     const audio = offer.audio?.codecs[0]
+    this.#opus = audio
     this.id = id
     this.video = video
     this.hasAudio = audio !== undefined && offer.audio?.sends === true
@@ -207,9 +209,12 @@ export class Publisher {
       this.#send(kind, stream.report(nowMs, stream === largest ? received : undefined, demand))
   }
 
-  /** Sends a packet of the operator's microphone. */
+  /** Sends a packet of the operator's microphone, with the payload type that the robot uses for its codec. */
   sendAudio(packet: Uint8Array): void {
-    this.#send('audio', packet)
+    if (this.#opus === undefined) return
+    const copy = packet.slice()
+    copy[1] = ((copy[1] as number) & 0x80) | this.#opus.payloadType
+    this.#send('audio', copy)
   }
 
   #send(kind: Kind, packet: Uint8Array): void {

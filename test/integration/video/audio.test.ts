@@ -13,9 +13,9 @@ afterAll(() => world[Symbol.asyncDispose]())
 test('viewers hear the robot, and the robot hears its operator only', async () => {
   await using fixture = await openVideoFixture(world)
   await fixture.camera.stop()
-  const robot = new AudioPeer({ sound: 'motor', sendsVideo: true })
+  const robot = new AudioPeer({ sound: 'motor', sendsVideo: true, payloadType: 98 })
   const [operator, owner] = ['voice of the operator', 'voice of the owner'].map(
-    (sound) => new AudioPeer({ sound, sendsVideo: false }),
+    (sound) => new AudioPeer({ sound, sendsVideo: false, payloadType: 111 }),
   ) as [AudioPeer, AudioPeer]
   try {
     await robot.connect(`${world.baseUrl}/api/robots/${fixture.robot.id}/whip/front`, fixture.robot.token)

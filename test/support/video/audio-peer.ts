@@ -3,7 +3,7 @@ import { rtp } from '@wheelhouse/protocol'
 import { Audio, PeerConnection, type Track, Video } from 'node-datachannel'
 import { vp8Frame } from './test-frames.ts'
 
-const [VP8, OPUS] = [96, 111]
+const VP8 = 96
 const [VIDEO_SSRC, AUDIO_SSRC] = [21, 22]
 const SEND_MS = 20
 
@@ -15,17 +15,24 @@ export class AudioPeer {
   readonly #audio: Track
   readonly #timer: NodeJS.Timeout
   readonly #sound: string
+  /** Number of Opus in the offer. */
+  readonly #payloadType: number
   #number = 0
 
   /** `sendsVideo` publishes; otherwise the peer is a viewer. */
-  constructor({ sound, sendsVideo }: { sound: string; sendsVideo: boolean }) {
+  constructor({
+    sound,
+    sendsVideo,
+    payloadType,
+  }: { sound: string; sendsVideo: boolean; payloadType: number }) {
+    this.#payloadType = payloadType
     this.#sound = sound
     const video = new Video('0', sendsVideo ? 'SendOnly' : 'RecvOnly')
     video.addVP8Codec(VP8)
     if (sendsVideo) video.addSSRC(VIDEO_SSRC, 'peer', 'peer', 'video')
     this.#video = this.#connection.addTrack(video)
     const audio = new Audio('1', 'SendRecv')
-    audio.addOpusCodec(OPUS)
+    audio.addOpusCodec(payloadType)
     audio.addSSRC(AUDIO_SSRC, 'peer', 'peer', 'audio')
     this.#audio = this.#connection.addTrack(audio)
     this.#audio.onMessage((packet) => this.#receive(packet))
@@ -52,7 +59,9 @@ export class AudioPeer {
 
   #receive(packet: Buffer): void {
     const header = rtp.isRtcp(packet) ? undefined : rtp.readRtp(packet)
-    if (header) this.received.add(packet.toString('latin1', header.payloadStart, header.payloadEnd))
+    // A packet of another payload type would be no sound.
+    if (header?.payloadType === this.#payloadType)
+      this.received.add(packet.toString('latin1', header.payloadStart, header.payloadEnd))
   }
 
   #send(sendsVideo: boolean): void {
@@ -63,7 +72,7 @@ export class AudioPeer {
     ])
     if (sendsVideo) this.#sendTo(this.#video, { payloadType: VP8, ssrc: VIDEO_SSRC, payload: keyframe })
     const payload = Buffer.from(this.#sound, 'latin1')
-    this.#sendTo(this.#audio, { payloadType: OPUS, ssrc: AUDIO_SSRC, payload })
+    this.#sendTo(this.#audio, { payloadType: this.#payloadType, ssrc: AUDIO_SSRC, payload })
   }
 
   #sendTo(track: Track, parts: { payloadType: number; ssrc: number; payload: Buffer }): void {

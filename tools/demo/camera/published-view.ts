@@ -1,7 +1,6 @@
 import type { PublishedCamera, RobotLink } from '@wheelhouse/sdk'
 import type { View } from './picture.ts'
-
-type Codecs = typeof import('@napi-rs/webcodecs')
+import { loadVideoCodecs, type VideoCodecs, type VideoEncoder } from './video-codecs.ts'
 
 const FRAME_MS = 100
 /** The time between frames while no client watches: encoding needs a tenth of a core otherwise. */
@@ -22,24 +21,24 @@ interface Options {
  * Publishes the view of a simulated robot over WebRTC, as VP8. Returns undefined where the encoder is not available: then its MJPEG
  * remains.
  */
-export async function publishView(options: Options): Promise<PublishedView | undefined> {
-  const codecs = await import('@napi-rs/webcodecs').catch(() => undefined)
+export function publishView(options: Options): PublishedView | undefined {
+  const codecs = loadVideoCodecs()
   return codecs && new PublishedView(codecs, options)
 }
 
 /** The view of a simulated robot as a published camera. */
 export class PublishedView {
-  readonly #codecs: Codecs
+  readonly #codecs: VideoCodecs
   readonly #options: Options
   readonly #camera: PublishedCamera
   readonly #timer: NodeJS.Timeout
-  #encoder: InstanceType<Codecs['VideoEncoder']> | undefined
+  #encoder: VideoEncoder | undefined
   #bitsPerSecond = MAX_BITS_PER_SECOND
   #isWatched = false
   #isKeyframeNeeded = true
   #encodedAtMs = 0
 
-  constructor(codecs: Codecs, options: Options) {
+  constructor(codecs: VideoCodecs, options: Options) {
     this.#codecs = codecs
     this.#options = options
     this.#camera = options.link.publishCamera({
@@ -83,7 +82,7 @@ export class PublishedView {
     }
   }
 
-  #openEncoder() {
+  #openEncoder(): VideoEncoder {
     const { width, height } = this.#options.view
     const encoder = new this.#codecs.VideoEncoder({
       output: (chunk) => {

@@ -25,7 +25,9 @@ export function CameraStrip({ cameras, onWatches }: Props) {
     <ul className={styles.strip} aria-label={t('cameras.label')}>
       {others.map(({ name, label, source }, index) => (
         <li key={name}>
-          {index < MAX_SMALL && <SmallPicture label={label} source={source} onChange={setWatches} />}
+          {index < MAX_SMALL && (
+            <SmallPicture name={name} label={label} source={source} onChange={setWatches} />
+          )}
           <button type="button" className={styles.choose} onClick={() => choose(name)}>
             {t('cameras.show', { camera: label })}
           </button>
@@ -39,18 +41,19 @@ type ChangeWatches = (change: (before: readonly WatchedCamera[]) => readonly Wat
 
 /** Shows one camera, and adds its viewer to a list while it is open. */
 function SmallPicture(props: {
+  name: string
   label: string
   source: Cameras['others'][number]['source']
   onChange: ChangeWatches
 }) {
-  const { label, source, onChange } = props
+  const { name, label, source, onChange } = props
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
     if (!watch) return
-    const camera = { label, watch }
+    const camera = { name, label, watch }
     onChange((before) => [...before, camera])
     return () => onChange((before) => before.filter((other) => other !== camera))
-  }, [watch, label, onChange])
+  }, [watch, name, label, onChange])
   return (
     <div className={styles.small}>
       <VideoView source={source} title={label} layout="fill" onWatch={setWatch} />

@@ -4,6 +4,7 @@ import type { Cameras } from './use-cameras.ts'
 
 /** A camera that is shown. */
 export interface WatchedCamera {
+  readonly name: string
   readonly label: string
   readonly watch: VideoWatch
 }
@@ -12,6 +13,7 @@ export interface WatchedCamera {
 export function useShownCameras({ main }: Cameras) {
   const [watch, setWatch] = useState<VideoWatch>()
   const [small, setSmall] = useState<readonly WatchedCamera[]>([])
-  const shown: readonly WatchedCamera[] = watch && main ? [{ label: main.label, watch }, ...small] : small
+  const shown: readonly WatchedCamera[] =
+    watch && main ? [{ name: main.name, label: main.label, watch }, ...small] : small
   return { watch, shown, onWatch: setWatch, onSmallWatches: setSmall }
 }

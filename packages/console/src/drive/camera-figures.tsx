@@ -10,10 +10,10 @@ const REFRESH_MS = 1_000
 
 /** Renders how the pictures of each camera arrive. Cameras without WebRTC have no figures. */
 export function CameraFigures({ cameras }: { cameras: readonly WatchedCamera[] }) {
-  return cameras.map(({ label, watch }) => <OneCamera key={label} label={label} watch={watch} />)
+  return cameras.map(({ name, ...camera }) => <OneCamera key={name} {...camera} />)
 }
 
-function OneCamera({ label, watch }: WatchedCamera) {
+function OneCamera({ label, watch }: Omit<WatchedCamera, 'name'>) {
   const figures = useStreamFigures(watch)
   return figures && <Figure name={t('cameras.name', { camera: label })} value={figuresText(figures)} />
 }
