@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts'
 import type { Guard } from '../core/process/guard.ts'
 import type { CameraStore } from '../modules/video/index.ts'
 import type { CameraFigures, MediaSettings } from './forwarding/media-messages.ts'
-import { createMediaHost, type MediaAnswer } from './media-host.ts'
+import { createMediaHost, type MediaAnswer, type PeerRequest } from './media-host.ts'
 import { cameraKey, PeerRegistry, type RegisteredPeer } from './peer-registry.ts'
 
 const RENEW_MS = 2_000
@@ -47,11 +47,16 @@ export async function startMediaNode(deps: MediaNodeDeps) {
   })
 
   async function publish({ robotId, camera, sdp, tokenVersion }: Request<'publish'>): Promise<MediaReply> {
-    const peer = { resourceId: peers.createResourceId(), robotId, camera, ownerId: robotId, tokenVersion }
-    const answer = await host.connect({ type: 'publish', camera: cameraKey(robotId, camera), sdp }, () =>
-      leave(peer.resourceId, robotId),
-    )
-    return accept(answer, peer)
+    const resourceId = peers.createResourceId()
+    const peer: RegisteredPeer = {
+      id: undefined,
+      resourceId,
+      robotId,
+      camera,
+      ownerId: robotId,
+      tokenVersion,
+    }
+    return await connect(peer, { type: 'publish', camera: cameraKey(robotId, camera), sdp })
   }
 
   async function view({
@@ -61,40 +66,43 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     isOperator,
     permissions,
   }: Request<'view'>): Promise<MediaReply> {
-    if (peers.isFull(robotId, camera)) {
-      const message = 'The camera has as many viewers as it may have. Try again later.'
-      return { refused: { status: 409, code: 'viewer_limit_reached', message } }
-    }
     const surplus = peers.surplusOf(permissions.userId, robotId, camera)
-    if (surplus) host.close(surplus.id)
+    if (surplus) end(surplus)
+    if (peers.isFull(robotId, camera)) return refusedViewer
     const ownerId = permissions.sessionId ?? robotId
-    const peer = { resourceId: peers.createResourceId(), robotId, camera, ownerId, permissions }
-    const key = cameraKey(robotId, camera)
-    const answer = await host.connect({ type: 'view', camera: key, sdp, isOperator }, () =>
-      leave(peer.resourceId, ownerId),
-    )
-    return accept(answer, peer)
+    const resourceId = peers.createResourceId()
+    const peer: RegisteredPeer = { id: undefined, resourceId, robotId, camera, ownerId, permissions }
+    return await connect(peer, { type: 'view', camera: cameraKey(robotId, camera), sdp, isOperator })
   }
 
-  /** Registers a peer that has an answer. */
-  function accept(answer: MediaAnswer, peer: Omit<RegisteredPeer, 'id'>): MediaReply {
-    if (!('sdp' in answer)) return refused(answer)
-    peers.add({ ...peer, id: answer.id })
-    checkSoon() // it may have ended since the api checked it
+  /** Connects a peer. It counts from now on, so that many offers at once do not exceed a limit. */
+  async function connect(peer: RegisteredPeer, request: PeerRequest): Promise<MediaReply> {
+    peers.add(peer)
+    const answer = await host.connect(request, () => peers.remove(peer))
+    if (!('sdp' in answer)) {
+      peers.remove(peer)
+      return refused(answer)
+    }
+    peer.id = answer.id
+    if (!peers.has(peer)) {
+      host.close(answer.id) // it was ended before its answer
+      return refusedViewer
+    }
+    checkSoon() // its permission may have ended since the api checked it
     return { resourceId: peer.resourceId, sdp: answer.sdp }
   }
 
-  /** Forgets a peer that has closed. */
-  function leave(resourceId: string, ownerId: string): void {
-    const peer = peers.find(resourceId, ownerId)
-    if (peer) peers.remove(peer)
+  /** Closes a peer, which no longer counts. */
+  function end(peer: RegisteredPeer): void {
+    peers.remove(peer)
+    if (peer.id !== undefined) host.close(peer.id)
   }
 
   async function reply(request: MediaRequest): Promise<MediaReply> {
     if (request.type === 'publish') return await publish(request)
     if (request.type === 'view') return await view(request)
     const peer = peers.find(request.resourceId, request.ownerId)
-    if (peer && request.type === 'close') host.close(peer.id)
+    if (peer && request.type === 'close') end(peer)
     return { found: peer !== undefined }
   }
 
@@ -120,7 +128,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
       ...endedViewers.flatMap((index) => viewers[index] ?? []),
       ...endedPublishers.flatMap((index) => publishers[index] ?? []),
     ]
-    for (const { id } of ended) host.close(id)
+    for (const peer of ended) end(peer)
   })
 
   /** Whether the database may have cameras of this node. */
@@ -180,6 +188,14 @@ export async function startMediaNode(deps: MediaNodeDeps) {
   }
 }
 export type RunningMediaNode = Awaited<ReturnType<typeof startMediaNode>>
+
+const refusedViewer: MediaReply = {
+  refused: {
+    status: 409,
+    code: 'viewer_limit_reached',
+    message: 'The camera has as many viewers as it may have. Try again later.',
+  },
+}
 
 function refused({ code, message }: Exclude<MediaAnswer, { sdp: string }>): MediaReply {
   const status = code === 'offer_rejected' ? 400 : code === 'camera_offline' ? 409 : 503

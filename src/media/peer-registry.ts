@@ -7,9 +7,10 @@ const MAX_VIEWERS_PER_CAMERA = 100
 /** Viewers of one user at one camera: windows, and those that were left without a farewell. */
 const MAX_VIEWERS_PER_USER = 8
 
-/** A connected peer, and what its permission depends on. */
+/** A peer, and what its permission depends on. */
 export interface RegisteredPeer {
-  readonly id: number
+  /** Its number in the forwarding process; undefined until it has an answer. Peers count from their offer on. */
+  id: number | undefined
   readonly resourceId: string
   readonly robotId: string
   readonly camera: string
@@ -20,6 +21,12 @@ export interface RegisteredPeer {
   /** The permission of a viewer. */
   readonly permissions?: ViewerPermissions
 }
+
+type RegisteredPublisher = RegisteredPeer & { readonly tokenVersion: number }
+type RegisteredViewer = RegisteredPeer & { readonly permissions: ViewerPermissions }
+
+const isPublisher = (peer: RegisteredPeer): peer is RegisteredPublisher => peer.tokenVersion !== undefined
+const isViewer = (peer: RegisteredPeer): peer is RegisteredViewer => peer.permissions !== undefined
 
 export const cameraKey = (robotId: string, camera: string): CameraKey => `${robotId}/${camera}`
 
@@ -54,22 +61,23 @@ export class PeerRegistry {
     if (viewers?.size === 0) this.#viewersByCamera.delete(key)
   }
 
+  /** Returns whether a peer has not been removed. */
+  has({ resourceId }: RegisteredPeer): boolean {
+    return this.#byResource.has(resourceId)
+  }
+
   /** Returns the peer of a resource, if it belongs to this robot or session. */
   find(resourceId: string, ownerId: string): RegisteredPeer | undefined {
     const peer = this.#byResource.get(resourceId)
     return peer?.ownerId === ownerId ? peer : undefined
   }
 
-  get publishers(): (RegisteredPeer & { tokenVersion: number })[] {
-    return [...this.#byResource.values()].flatMap((peer) =>
-      peer.tokenVersion === undefined ? [] : { ...peer, tokenVersion: peer.tokenVersion },
-    )
+  get publishers(): RegisteredPublisher[] {
+    return [...this.#byResource.values()].filter(isPublisher)
   }
 
-  get viewers(): (RegisteredPeer & { permissions: ViewerPermissions })[] {
-    return [...this.#byResource.values()].flatMap((peer) =>
-      peer.permissions === undefined ? [] : { ...peer, permissions: peer.permissions },
-    )
+  get viewers(): RegisteredViewer[] {
+    return [...this.#byResource.values()].filter(isViewer)
   }
 
   get size(): number {

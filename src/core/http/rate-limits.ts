@@ -14,10 +14,11 @@ const WINDOW_SECONDS = 60
  * | sessions | PATCH /api/sessions/{id}, so that a program at its limit can still pause and end a session | credential |
  * | public | reads of public routes and of the identity provider | network |
  * | public-writes | writes on public routes | network |
+ * | video | offers of cameras and of their viewers, which have their own credentials | network |
  * | login | login and logout requests | network |
  * | failed-auth | requests with an invalid credential | network |
  */
-export type Policy = 'default' | 'sessions' | 'public' | 'public-writes' | 'login' | 'failed-auth'
+export type Policy = 'default' | 'sessions' | 'public' | 'public-writes' | 'video' | 'login' | 'failed-auth'
 
 export interface RateLimits {
   /**
@@ -41,6 +42,7 @@ export function createRateLimits(
     sessions: perMinute,
     public: publicPerMinute,
     'public-writes': Math.ceil(publicPerMinute / 15),
+    video: perMinute,
     login: Math.ceil(publicPerMinute / 10),
     'failed-auth': Math.ceil(publicPerMinute / 10),
   }

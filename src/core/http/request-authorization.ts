@@ -7,6 +7,8 @@ import type { RateLimits } from './rate-limits.ts'
 
 /** Machines call these paths at their own rate, and a limit would break them. */
 const UNLIMITED = new Set(['/api/health', '/api/payments/webhook'])
+/** Offers of cameras (WHIP) and of viewers (WHEP), whose tokens and tickets their own endpoints verify. */
+const VIDEO_PATH = /\/(?:whip|whep)\//
 
 export type Identify = (http: Context) => Promise<Caller>
 
@@ -41,7 +43,9 @@ export function createRequestAuthorization(deps: {
   return async (http, access) => {
     const unlimited = UNLIMITED.has(http.path)
     if (access === 'public') {
-      const policy = /^(GET|HEAD)$/.test(http.method) ? 'public' : 'public-writes'
+      const isRead = /^(GET|HEAD)$/.test(http.method)
+      // After an outage, every camera and viewer of a site offers again, maybe from one address.
+      const policy = VIDEO_PATH.test(http.path) ? 'video' : isRead ? 'public' : 'public-writes'
       if (!unlimited) await limits.consume(http, policy, clientNetwork(http))
       return undefined
     }

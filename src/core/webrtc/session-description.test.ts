@@ -20,6 +20,11 @@ test.each(['\r\n', '\n'])(
   },
 )
 
+test('a candidate cannot hide behind a lone carriage return', () => {
+  const hidden = 'v=0\r\na=cand\ridate:1 1 UDP 2130706431 203.0.113.9 53 typ host\r\n'
+  expect(withoutCandidates(hidden)).not.toMatch(/\r(?!\n)/)
+})
+
 test('an answer keeps its candidates without a public address', () => {
   const sdp = description.join('\r\n')
   expect(answerWithPublicAddress(sdp, { publicAddress: undefined, port: 3002 })).toBe(sdp)

@@ -16,7 +16,7 @@ const HOST_PRIORITY = 2_130_706_431
  */
 export function withoutCandidates(sdp: string): string {
   return sdp
-    .split(/\r?\n/)
+    .split(/\r\n|\r|\n/) // a part of the library ignores a lone carriage return
     .filter((line) => !line.startsWith('a=candidate:'))
     .join('\r\n')
 }

@@ -49,7 +49,7 @@ export class Cameras {
           this.#forget(camera)
         }),
         keyframeNeeded: (layer) => camera.publisher?.requestKeyframe(layer),
-        spoke: (packet) => camera.publisher?.sendAudio(packet),
+        spoke: (packet, header) => camera.publisher?.sendAudio(packet, header),
       })
       this.#peers.set(id, viewer)
       camera.addViewer(viewer)
@@ -90,7 +90,7 @@ export class Cameras {
   }
 
   #forget(camera: ForwardedCamera): void {
-    if (camera.isUnused) this.#cameras.delete(camera.key)
+    if (camera.isUnused && this.#cameras.get(camera.key) === camera) this.#cameras.delete(camera.key)
   }
 
   requestMissing(): void {

@@ -32,8 +32,9 @@ export class ForwardedCamera {
 
   /** Adds a publisher. It replaces the one before with its first packet. */
   add(publisher: Publisher): void {
-    this.#next?.close('replaced')
-    this.#next = publisher
+    const before = this.#next
+    this.#next = publisher // first, because a camera without a publisher is forgotten
+    before?.close('replaced')
   }
 
   /** Adds a viewer. For the first one, the publisher may send more at once. */

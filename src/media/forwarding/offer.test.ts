@@ -68,6 +68,7 @@ describe('an offer', () => {
     ['no fingerprint', sdp(video.filter((line) => !line.includes('fingerprint'))), 'fingerprint'],
     ['no mid', sdp(video.filter((line) => !line.includes('mid:'))), 'mid'],
     ['another text', 'hello', 'not a session description'],
+    ['thousands of lines', sdp(video) + 'a=\r\n'.repeat(5_000), 'more than 1000 lines'],
   ])('with %s is rejected with a reason', (_what, text, reason) => {
     expect(() => readOffer(text)).toThrow(OfferError)
     expect(() => readOffer(text)).toThrow(reason)

@@ -1,4 +1,5 @@
 import { type MediaDescription, parse, write } from 'sdp-transform'
+import { withoutCandidates } from '../../core/webrtc/session-description.ts'
 import type { VideoCodec } from './keyframes.ts'
 
 export type Codec = VideoCodec | 'opus'
@@ -54,6 +55,8 @@ export const clockRateHz: Readonly<Record<Codec, number>> = { VP8: 90_000, H264:
 
 /** Audio and video lines, each one also in a rejected form. */
 const MAX_LINES = 4
+/** Lines of an offer without its candidates; browsers send about two hundred. Parsing takes time from the forwarding. */
+const MAX_SDP_LINES = 1_000
 /** Layers of one picture. Browsers send at most three. */
 const MAX_LAYERS = 4
 
@@ -76,7 +79,10 @@ export function readOffer(sdp: string): Offer {
 }
 
 function parseLines(sdp: string): MediaDescription[] {
-  const session = parse(sdp)
+  const used = withoutCandidates(sdp)
+  if (used.split('\r\n', MAX_SDP_LINES + 1).length > MAX_SDP_LINES)
+    throw new OfferError(`The offer has more than ${MAX_SDP_LINES} lines.`)
+  const session = parse(used)
   const lines = session.media
   if (!sdp.startsWith('v=0') || lines.length === 0)
     throw new OfferError('The body is not a session description (SDP) with media.')
@@ -124,7 +130,7 @@ function codecsOf(line: MediaDescription): OfferedCodec[] {
     .map(Number)
   return order.flatMap((payloadType): OfferedCodec[] => {
     const map = line.rtp.find(({ payload }) => payload === payloadType)
-    const codec = map && forwardedCodecs[map.codec.toLowerCase()]
+    const codec = map && forwardedCodecs.get(map.codec.toLowerCase())
     if (!codec || map.rate !== clockRateHz[codec]) return []
     const parameters = String(line.fmtp.find(({ payload }) => payload === payloadType)?.config ?? '')
     if (codec === 'H264' && parameterOf(parameters, 'packetization-mode') !== '1') return []
@@ -132,7 +138,11 @@ function codecsOf(line: MediaDescription): OfferedCodec[] {
   })
 }
 
-const forwardedCodecs: Readonly<Record<string, Codec>> = { vp8: 'VP8', h264: 'H264', opus: 'opus' }
+const forwardedCodecs = new Map<string, Codec>([
+  ['vp8', 'VP8'],
+  ['h264', 'H264'],
+  ['opus', 'opus'],
+])
 
 function parameterOf(parameters: string, name: string): string | undefined {
   const pair = parameters.split(';').find((part) => part.trim().startsWith(`${name}=`))

@@ -1,6 +1,7 @@
 import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
+import { Allowance } from './allowance.ts'
 import { withLayersAndExtensions } from './answer.ts'
 import type { Demand } from './bitrate-control.ts'
 import { IncomingStream } from './incoming-stream.ts'
@@ -22,6 +23,11 @@ import { VideoLayers } from './video-layers.ts'
 const SILENT_SOURCE_MS = 1_000
 /** A publisher without packets for this time is gone. */
 const SILENT_MS = 10_000
+
+/** A publisher that sends this many times more than it may is closed: it would delay the cameras of others. */
+const TOLERANCE = 4
+const AUDIO_BITS_PER_SECOND = 1_000_000
+const RECEIVED_PACKETS = { perSecond: 10_000, most: 20_000 }
 
 /** A packet of a publisher on its way to the viewers. */
 export interface MediaPacket {
@@ -52,6 +58,8 @@ export class Publisher {
   readonly #streams = new Map<Kind, IncomingStream>()
   readonly #layers: VideoLayers | undefined
   readonly #opus: OfferedCodec | undefined
+  readonly #received: Allowance
+  readonly #receivedPackets = new Allowance(RECEIVED_PACKETS)
   readonly #captureTimeIds: Readonly<Record<Kind, number | undefined>>
 
   /** @throws OfferError if the offer has no video that the platform forwards. */
@@ -84,10 +92,12 @@ export class Publisher {
     if (layers.length > 1 && extensions.layer !== undefined)
       this.#layers = new VideoLayers(layers, extensions.layer)
     const answered = (answer: string) => events.answered(withLayersAndExtensions(answer, accepted))
+    const most = TOLERANCE * environment.settings.maxBitsPerSecond + AUDIO_BITS_PER_SECOND
+    this.#received = new Allowance({ perSecond: most, most: 2 * most })
     this.#link = new PeerLink(id, environment, { ...events, answered }, { manual: false })
     this.#link.negotiate((connection) => {
       connection.onTrack(environment.guard.handler('media:track', (track: Track) => this.#add(track)))
-      connection.setRemoteDescription(withoutCandidates(restrictOffer(sdp, { video, audio })), 'offer')
+      connection.setRemoteDescription(restrictOffer(withoutCandidates(sdp), { video, audio }), 'offer')
     })
   }
 
@@ -101,6 +111,8 @@ export class Publisher {
 
   #receive(kind: Kind, packet: Uint8Array): void {
     const nowMs = this.#environment.nowMs()
+    if (!this.#received.spend(packet.length * 8, nowMs) || !this.#receivedPackets.spend(1, nowMs))
+      return this.close('too much data')
     if (rtp.isRtcp(packet)) {
       for (const message of rtp.readRtcp(packet))
         for (const [, stream] of this.#allStreams) stream.handle(message, nowMs)
@@ -210,11 +222,11 @@ export class Publisher {
   }
 
   /** Sends a packet of the operator's microphone, with the payload type that the robot uses for its codec. */
-  sendAudio(packet: Uint8Array): void {
+  sendAudio(packet: Uint8Array, header: rtp.RtpHeader): void {
     if (this.#opus === undefined) return
-    const copy = packet.slice()
-    copy[1] = ((copy[1] as number) & 0x80) | this.#opus.payloadType
-    this.#send('audio', copy)
+    const plain = rtp.plainPacket(packet, header)
+    rtp.writeHeader(plain, { ...header, payloadType: this.#opus.payloadType })
+    this.#send('audio', plain)
   }
 
   #send(kind: Kind, packet: Uint8Array): void {

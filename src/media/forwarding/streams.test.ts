@@ -1,4 +1,5 @@
 import { rtp } from '@wheelhouse/protocol'
+import type { Track } from 'node-datachannel'
 import { describe, expect, test } from 'vitest'
 import { BitrateControl } from './bitrate-control.ts'
 import { CaptureClock } from './capture-clock.ts'
@@ -7,6 +8,7 @@ import { LostPackets } from './lost-packets.ts'
 import { OutgoingStream } from './outgoing-stream.ts'
 import { RateMeter } from './rate-meter.ts'
 import { ReceptionStatistics } from './reception-statistics.ts'
+import { ViewerTrack } from './viewer-track.ts'
 
 const header = (sequenceNumber: number, timestamp = 0): rtp.RtpHeader => ({
   payloadType: 96,
@@ -223,4 +225,21 @@ describe('an outgoing stream', () => {
     expect(stream.lost(0)).toBeUndefined()
     expect(stream.lost(3)).toBeUndefined()
   })
+})
+
+test('a viewer that requests every packet again gets a burst of them', () => {
+  let sent = 0
+  const track = { isOpen: () => true, sendMessageBinary: () => ++sent > 0 } as unknown as Track
+  const viewer = new ViewerTrack(track, { ssrc: 9, payloadType: 96, clockRateHz: 90_000, isVideo: true })
+  const stream = new IncomingStream({ ssrc: 5, reporterSsrc: 1, clockRateHz: 90_000 })
+  const packet = Buffer.alloc(20)
+  packet[0] = 0x80
+  const { plain } = stream.receive(packet, header(1), 0)
+  viewer.forward({ kind: 'video', stream, header: header(1), plain, isStart: true }, 0)
+  const sequenceNumber = (9 + 1) & 0xffff // the number after the first one of the track
+  for (let request = 0; request < 10_000; request++)
+    viewer.handle({ type: 'nack', ssrc: 9, sequenceNumbers: [sequenceNumber] }, 0)
+  expect(sent).toBe(1 + 256)
+  viewer.handle({ type: 'nack', ssrc: 9, sequenceNumbers: [sequenceNumber] }, 1_000)
+  expect(sent).toBe(1 + 256 + 1)
 })

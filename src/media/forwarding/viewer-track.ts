@@ -1,18 +1,26 @@
 import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
+import { Allowance } from './allowance.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import { OutgoingStream } from './outgoing-stream.ts'
 import type { MediaPacket } from './publisher.ts'
 import { sendPacket } from './send-packet.ts'
 
-/** Lost packets that are sent again in answer to one request. */
-const MAX_RESENT = 128
+/**
+ * Packets that are sent to one viewer again: more than a tenth of a stream of 6 Mbit/s. Without a limit, requests of one viewer could
+ * occupy the process.
+ */
+const RESENT_PACKETS = { perSecond: 128, most: 256 }
+/** Echoes of the viewer's clock. */
+const ECHOES = { perSecond: 10, most: 10 }
 
 /** The video or the audio that one viewer receives. */
 export class ViewerTrack {
   readonly #track: Track
   readonly #stream: OutgoingStream
   readonly #isVideo: boolean
+  readonly #resent = new Allowance(RESENT_PACKETS)
+  readonly #echoes = new Allowance(ECHOES)
   /** The layer that the viewer receives from its next keyframe on; undefined for a camera without layers. */
   wanted: IncomingStream | undefined
 
@@ -46,14 +54,15 @@ export class ViewerTrack {
   }
 
   /** Answers a request for lost packets, or the viewer's clock. */
-  handle(message: rtp.RtcpMessage): void {
+  handle(message: rtp.RtcpMessage, nowMs: number): void {
     if (!this.#track.isOpen()) return
     if (message.type === 'nack' && message.ssrc === this.#stream.ssrc) {
-      for (const sequenceNumber of message.sequenceNumbers.slice(0, MAX_RESENT)) {
+      for (const sequenceNumber of message.sequenceNumbers) {
+        if (!this.#resent.spend(1, nowMs)) return
         const packet = this.#stream.lost(sequenceNumber)
         if (packet) sendPacket(this.#track, packet)
       }
-    } else if (message.type === 'reference_time') {
+    } else if (message.type === 'reference_time' && this.#echoes.spend(1, nowMs)) {
       const { senderSsrc: receiverSsrc, compactNtp } = message
       sendPacket(
         this.#track,

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { rtp } from '@wheelhouse/protocol'
 import { Audio, type PeerConnection, type Track, Video } from 'node-datachannel'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
+import { Allowance } from './allowance.ts'
 import { withRoundTripFeedback } from './answer.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import { LayerChoice } from './layer-choice.ts'
@@ -20,6 +21,8 @@ import { ViewerTrack } from './viewer-track.ts'
 
 /** A viewer that reports nothing for this time is gone. Browsers report at least once a second. */
 const ABANDONED_MS = 10_000
+/** Packets of a viewer: sound of 50 packets a second, and reports. One who sends more is closed. */
+const RECEIVED_PACKETS = { perSecond: 500, most: 2_000 }
 /** Largest identifier of a source. */
 const MAX_SSRC = 0xffff_ffff
 const MEDIA_STREAM = 'wheelhouse'
@@ -28,7 +31,7 @@ interface ViewerEvents extends PeerEvents {
   /** Requests a keyframe of a layer, without which the viewer cannot continue; undefined for a camera without layers. */
   keyframeNeeded(layer: IncomingStream | undefined): void
   /** Forwards a packet of the viewer's microphone. */
-  spoke(packet: Uint8Array): void
+  spoke(packet: Uint8Array, header: rtp.RtpHeader): void
 }
 
 interface ViewerRequest {
@@ -49,6 +52,9 @@ export class Viewer {
   readonly #events: ViewerEvents
   readonly #tracks = new Map<Kind, ViewerTrack>()
   readonly #layerChoice = new LayerChoice()
+  readonly #received = new Allowance(RECEIVED_PACKETS)
+  /** Payload type of the microphone; undefined without one. */
+  #microphoneType: number | undefined
   #receivedMs: number
   #limit: number | undefined
 
@@ -89,7 +95,9 @@ export class Viewer {
   #addAudio(connection: PeerConnection, { mid, receives, sends, codecs }: OfferedMedia): void {
     const opus = codecs[0]
     if (!receives || !opus) return
-    const audio = new Audio(mid, this.isOperator && sends ? 'SendRecv' : 'SendOnly')
+    const hasMicrophone = this.isOperator && sends
+    if (hasMicrophone) this.#microphoneType = opus.payloadType
+    const audio = new Audio(mid, hasMicrophone ? 'SendRecv' : 'SendOnly')
     audio.addOpusCodec(opus.payloadType, opus.parameters)
     this.#add(connection, 'audio', audio, opus)
   }
@@ -107,15 +115,18 @@ export class Viewer {
   }
 
   #receive(kind: Kind, packet: Uint8Array): void {
-    this.#receivedMs = this.#environment.nowMs()
+    const nowMs = this.#environment.nowMs()
+    this.#receivedMs = nowMs
+    if (!this.#received.spend(1, nowMs)) return this.close('too many packets')
     if (!rtp.isRtcp(packet)) {
-      if (kind === 'audio' && this.isOperator && rtp.readRtp(packet)) this.#events.spoke(packet)
+      const header = kind === 'audio' && this.isOperator ? rtp.readRtp(packet) : undefined
+      if (header?.payloadType === this.#microphoneType && header) this.#events.spoke(packet, header)
       return
     }
     for (const message of rtp.readRtcp(packet)) {
       if (message.type === 'keyframe_request') this.#requestKeyframe()
       else if (message.type === 'bitrate_limit') this.#limit = message.bitsPerSecond
-      else this.#tracks.get(kind)?.handle(message)
+      else this.#tracks.get(kind)?.handle(message, nowMs)
     }
   }
 

@@ -7,7 +7,7 @@ import { createWhepPlayer, type WhepOptions } from '../video/whep.ts'
 import { type Camera, type CameraList, robotCamerasQuery, sessionCamerasQuery } from './cameras-query.ts'
 
 /** Waits between attempts are short: a restarted media server must not leave an operator without a picture. */
-const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 600]
+const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 1_000]
 /** A camera of the platform that sends nothing for this time is opened again. */
 const SILENT_LIMIT_MS = 1_500
 

@@ -39,7 +39,7 @@ async function probe(
   const probeAbort = new AbortController()
   const ended = AbortSignal.any([signal, probeAbort.signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
   try {
-    const { status, headers } = await fetch(url, { signal: ended, credentials: 'same-origin' })
+    const { status, headers } = await fetch(url, { signal: ended, credentials: 'omit' })
     return { status, type: headers.get('Content-Type')?.toLowerCase() ?? '' }
   } catch {
     signal.throwIfAborted()

@@ -12,11 +12,13 @@ export interface WhepOptions {
   readonly iceServers?: RTCIceServer[]
   /** Without packets for this time, the connection is opened again. Default: no limit. */
   readonly silentLimitMs?: number
+  /** Whether requests carry the cookie of the page. Default: to its own origin, for endpoints of the platform. */
+  readonly credentials?: RequestCredentials
 }
 
 /** Returns a player of WebRTC over WHEP: posts an offer, applies the answer, and deletes the resource at the end. */
 export const createWhepPlayer =
-  ({ getToken, iceServers = [], silentLimitMs }: WhepOptions = {}): Player =>
+  ({ getToken, iceServers = [], silentLimitMs, credentials = 'same-origin' }: WhepOptions = {}): Player =>
   async (url, hooks) => {
     const { signal, onEnd } = hooks
     const token = await getToken?.()
@@ -30,7 +32,10 @@ export const createWhepPlayer =
     })
     await peer.setLocalDescription(withRoundTripFeedback(await peer.createOffer()))
     await waitForIceCandidates(peer)
-    await peer.setRemoteDescription({ type: 'answer', sdp: await postOffer(url, peer, token, signal) })
+    await peer.setRemoteDescription({
+      type: 'answer',
+      sdp: await postOffer({ url, peer, token, credentials, signal }),
+    })
     const video = videoElement(hooks)
     video.srcObject = stream
     const latency = measureLatency(video, signal)
@@ -40,16 +45,21 @@ export const createWhepPlayer =
     return { framesKnown: true, behindS: () => (latency.ms ?? 0) / 1_000, readFigures }
   }
 
-/** Plays WebRTC of any WHEP server. */
-export const playWhep: Player = createWhepPlayer()
+/**
+ * Plays WebRTC of any WHEP server. Its address comes from the owner of a robot, and may be one of the platform: without the cookie, a
+ * request to it has no permission.
+ */
+export const playWhep: Player = createWhepPlayer({ credentials: 'omit' })
 
 /** Posts the offer and returns the answer. */
-async function postOffer(
-  url: string,
-  peer: RTCPeerConnection,
-  token: string | undefined,
-  signal: AbortSignal,
-): Promise<string> {
+async function postOffer(request: {
+  url: string
+  peer: RTCPeerConnection
+  token: string | undefined
+  credentials: RequestCredentials
+  signal: AbortSignal
+}): Promise<string> {
+  const { url, peer, token, credentials, signal } = request
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -57,10 +67,13 @@ async function postOffer(
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     },
     body: peer.localDescription?.sdp ?? '',
+    credentials,
     signal,
   })
-  const resource = response.headers.get('location')
-  if (resource) releaseAtEnd(new URL(resource, response.url).href, signal)
+  const resource = URL.parse(response.headers.get('location') ?? '', response.url)
+  // A server cannot have the page delete a resource of another one.
+  const isOurs = response.status === 201 && resource?.origin === new URL(response.url).origin
+  if (resource && isOurs) releaseAtEnd(resource.href, credentials, signal)
   if (response.headers.get('Wheelhouse-Error') === 'camera_offline')
     throw new Error(t('video.problem.cameraOffline'))
   if (response.status !== 201) throw new Error(t('video.problem.answered', { status: response.status }))
@@ -120,8 +133,9 @@ function endWhenSilent(peer: RTCPeerConnection, limitMs: number, { signal, onEnd
 }
 
 /** Deletes the WHEP session when the signal aborts. Otherwise the server keeps it until a timeout. */
-function releaseAtEnd(url: string, signal: AbortSignal): void {
-  const release = () => void fetch(url, { method: 'DELETE', keepalive: true }).catch(() => undefined)
+function releaseAtEnd(url: string, credentials: RequestCredentials, signal: AbortSignal): void {
+  const release = () =>
+    void fetch(url, { method: 'DELETE', keepalive: true, credentials }).catch(() => undefined)
   if (signal.aborted) release()
   else signal.addEventListener('abort', release)
 }
