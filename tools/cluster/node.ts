@@ -120,7 +120,9 @@ export function createNode(parts: NodeParts): ManagedNode {
     async start() {
       resume()
       if (!live()) {
-        launched = await parts.launch()
+        const launching = parts.launch()
+        // At once where possible: a process that is not noted would survive a kill of the cluster.
+        launched = launching instanceof Promise ? await launching : launching
         launchListener()
       }
       let serving = false
