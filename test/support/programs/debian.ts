@@ -5,11 +5,24 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
+/** The installations of this process, by their packages: apt-get refuses to run twice at the same time. */
+const installations = new Map<string, Promise<void>>()
+let newest = Promise.resolve()
+
 /**
- * Installs packages as root on Debian, without starting their services. On other systems, and after a failure, it only
- * prints a line to standard error: the callers check for the programs themselves.
+ * Installs packages as root on Debian, without starting their services, once in each process. On other systems, and after
+ * a failure, it only prints a line to standard error: the callers check for the programs themselves.
  */
-export async function installOnDebian(...packages: string[]): Promise<void> {
+export function installOnDebian(...packages: string[]): Promise<void> {
+  const key = packages.join(' ')
+  const known = installations.get(key)
+  if (known) return known
+  newest = newest.then(() => install(packages))
+  installations.set(key, newest)
+  return newest
+}
+
+async function install(packages: readonly string[]): Promise<void> {
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return
   console.error(`Missing packages, installing with apt-get: ${packages.join(', ')}`)
   const policy = '/usr/sbin/policy-rc.d'
