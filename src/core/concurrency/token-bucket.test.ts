@@ -20,3 +20,10 @@ test('a refusal says when the next token is there, and costs nothing', () => {
   expect(bucket.takenAtMs).toBe(0)
   expect(bucket.take(500)).toBe(0)
 })
+
+test('several tokens are taken together or not at all', () => {
+  const bucket = new TokenBucket({ burst: 10, refillMs: 1_000 }, 0)
+  expect(bucket.take(0, 8)).toBe(0)
+  expect(bucket.take(0, 4)).toBe(200)
+  expect(bucket.take(0, 2)).toBe(0)
+})

@@ -20,12 +20,12 @@ export class TokenBucket {
     return this.#takenAtMs
   }
 
-  /** Takes a token. Returns 0, or the milliseconds until there is a token. */
-  take(nowMs: number): number {
+  /** Takes `count` tokens, at most `burst`. Returns 0, or takes none and returns the milliseconds until there are enough. */
+  take(nowMs: number, count = 1): number {
     const refilled = ((nowMs - this.#takenAtMs) * this.#burst) / this.#refillMs
     const tokens = Math.min(this.#burst, this.#tokens + refilled)
-    if (tokens < 1) return Math.ceil(((1 - tokens) * this.#refillMs) / this.#burst)
-    this.#tokens = tokens - 1
+    if (tokens < count) return Math.ceil(((count - tokens) * this.#refillMs) / this.#burst)
+    this.#tokens = tokens - count
     this.#takenAtMs = nowMs
     return 0
   }

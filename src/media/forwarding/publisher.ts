@@ -1,7 +1,7 @@
 import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
+import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
-import { Allowance } from './allowance.ts'
 import { withLayersAndExtensions } from './answer.ts'
 import type { Demand } from './bitrate-control.ts'
 import { IncomingStream } from './incoming-stream.ts'
@@ -24,10 +24,12 @@ const SILENT_SOURCE_MS = 1_000
 /** A publisher without packets for this time is gone. */
 const SILENT_MS = 10_000
 
+/** A publisher may send what this time allows at once. */
+const REFILL_MS = 2_000
 /** A publisher that sends this many times more than it may is closed: it would delay the cameras of others. */
 const TOLERANCE = 4
 const AUDIO_BITS_PER_SECOND = 1_000_000
-const RECEIVED_PACKETS = { perSecond: 10_000, most: 20_000 }
+const RECEIVED_PACKETS = { burst: 20_000, refillMs: REFILL_MS }
 
 /** A packet of a publisher on its way to the viewers. */
 export interface MediaPacket {
@@ -58,8 +60,8 @@ export class Publisher {
   readonly #streams = new Map<Kind, IncomingStream>()
   readonly #layers: VideoLayers | undefined
   readonly #opus: OfferedCodec | undefined
-  readonly #received: Allowance
-  readonly #receivedPackets = new Allowance(RECEIVED_PACKETS)
+  readonly #receivedBits: TokenBucket
+  readonly #receivedPackets: TokenBucket
   readonly #captureTimeIds: Readonly<Record<Kind, number | undefined>>
 
   /** @throws OfferError if the offer has no video that the platform forwards. */
@@ -92,8 +94,10 @@ export class Publisher {
     if (layers.length > 1 && extensions.layer !== undefined)
       this.#layers = new VideoLayers(layers, extensions.layer)
     const answered = (answer: string) => events.answered(withLayersAndExtensions(answer, accepted))
-    const most = TOLERANCE * environment.settings.maxBitsPerSecond + AUDIO_BITS_PER_SECOND
-    this.#received = new Allowance({ perSecond: most, most: 2 * most })
+    const bitsPerSecond = TOLERANCE * environment.settings.maxBitsPerSecond + AUDIO_BITS_PER_SECOND
+    const bits = { burst: (bitsPerSecond * REFILL_MS) / 1_000, refillMs: REFILL_MS }
+    this.#receivedBits = new TokenBucket(bits, this.#createdMs)
+    this.#receivedPackets = new TokenBucket(RECEIVED_PACKETS, this.#createdMs)
     this.#link = new PeerLink(id, environment, { ...events, answered }, { manual: false })
     this.#link.negotiate((connection) => {
       connection.onTrack(environment.guard.handler('media:track', (track: Track) => this.#add(track)))
@@ -111,7 +115,7 @@ export class Publisher {
 
   #receive(kind: Kind, packet: Uint8Array): void {
     const nowMs = this.#environment.nowMs()
-    if (!this.#received.spend(packet.length * 8, nowMs) || !this.#receivedPackets.spend(1, nowMs))
+    if (this.#receivedBits.take(nowMs, packet.length * 8) > 0 || this.#receivedPackets.take(nowMs) > 0)
       return this.close('too much data')
     if (rtp.isRtcp(packet)) {
       for (const message of rtp.readRtcp(packet))

@@ -1,6 +1,6 @@
 import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
-import { Allowance } from './allowance.ts'
+import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import { OutgoingStream } from './outgoing-stream.ts'
 import type { MediaPacket } from './publisher.ts'
@@ -10,25 +10,27 @@ import { sendPacket } from './send-packet.ts'
  * Packets that are sent to one viewer again: more than a tenth of a stream of 6 Mbit/s. Without a limit, requests of one viewer could
  * occupy the process.
  */
-const RESENT_PACKETS = { perSecond: 128, most: 256 }
+const RESENT_PACKETS = { burst: 256, refillMs: 2_000 }
 /** Echoes of the viewer's clock. */
-const ECHOES = { perSecond: 10, most: 10 }
+const ECHOES = { burst: 10, refillMs: 1_000 }
 
 /** The video or the audio that one viewer receives. */
 export class ViewerTrack {
   readonly #track: Track
   readonly #stream: OutgoingStream
   readonly #isVideo: boolean
-  readonly #resent = new Allowance(RESENT_PACKETS)
-  readonly #echoes = new Allowance(ECHOES)
+  readonly #resent: TokenBucket
+  readonly #echoes: TokenBucket
   /** The layer that the viewer receives from its next keyframe on; undefined for a camera without layers. */
   wanted: IncomingStream | undefined
 
   constructor(
     track: Track,
-    options: { ssrc: number; payloadType: number; clockRateHz: number; isVideo: boolean },
+    options: { ssrc: number; payloadType: number; clockRateHz: number; isVideo: boolean; nowMs: number },
   ) {
     this.#track = track
+    this.#resent = new TokenBucket(RESENT_PACKETS, options.nowMs)
+    this.#echoes = new TokenBucket(ECHOES, options.nowMs)
     this.#isVideo = options.isVideo
     this.#stream = new OutgoingStream({ ...options, firstSequenceNumber: options.ssrc })
   }
@@ -58,11 +60,11 @@ export class ViewerTrack {
     if (!this.#track.isOpen()) return
     if (message.type === 'nack' && message.ssrc === this.#stream.ssrc) {
       for (const sequenceNumber of message.sequenceNumbers) {
-        if (!this.#resent.spend(1, nowMs)) return
+        if (this.#resent.take(nowMs) > 0) return
         const packet = this.#stream.lost(sequenceNumber)
         if (packet) sendPacket(this.#track, packet)
       }
-    } else if (message.type === 'reference_time' && this.#echoes.spend(1, nowMs)) {
+    } else if (message.type === 'reference_time' && this.#echoes.take(nowMs) === 0) {
       const { senderSsrc: receiverSsrc, compactNtp } = message
       sendPacket(
         this.#track,

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { rtp } from '@wheelhouse/protocol'
 import { Audio, type PeerConnection, type Track, Video } from 'node-datachannel'
+import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
-import { Allowance } from './allowance.ts'
 import { withRoundTripFeedback } from './answer.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import { LayerChoice } from './layer-choice.ts'
@@ -22,7 +22,7 @@ import { ViewerTrack } from './viewer-track.ts'
 /** A viewer that reports nothing for this time is gone. Browsers report at least once a second. */
 const ABANDONED_MS = 10_000
 /** Packets of a viewer: sound of 50 packets a second, and reports. One who sends more is closed. */
-const RECEIVED_PACKETS = { perSecond: 500, most: 2_000 }
+const RECEIVED_PACKETS = { burst: 2_000, refillMs: 4_000 }
 /** Largest identifier of a source. */
 const MAX_SSRC = 0xffff_ffff
 const MEDIA_STREAM = 'wheelhouse'
@@ -52,7 +52,7 @@ export class Viewer {
   readonly #events: ViewerEvents
   readonly #tracks = new Map<Kind, ViewerTrack>()
   readonly #layerChoice = new LayerChoice()
-  readonly #received = new Allowance(RECEIVED_PACKETS)
+  readonly #received: TokenBucket
   /** Payload type of the microphone; undefined without one. */
   #microphoneType: number | undefined
   #receivedMs: number
@@ -72,6 +72,7 @@ export class Viewer {
     this.#environment = environment
     this.#events = events
     this.#receivedMs = environment.nowMs()
+    this.#received = new TokenBucket(RECEIVED_PACKETS, this.#receivedMs)
     const answered = (answer: string) => events.answered(withRoundTripFeedback(answer, sdp))
     this.#link = new PeerLink(id, environment, { ...events, answered }, { manual: true })
     const { video, audio } = offer
@@ -107,9 +108,15 @@ export class Viewer {
     const ssrc = randomInt(1, MAX_SSRC)
     media.addSSRC(ssrc, MEDIA_STREAM, MEDIA_STREAM, kind)
     const track = connection.addTrack(media)
-    const options = { ssrc, payloadType, clockRateHz: clockRateHz[codec], isVideo: kind === 'video' }
+    const { guard, nowMs } = this.#environment
+    const options = {
+      ssrc,
+      payloadType,
+      clockRateHz: clockRateHz[codec],
+      isVideo: kind === 'video',
+      nowMs: nowMs(),
+    }
     this.#tracks.set(kind, new ViewerTrack(track, options))
-    const { guard } = this.#environment
     track.onMessage(guard.handler('media:from-viewer', (packet: Uint8Array) => this.#receive(kind, packet)))
     return track
   }
@@ -117,7 +124,7 @@ export class Viewer {
   #receive(kind: Kind, packet: Uint8Array): void {
     const nowMs = this.#environment.nowMs()
     this.#receivedMs = nowMs
-    if (!this.#received.spend(1, nowMs)) return this.close('too many packets')
+    if (this.#received.take(nowMs) > 0) return this.close('too many packets')
     if (!rtp.isRtcp(packet)) {
       const header = kind === 'audio' && this.isOperator ? rtp.readRtp(packet) : undefined
       if (header?.payloadType === this.#microphoneType && header) this.#events.spoke(packet, header)
