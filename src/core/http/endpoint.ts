@@ -26,6 +26,9 @@ export interface Caller {
 /** The callers that a route allows. `sessionOnly` rejects API keys with 403. */
 export type Access = 'public' | { readonly role?: Role; readonly sessionOnly?: boolean }
 
+/** Rate limits that a public route can have instead of the one for its method. */
+export type PublicLimit = 'video'
+
 export type Method = 'get' | 'post' | 'patch' | 'delete'
 
 /** Media types of bodies that are read as text. */
@@ -73,6 +76,8 @@ export interface Endpoint {
   readonly path: string
   readonly summary: string
   readonly access: Access
+  /** The rate limit of a public route that verifies a credential itself. Default: the one of public reads or writes. */
+  readonly publicLimit?: PublicLimit
   readonly params?: z.ZodType
   readonly query?: z.ZodType
   readonly body?: z.ZodType
@@ -119,6 +124,7 @@ export function endpoint<
   path: string
   summary: string
   access: A
+  publicLimit?: PublicLimit
   params?: P
   query?: Q
   body?: B
@@ -153,7 +159,11 @@ export type Interceptor = (
   work: () => Promise<void>,
 ) => Promise<void>
 
-export type Authenticate = (http: Context, access: Access) => Promise<Caller | undefined>
+export type Authenticate = (
+  http: Context,
+  access: Access,
+  publicLimit?: PublicLimit,
+) => Promise<Caller | undefined>
 
 export type Handler = (http: Context) => Promise<void>
 /** Wraps the complete handling of an endpoint, to inspect its response. */
@@ -168,7 +178,7 @@ export function mount(
   const router = new Router({ sensitive: true, strict: true })
   for (const spec of endpoints) {
     const handle = async (http: Context) => {
-      const caller = await authenticate(http, spec.access)
+      const caller = await authenticate(http, spec.access, spec.publicLimit)
       const input = {
         caller,
         params: spec.params?.parse(http.params, parseOptions),

@@ -7,8 +7,6 @@ import type { RateLimits } from './rate-limits.ts'
 
 /** Machines call these paths at their own rate, and a limit would break them. */
 const UNLIMITED = new Set(['/api/health', '/api/payments/webhook'])
-/** Offers of cameras (WHIP) and of viewers (WHEP), whose tokens and tickets their own endpoints verify. */
-const VIDEO_PATH = /\/(?:whip|whep)\//
 
 export type Identify = (http: Context) => Promise<Caller>
 
@@ -40,12 +38,10 @@ export function createRequestAuthorization(deps: {
 
   const identified = withFailureLimit(identify, limits)
 
-  return async (http, access) => {
+  return async (http, access, publicLimit) => {
     const unlimited = UNLIMITED.has(http.path)
     if (access === 'public') {
-      const isRead = /^(GET|HEAD)$/.test(http.method)
-      // After an outage, every camera and viewer of a site offers again, maybe from one address.
-      const policy = VIDEO_PATH.test(http.path) ? 'video' : isRead ? 'public' : 'public-writes'
+      const policy = publicLimit ?? (/^(GET|HEAD)$/.test(http.method) ? 'public' : 'public-writes')
       if (!unlimited) await limits.consume(http, policy, clientNetwork(http))
       return undefined
     }

@@ -233,7 +233,7 @@ describe('several processes', () => {
 test('public routes are limited by network, writes more than reads; the payment webhook is not limited', async () => {
   const refusals: string[] = []
   const limits = createRateLimits(
-    { perMinute: 1, publicPerMinute: 30 },
+    { perMinute: 7, publicPerMinute: 30 },
     { redis: undefined, countRejected: (policy) => refusals.push(policy) },
   )
   const open = (method: 'get' | 'post', path: string) =>
@@ -244,7 +244,12 @@ test('public routes are limited by network, writes more than reads; the payment 
     trustedProxies: 2,
     https: false,
     before: [],
-    endpoints: [open('get', '/api/read'), open('post', '/api/write'), open('post', '/api/payments/webhook')],
+    endpoints: [
+      open('get', '/api/read'),
+      open('post', '/api/write'),
+      open('post', '/api/payments/webhook'),
+      { ...open('post', '/api/offer'), publicLimit: 'video' },
+    ],
     authenticate: createRequestAuthorization({
       identify: () => Promise.reject(),
       authorize: () => {},
@@ -271,12 +276,16 @@ test('public routes are limited by network, writes more than reads; the payment 
     const writes = await statuses('POST', '/api/write', 5, '2001:db8::2') // the same /64
     expect([writes['204']?.length, writes['429']?.length]).toEqual([2, 3])
     for (const answer of writes['429']!) expectRefusal(answer, 'public-writes')
+    const offers = await statuses('POST', '/api/offer', 9, '2001:db8::2')
+    expect([offers['204']?.length, offers['429']?.length]).toEqual([7, 2])
+    for (const answer of offers['429']!) expectRefusal(answer, 'video')
     expect((await statuses('HEAD', '/api/read', 1, '2001:db8::3'))['429']).toHaveLength(1)
     expect((await statuses('GET', '/api/read', 1, '2001:db8:0:1::1'))['204']).toHaveLength(1)
     expect((await statuses('POST', '/api/payments/webhook', 50, '2001:db8::1'))['204']).toHaveLength(50)
     expect(refusals.toSorted()).toEqual([
       ...times(6).map(() => 'public'),
       ...times(3).map(() => 'public-writes'),
+      ...times(2).map(() => 'video'),
     ])
   } finally {
     server.closeAllConnections()
