@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHlsCamera, createTestCamera, createWhepCamera } from '../support/browser/cameras.ts'
 import { leaveCockpit, openCockpit } from '../support/browser/cockpit.ts'
@@ -62,6 +63,34 @@ test('a WHEP stream is shown, and its session is deleted when the viewer leaves'
   expect(camera.open()).toBe(1)
   await leaveCockpit(page)
   await waitFor(() => expect(camera.open()).toBe(0))
+})
+
+test('an address that an owner names makes no page use the cookie of its viewer', async () => {
+  const requests: { method: string; url: string; hasCookie: boolean }[] = []
+  const record = async (request: Request) => {
+    if (!/api|target/.test(new URL(request.url()).pathname) || request.method() === 'GET') return
+    const hasCookie = 'cookie' in (await request.allHeaders())
+    requests.push({ method: request.method(), url: request.url(), hasCookie })
+  }
+  const target = `${world.baseUrl}/api/operator/target`
+  {
+    // A server that names a resource of the platform as its own.
+    await using camera = await createWhepCamera(browser, { location: target })
+    await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+    fixture.page.on('request', record)
+    await fixture.page.getByText(/Last frame \d+ ms ago/).waitFor()
+    await leaveCockpit(fixture.page)
+  }
+  {
+    // A stream whose address is one of the platform.
+    await using fixture = await openCockpit(world, browser, { robot: { stream_url: target } })
+    fixture.page.on('request', record)
+    await fixture.page.getByRole('button', { name: 'Retry now' }).click()
+    await waitFor(() => expect(requests.filter(({ url }) => url === target)).not.toEqual([]))
+    await leaveCockpit(fixture.page)
+  }
+  const sent = requests.filter(({ url }) => url === target)
+  expect(sent.map(({ method, hasCookie }) => [method, hasCookie])).toEqual(sent.map(() => ['POST', false]))
 })
 
 test.concurrent('a live HLS stream is shown with its delay, and requests stop when the viewer leaves', async () => {

@@ -25,6 +25,19 @@ export function requireProgram(name: string, debianPackage: string): string {
   )
 }
 
+/** Returns whether a server on this port of 127.0.0.1 accepts TCP connections. */
+export function acceptsConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const settle = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', () => settle(true)).once('error', () => settle(false))
+    socket.setTimeout(ANSWER_LIMIT_MS, () => settle(false))
+  })
+}
+
 /** Returns whether a Redis on this port of 127.0.0.1 answers PING and has loaded its data. */
 export function redisAnswers(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createNode, type ManagedNode } from './node.ts'
-import { findProgram } from './programs.ts'
+import { acceptsConnections, findProgram } from './programs.ts'
 import { launch, tailOf } from './spawn.ts'
-
-const CONNECT_LIMIT_MS = 1_000
 
 /** The TURN server of a cluster, and the settings with which the platform hands out its credentials. */
 export interface ClusterTurn {
@@ -38,7 +35,7 @@ export function createTurn(options: {
     port,
     logFile,
     launch: () => launch(program, ['-c', configuration], { logFile, env: {} }),
-    serves: () => accepts(port),
+    serves: () => acceptsConnections(port),
     lastOutput: () => tailOf(logFile),
   })
   return { node, env: { TURN_URLS: `turn:127.0.0.1:${port}?transport=udp`, TURN_SECRET: secret } }
@@ -65,17 +62,4 @@ function configurationOf({ port, secret, directory }: { port: number; secret: st
     `pidfile=${join(directory, 'turnserver.pid')}`,
     `userdb=${join(directory, 'turndb')}`,
   ].join('\n')}\n`
-}
-
-/** Returns whether a server accepts TCP connections on a port of this machine. */
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    const settle = (isOpen: boolean) => {
-      socket.destroy()
-      resolve(isOpen)
-    }
-    socket.once('connect', () => settle(true)).once('error', () => settle(false))
-    socket.setTimeout(CONNECT_LIMIT_MS, () => settle(false))
-  })
 }

@@ -7,6 +7,7 @@ import {
   type VideoFixture,
   withMedia,
 } from '../../support/video/video-fixture.ts'
+import { postOffer } from '../../support/video/webrtc-client.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -30,11 +31,8 @@ test('an offer that never connects does not hide the next publisher of the camer
   // Its offer is one of a viewer: with a changed direction it is one of a publisher that does not connect.
   const offer = (await fixture.viewer().offer()).replace('a=recvonly', 'a=sendonly')
   for (let attempt = 0; attempt < 2; attempt++) {
-    const response = await fetch(`${world.baseUrl}/api/robots/${fixture.robot.id}/whip/front`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${fixture.robot.token}`, 'Content-Type': 'application/sdp' },
-      body: offer,
-    })
+    const url = `${world.baseUrl}/api/robots/${fixture.robot.id}/whip/front`
+    const response = await postOffer(url, fixture.robot.token, offer)
     expect(response.status, await response.text()).toBe(201)
   }
   const camera = runCamera(fixture.link)

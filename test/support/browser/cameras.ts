@@ -64,7 +64,7 @@ export async function createTestCamera({ readable = true, hasLengths = true, eve
  * Starts a WHEP server whose camera is another page of the browser. It answers offers with an animated canvas and
  * counts the open sessions.
  */
-export async function createWhepCamera(browser: ConsoleBrowser) {
+export async function createWhepCamera(browser: ConsoleBrowser, { location = '/whep/1' } = {}) {
   const camera = await browser.browser.newPage()
   await camera.evaluate(ANSWERING)
   let open = 0
@@ -77,7 +77,7 @@ export async function createWhepCamera(browser: ConsoleBrowser) {
       const offer = (await request.toArray()).join('')
       const answer = await camera.evaluate((sdp) => Reflect.get(globalThis, 'answer')(sdp), offer)
       open++
-      response.writeHead(201, { 'Content-Type': 'application/sdp', Location: '/whep/1' }).end(answer)
+      response.writeHead(201, { 'Content-Type': 'application/sdp', Location: location }).end(answer)
     } else if (request.method === 'DELETE') {
       open--
       response.writeHead(200).end()

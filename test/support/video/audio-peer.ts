@@ -1,7 +1,7 @@
-import { EventEmitter, once } from 'node:events'
 import { rtp } from '@wheelhouse/protocol'
 import { Audio, PeerConnection, type Track, Video } from 'node-datachannel'
 import { vp8Frame } from './test-frames.ts'
+import { connectTo, localDescription, rtpPacket } from './webrtc-client.ts'
 
 const VP8 = 96
 const [VIDEO_SSRC, AUDIO_SSRC] = [21, 22]
@@ -42,19 +42,8 @@ export class AudioPeer {
 
   /** Connects to a WHIP or WHEP endpoint. */
   async connect(url: string, token: string): Promise<void> {
-    const events = new EventEmitter()
-    this.#connection.onGatheringStateChange((state) => events.emit(state))
-    const complete = once(events, 'complete')
-    this.#connection.setLocalDescription('offer')
-    await complete
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/sdp' },
-      body: this.#connection.localDescription()?.sdp ?? '',
-    })
-    const answer = await response.text()
-    if (response.status !== 201) throw new Error(answer)
-    this.#connection.setRemoteDescription(answer, 'answer')
+    const sdp = await localDescription(this.#connection, 'offer')
+    await connectTo(this.#connection, { url, token, sdp })
   }
 
   #receive(packet: Buffer): void {
@@ -77,13 +66,10 @@ export class AudioPeer {
 
   #sendTo(track: Track, parts: { payloadType: number; ssrc: number; payload: Buffer }): void {
     if (!track.isOpen()) return
-    const header = Buffer.alloc(rtp.RTP_HEADER_BYTES)
-    header[0] = 0x80
-    header[1] = 0x80
+    const { payload, ...fields } = parts
     const sequenceNumber = this.#number & 0xffff
     const timestamp = (this.#number * SEND_MS * 90) >>> 0
-    rtp.writeHeader(header, { ...parts, sequenceNumber, timestamp })
-    track.sendMessageBinary(Buffer.concat([header, parts.payload]))
+    track.sendMessageBinary(rtpPacket({ ...fields, sequenceNumber, timestamp, marker: true }, payload))
   }
 
   close(): void {

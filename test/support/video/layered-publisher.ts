@@ -1,7 +1,7 @@
-import { EventEmitter, once } from 'node:events'
 import { rtp } from '@wheelhouse/protocol'
 import { PeerConnection, type Track, Video } from 'node-datachannel'
 import { vp8Frame } from './test-frames.ts'
+import { connectTo, localDescription, rtpPacket } from './webrtc-client.ts'
 
 const PAYLOAD_TYPE = 96
 const LAYER_EXTENSION = 4
@@ -43,23 +43,13 @@ export class LayeredPublisher {
 
   /** Publishes. Returns the answer. */
   async publish(url: string, token: string): Promise<string> {
-    const events = new EventEmitter()
-    this.#connection.onGatheringStateChange((state) => events.emit(state))
-    const complete = once(events, 'complete')
-    this.#connection.setLocalDescription('offer')
-    await complete
     const offer = [
-      this.#connection.localDescription()?.sdp.trimEnd(),
+      (await localDescription(this.#connection, 'offer')).trimEnd(),
       `a=extmap:${LAYER_EXTENSION} urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id`,
       ...layers.map(({ name }) => `a=rid:${name} send`),
       `a=simulcast:send ${layers.map(({ name }) => name).join(';')}`,
     ]
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/sdp' }
-    const response = await fetch(url, { method: 'POST', headers, body: `${offer.join('\r\n')}\r\n` })
-    const answer = await response.text()
-    if (response.status !== 201) throw new Error(answer)
-    this.#connection.setRemoteDescription(answer, 'answer')
-    return answer
+    return await connectTo(this.#connection, { url, token, sdp: `${offer.join('\r\n')}\r\n` })
   }
 
   #receive(packet: Buffer): void {
@@ -76,18 +66,16 @@ export class LayeredPublisher {
   #packetOf({ name, ssrc, frameBytes }: Layer): Buffer {
     const number = FIRST_NUMBERS[name as 'l' | 'h'] + this.#number
     const keyframe = this.#wanted.delete(ssrc) || this.#number === 1
-    const header = Buffer.alloc(rtp.RTP_HEADER_BYTES)
-    header[0] = 0x90
-    header[1] = 0x80 // one packet for each frame
-    rtp.writeHeader(header, {
+    const extension = Buffer.from([0xbe, 0xde, 0, 1, LAYER_EXTENSION << 4, name.charCodeAt(0), 0, 0])
+    const payload = Buffer.concat([Buffer.from([0x10]), vp8Frame(number, { keyframe, bytes: frameBytes })])
+    const fields = {
       payloadType: PAYLOAD_TYPE,
       sequenceNumber: this.#number & 0xffff,
       timestamp: (this.#number * FRAME_MS * 90) >>> 0,
       ssrc,
-    })
-    const extension = Buffer.from([0xbe, 0xde, 0, 1, LAYER_EXTENSION << 4, name.charCodeAt(0), 0, 0])
-    const payload = Buffer.concat([Buffer.from([0x10]), vp8Frame(number, { keyframe, bytes: frameBytes })])
-    return Buffer.concat([header, extension, payload])
+      marker: true, // one packet for each frame
+    }
+    return rtpPacket(fields, payload, extension)
   }
 
   close(): void {

@@ -1,6 +1,6 @@
-import { EventEmitter, once } from 'node:events'
 import { rtp } from '@wheelhouse/protocol'
 import { PeerConnection, type Track, Video } from 'node-datachannel'
+import { localDescription, postOffer } from './webrtc-client.ts'
 
 const VP8 = 96
 const H264 = 97
@@ -44,19 +44,12 @@ export class TestViewer {
 
   /** Returns an offer with all candidates. */
   async offer(): Promise<string> {
-    const events = new EventEmitter()
-    this.#connection.onGatheringStateChange((state) => events.emit(state))
-    const complete = once(events, 'complete')
-    this.#connection.setLocalDescription('offer')
-    await complete
-    return this.#connection.localDescription()?.sdp ?? ''
+    return await localDescription(this.#connection, 'offer')
   }
 
   /** Sends an offer. Returns the answer, or the text of the error. */
   async request({ url, token, edit = (sdp) => sdp }: ViewerRequest): Promise<string> {
-    const body = edit(await this.offer())
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/sdp' }
-    this.response = await fetch(url, { method: 'POST', headers, body })
+    this.response = await postOffer(url, token, edit(await this.offer()))
     this.answer = await this.response.text()
     return this.answer
   }

@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { waitUntil } from '../../../src/core/concurrency/concurrency.ts'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
-import { findProgram } from '../../cluster/programs.ts'
+import { acceptsConnections, findProgram } from '../../cluster/programs.ts'
 import type { Child } from '../children.ts'
 import type { Lab } from '../lab.ts'
 import { processUsage } from '../programs.ts'
@@ -116,7 +115,7 @@ async function startExternalRelay(
   child.ended.then(() => {
     ended = true
   })
-  await waitUntil(async () => ended || (await accepts(address.port)), START_LIMIT_MS)
+  await waitUntil(async () => ended || (await acceptsConnections(address.port)), START_LIMIT_MS)
   if (ended) throw new Error(`${program} did not start:\n${child.output()}`)
   return {
     name,
@@ -125,17 +124,6 @@ async function startExternalRelay(
     usage: () => processUsage(child.process.pid ?? 0),
     stop: () => child.stop(),
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    const settle = (answer: boolean) => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('connect', () => settle(true)).once('error', () => settle(false))
-  })
 }
 
 const connecting =

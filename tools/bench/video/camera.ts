@@ -1,5 +1,6 @@
 import { rtp } from '@wheelhouse/protocol'
 import { PeerConnection, type Track, Video } from 'node-datachannel'
+import { localDescription, rtpPacket } from '../../../test/support/video/webrtc-client.ts'
 import { offer, sendReady } from '../rpc.ts'
 import { stampedFrame } from './stamps.ts'
 
@@ -44,25 +45,14 @@ function addTrack(connection: PeerConnection, mid: string): void {
 function send(sender: Sender, frame: Buffer, timestamp: number): void {
   if (!sender.track.isOpen()) return
   for (let start = 0; start < frame.length; start += PACKET_BYTES) {
-    const header = Buffer.alloc(rtp.RTP_HEADER_BYTES + 1)
-    header[0] = 0x80
-    header[1] = start + PACKET_BYTES >= frame.length ? 0x80 : 0
     sender.sequenceNumber = (sender.sequenceNumber + 1) & 0xffff
     const { sequenceNumber, ssrc } = sender
-    rtp.writeHeader(header, { payloadType: PAYLOAD_TYPE, sequenceNumber, timestamp, ssrc })
-    header[rtp.RTP_HEADER_BYTES] = start === 0 ? FRAME_START : CONTINUATION
-    sender.track.sendMessageBinary(Buffer.concat([header, frame.subarray(start, start + PACKET_BYTES)]))
+    const marker = start + PACKET_BYTES >= frame.length
+    const descriptor = Buffer.from([start === 0 ? FRAME_START : CONTINUATION])
+    const payload = Buffer.concat([descriptor, frame.subarray(start, start + PACKET_BYTES)])
+    const fields = { payloadType: PAYLOAD_TYPE, sequenceNumber, timestamp, ssrc, marker }
+    sender.track.sendMessageBinary(rtpPacket(fields, payload))
   }
-}
-
-/** Settles with the local description and all its candidates. */
-function described(connection: PeerConnection, type: 'offer' | 'answer'): Promise<string> {
-  return new Promise((resolve) => {
-    connection.onGatheringStateChange((state) => {
-      if (state === 'complete') resolve(connection.localDescription()?.sdp ?? '')
-    })
-    connection.setLocalDescription(type)
-  })
 }
 
 const handlers = {
@@ -70,7 +60,7 @@ const handlers = {
   async offer(): Promise<string> {
     const connection = connect(false)
     addTrack(connection, '0')
-    return await described(connection, 'offer')
+    return await localDescription(connection, 'offer')
   },
   /** Connects the last offer. */
   accept(answer: string): void {
@@ -81,7 +71,7 @@ const handlers = {
     const connection = connect(true)
     connection.setRemoteDescription(viewerOffer, 'offer')
     addTrack(connection, /^a=mid:(\S+)/m.exec(viewerOffer)?.[1] ?? '0')
-    return await described(connection, 'answer')
+    return await localDescription(connection, 'answer')
   },
   /** Sends frames from now on. */
   start({ bitsPerSecond, framesPerSecond }: { bitsPerSecond: number; framesPerSecond: number }): void {

@@ -1,5 +1,6 @@
 import { rtp } from '@wheelhouse/protocol'
 import { PeerConnection, type Track, Video } from 'node-datachannel'
+import { localDescription } from '../../../test/support/video/webrtc-client.ts'
 import { offer, sendReady } from '../rpc.ts'
 import { ageUs } from './stamps.ts'
 
@@ -53,21 +54,12 @@ function receive(viewer: Viewer, packet: Buffer): void {
   if (ages.length < MAX_AGES) ages.push(age)
 }
 
-function described({ connection }: Viewer, type: 'offer' | 'answer'): Promise<string> {
-  return new Promise((resolve) => {
-    connection.onGatheringStateChange((state) => {
-      if (state === 'complete') resolve(connection.localDescription()?.sdp ?? '')
-    })
-    connection.setLocalDescription(type)
-  })
-}
-
 const handlers = {
   /** Opens a viewer and returns its offer. */
   async offer(id: number): Promise<string> {
     const viewer = open(id, false)
     addTrack(viewer, '0', PAYLOAD_TYPE)
-    return await described(viewer, 'offer')
+    return await localDescription(viewer.connection, 'offer')
   },
   /** Connects an offer. */
   accept(id: number, answer: string): void {
@@ -79,7 +71,7 @@ const handlers = {
     viewer.connection.setRemoteDescription(serverOffer, 'offer')
     const payloadType = Number(/^a=rtpmap:(\d+) VP8\/90000/m.exec(serverOffer)?.[1] ?? PAYLOAD_TYPE)
     addTrack(viewer, /^a=mid:(\S+)/m.exec(serverOffer)?.[1] ?? '0', payloadType)
-    return await described(viewer, 'answer')
+    return await localDescription(viewer.connection, 'answer')
   },
   /** Settles with the time of the first complete frame of a viewer, in Unix milliseconds. */
   firstFrame: async (id: number): Promise<number> =>

@@ -27,6 +27,13 @@ export const Notices = ({ cockpit, session, live }: Props) => (
       <PauseNotice operatorConnection={cockpit.operatorConnection} session={session} />
       {hasNoControls(cockpit) && <Hint text={t('drive.notice.noControls')} />}
     </div>
+    <SessionNotices session={session} live={live} />
+  </>
+)
+
+/** Shows a request to extend the session, and what happens in it. */
+export const SessionNotices = ({ session, live }: Pick<Props, 'session' | 'live'>) => (
+  <>
     {newestExtension(live.events)?.status === 'pending' && (
       <div className={styles.low}>
         <section className={styles.notice} aria-label={t('drive.notice.extension')}>

@@ -1,14 +1,11 @@
 import type { LiveSession } from '../../live/hooks.ts'
 import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
 import { ConnectionProblem } from '../../session/connection-problem.tsx'
-import { ExtensionPanel } from '../../session/extension-panel.tsx'
-import { newestExtension } from '../../session/extensions.ts'
 import type { ObserverConnection, ObserverState } from '../../session/observer-connection.ts'
 import type { SessionDetail } from '../../session/session-query.ts'
 import { t } from '../../texts/texts.ts'
 import styles from '../notices.module.css'
-import { Hint } from '../notices.tsx'
-import { Ticker } from '../ticker.tsx'
+import { Hint, SessionNotices } from '../notices.tsx'
 
 interface Props {
   readonly session: SessionDetail
@@ -33,16 +30,7 @@ export const WatchNotices = ({ session, live, observerConnection, observerState 
         </div>
       )}
     </div>
-    {newestExtension(live.events)?.status === 'pending' && (
-      <div className={styles.low}>
-        <section className={styles.notice} aria-label={t('drive.notice.extension')}>
-          <ExtensionPanel live={live} />
-        </section>
-      </div>
-    )}
-    <div className={styles.high}>
-      <Ticker sessionId={session.id} />
-    </div>
+    <SessionNotices session={session} live={live} />
   </>
 )
 
