@@ -20,10 +20,26 @@ export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
   'robot.lost': 'The robot lost its connection',
   'robot.back': 'The robot reconnected',
   'operator.back': 'The operator reconnected',
+  'recording.started': 'The session is recorded',
+  'recording.paused': 'The recording is interrupted',
+  'recording.resumed': 'The recording continues',
+  'recording.stopped': 'The session is no longer recorded',
+  'episode.started': 'An episode has started',
+  'episode.ended': 'An episode has ended',
+  'episode.discarded': 'An episode was discarded',
   'chat.message': 'A message was sent',
 }
 
-const { 'chat.message': _chat, ...sessionTexts } = sessionEventTexts
+const {
+  'chat.message': _chat,
+  'recording.started': _started,
+  'recording.resumed': _resumed,
+  'recording.stopped': _stopped,
+  'episode.started': _episodeStarted,
+  'episode.ended': _episodeEnded,
+  'episode.discarded': _episodeDiscarded,
+  ...sessionTexts
+} = sessionEventTexts
 
 /** Titles of all notification types. */
 export const notificationTexts: Readonly<Record<NotificationType, string>> = {
@@ -45,6 +61,8 @@ export const notificationTexts: Readonly<Record<NotificationType, string>> = {
   'webhook.disabled': 'A webhook was disabled',
   'export.ready': 'Your export is ready',
   'export.failed': 'Your export failed',
+  'dataset_export.ready': 'Your dataset is ready',
+  'dataset_export.failed': 'Your dataset could not be exported',
 }
 
 /** Returns the title of an event; for a type that this version does not know, its name as words. */

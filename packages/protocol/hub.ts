@@ -40,6 +40,13 @@ export const SessionEventType = z.enum([
   'robot.lost',
   'robot.back',
   'operator.back',
+  'recording.started',
+  'recording.paused',
+  'recording.resumed',
+  'recording.stopped',
+  'episode.started',
+  'episode.ended',
+  'episode.discarded',
   'chat.message',
 ])
 export type SessionEventType = z.infer<typeof SessionEventType>
@@ -48,7 +55,8 @@ export type SessionEventType = z.infer<typeof SessionEventType>
  * One entry of a session's log. `seq` counts from 1 without gaps: a client that sees a gap requests the missing
  * entries. `data` of `chat.message` is the ChatMessage. All other types have `{status, actor_id?, reason?}`;
  * extensions add `extension_id`, `additional_minutes` and `planned_minutes`, a rating adds `rating` and `comment`,
- * `session.pause_limit_soon` adds `ends_at`, `session.planned_end_soon` adds `planned_minutes` and `planned_end`.
+ * `session.pause_limit_soon` adds `ends_at`, `session.planned_end_soon` adds `planned_minutes` and `planned_end`;
+ * `recording.*` adds `recording_id` and `mode`, `episode.*` adds `task` and, once it has ended, `success` and `episode_id`.
  */
 export const SessionLogEvent = z
   .object({
@@ -71,7 +79,15 @@ export type SessionLogEvent = z.infer<typeof SessionLogEvent>
 
 /** Types of notifications: events of a user's sessions, and decisions about the user. */
 export const NotificationType = z.enum([
-  ...SessionEventType.exclude(['chat.message']).options,
+  ...SessionEventType.exclude([
+    'chat.message',
+    'recording.started',
+    'recording.resumed',
+    'recording.stopped',
+    'episode.started',
+    'episode.ended',
+    'episode.discarded',
+  ]).options,
   'certification.approved',
   'certification.rejected',
   'certification.revoked',
@@ -89,6 +105,8 @@ export const NotificationType = z.enum([
   'robot.battery_low',
   'export.ready',
   'export.failed',
+  'dataset_export.ready',
+  'dataset_export.failed',
 ])
 export type NotificationType = z.infer<typeof NotificationType>
 

@@ -37,6 +37,7 @@ export const notificationGroups: Readonly<Record<NotificationType, NotificationG
   'session.cancelled': 'sessions',
   'session.planned_end_soon': 'sessions',
   'session.rated': 'sessions',
+  'recording.paused': 'sessions',
   'extension.requested': 'extensions',
   'extension.approved': 'extensions',
   'extension.declined': 'extensions',
@@ -56,5 +57,7 @@ export const notificationGroups: Readonly<Record<NotificationType, NotificationG
   'payout.reversed': 'money',
   'export.ready': 'exports',
   'export.failed': 'exports',
+  'dataset_export.ready': 'exports',
+  'dataset_export.failed': 'exports',
   'webhook.disabled': 'webhooks',
 }

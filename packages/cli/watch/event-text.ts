@@ -34,6 +34,13 @@ const EVENT_TEXTS: Readonly<Record<string, string>> = {
   'robot.lost': 'robot lost',
   'robot.back': 'robot is back',
   'operator.back': 'operator is back',
+  'recording.started': 'recording started',
+  'recording.paused': 'RECORDING INTERRUPTED',
+  'recording.resumed': 'recording continues',
+  'recording.stopped': 'recording stopped',
+  'episode.started': 'episode started',
+  'episode.ended': 'episode ended',
+  'episode.discarded': 'episode discarded',
 }
 
 /** Returns an entry of the log as one line, not escaped. */

@@ -13,7 +13,7 @@ import { Invoice } from '../../modules/billing/invoice.entity.ts'
 import { LedgerEntry } from '../../modules/billing/ledger.entity.ts'
 import { PricingPlan } from '../../modules/billing/plan.entity.ts'
 import { ClientProfile } from '../../modules/clients/client-profile.entity.ts'
-import { Dataset, Episode } from '../../modules/datasets/dataset.entity.ts'
+import { Dataset, Episode, RunningEpisode } from '../../modules/datasets/dataset.entity.ts'
 import { ApiKey } from '../../modules/identity/api-keys/api-key.entity.ts'
 import { Avatar } from '../../modules/identity/avatars/avatar.entity.ts'
 import { User } from '../../modules/identity/users/user.entity.ts'
@@ -32,6 +32,19 @@ import { Payout } from '../../modules/payments/payout.entity.ts'
 import { StripeAccount } from '../../modules/payments/stripe-account.entity.ts'
 import { StripeEvent, StripeObject } from '../../modules/payments/stripe-event.entity.ts'
 import { GatewayNode, RobotPresence } from '../../modules/presence/presence.entity.ts'
+import {
+  RecorderNode,
+  Recording,
+  RecordingDeletion,
+  RecordingGap,
+  RecordingSegment,
+  RecordingStream,
+} from '../../modules/recordings/recording.entity.ts'
+import {
+  RecordingBookmark,
+  RecordingDownload,
+  RecordingShare,
+} from '../../modules/recordings/recording-access.entity.ts'
 import { Robot } from '../../modules/robots/robot.entity.ts'
 import { RobotHealthSample } from '../../modules/robots/robot-health.entity.ts'
 import { RobotLogLine, RobotLogStream } from '../../modules/robots/robot-log.entity.ts'
@@ -70,6 +83,16 @@ const entities = [
   AuditEntry,
   Dataset,
   Episode,
+  RunningEpisode,
+  RecorderNode,
+  Recording,
+  RecordingDeletion,
+  RecordingStream,
+  RecordingSegment,
+  RecordingGap,
+  RecordingDownload,
+  RecordingShare,
+  RecordingBookmark,
   ClientProfile,
   OperatorProfile,
   OperatorSchedule,

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { EpisodeSource } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
@@ -27,7 +28,10 @@ export const Dataset = defineEntity({
 })
 export type Dataset = InferEntity<typeof Dataset>
 
-/** One recording as the robot reported it. Later reports of the same `episodeId` are ignored. */
+/**
+ * One episode, as the robot reported it or as a participant of the session marked it. Later reports of the same `episodeId` are
+ * ignored.
+ */
 export const Episode = defineEntity({
   name: 'Episode',
   tableName: 'episodes',
@@ -37,6 +41,16 @@ export const Episode = defineEntity({
       name: 'episodes_by_dataset',
       expression:
         'create index "episodes_by_dataset" on "episodes" ("dataset_id", "started_at" desc, "id" desc)',
+    },
+    {
+      name: 'episodes_by_recording',
+      expression:
+        'create index "episodes_by_recording" on "episodes" ("recording_id") where "recording_id" is not null',
+    },
+    {
+      name: 'episodes_by_session',
+      expression:
+        'create index "episodes_by_session" on "episodes" ("session_id", "started_at") where "session_id" is not null',
     },
   ],
   checks: [
@@ -49,17 +63,38 @@ export const Episode = defineEntity({
     robot: () => referenceTo('Robot'),
     /** The session in which the episode started; null when it started outside a session. */
     session: () => referenceTo('Session').nullable(),
-    /** The id that the robot assigned. */
+    /** The id that the robot assigned; for an episode that was marked, its number in the session. */
     episodeId: p.text(),
     startedAt: p.datetime(3),
     endedAt: p.datetime(3),
     sizeBytes: p.bigint('number'),
     success: p.boolean().nullable(),
     uri: p.text().nullable(),
+    source: p.enum(EpisodeSource.options).default('robot'),
+    /** What the operator was to do, in words; null if nobody said it. */
+    task: p.text().nullable(),
+    /** The recording of the session; no foreign key, because a deleted recording leaves its episodes. */
+    recordingId: p.uuid().nullable(),
+    /** The user who marked the end; null for the robot. */
+    markedBy: p.uuid().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })
 
+/** The episode of a session that has started and not ended. */
+export const RunningEpisode = defineEntity({
+  name: 'RunningEpisode',
+  tableName: 'running_episodes',
+  properties: {
+    session: () => referenceTo('Session').primary(),
+    robot: () => referenceTo('Robot'),
+    startedAt: p.datetime(3),
+    task: p.text().nullable(),
+    /** The user who marked the start; null for the robot. */
+    startedBy: p.uuid().nullable(),
+  },
+})
+
 declare module '../../core/database/tables.ts' {
-  interface Tables extends TablesOf<typeof Dataset | typeof Episode> {}
+  interface Tables extends TablesOf<typeof Dataset | typeof Episode | typeof RunningEpisode> {}
 }

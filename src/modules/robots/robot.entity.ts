@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { RobotStatus, StopClear } from '@wheelhouse/protocol'
+import { RecordingMode, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
@@ -94,6 +94,10 @@ export const Robot = defineEntity({
     strictControl: p.boolean().default(false),
     /** The users who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
+    /** What is recorded of its sessions. */
+    recording: p.enum(RecordingMode.options).default('off'),
+    /** Days after which recordings are deleted; null to keep them. */
+    recordingDays: p.integer().nullable(),
     /** No session can start on the robot until its owner releases it. */
     onHold: p.boolean().default(false),
     /** Lowest level at which log lines raise an event. */

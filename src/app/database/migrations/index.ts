@@ -45,6 +45,7 @@ import { Migration0045PushSubscriptions } from './0045-push-subscriptions.ts'
 import { Migration0046RobotFilters } from './0046-robot-filters.ts'
 import { Migration0048MailLanguage } from './0048-mail-language.ts'
 import { Migration0049Cameras } from './0049-cameras.ts'
+import { Migration0050Recordings } from './0050-recordings.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -95,4 +96,5 @@ export const migrations = [
   { name: '0046_robot_filters', class: Migration0046RobotFilters },
   { name: '0048_mail_language', class: Migration0048MailLanguage },
   { name: '0049_cameras', class: Migration0049Cameras },
+  { name: '0050_recordings', class: Migration0050Recordings },
 ]

@@ -126,6 +126,18 @@ const kinds: MailTexts['kinds'] = {
     subject: `Der Operator von ${robot(data)} ist zurück`,
     text: `Der Operator ist wieder mit der Sitzung mit dem Roboter ${robot(data)} verbunden. Die Sitzung ist noch pausiert.`,
   }),
+  'recording.paused': (data) => ({
+    subject: `Aufzeichnung von ${robot(data)} unterbrochen`,
+    text: `Die Sitzung mit dem Roboter ${robot(data)} wird im Moment nicht aufgezeichnet. Die Sitzung selbst geht weiter. Die Aufzeichnung setzt von selbst fort, sobald es möglich ist.`,
+  }),
+  'dataset_export.ready': (data) => ({
+    subject: `Ihr Datensatz ${quote(data.name)} ist bereit`,
+    text: `Der Export Ihres Datensatzes ${quote(data.name)} ist abgeschlossen. Sie können ihn herunterladen und mit LeRobot öffnen.`,
+  }),
+  'dataset_export.failed': (data) => ({
+    subject: `Ihr Datensatz ${quote(data.name)} konnte nicht exportiert werden`,
+    text: `Der Export Ihres Datensatzes ${quote(data.name)} ist fehlgeschlagen. Die Konsole zeigt den Grund.`,
+  }),
   'certification.approved': (data) => ({
     subject: `Sie sind für ${quote(data.robot_type)} zertifiziert`,
     text: `Ihre Zertifizierung für Roboter des Typs ${quote(data.robot_type)} wurde erteilt. Sie können sie jetzt steuern.`,

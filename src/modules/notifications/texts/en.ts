@@ -98,6 +98,18 @@ const kinds: MailTexts['kinds'] = {
     subject: `The operator of ${robot(data)} is back`,
     text: `The operator is connected again to the session with ${robot(data)}. The session is still paused.`,
   }),
+  'recording.paused': (data) => ({
+    subject: `Recording of ${robot(data)} interrupted`,
+    text: `The session with ${robot(data)} is not recorded at the moment. The session itself continues. The recording continues by itself as soon as possible.`,
+  }),
+  'dataset_export.ready': (data) => ({
+    subject: `Your dataset ${quote(data.name)} is ready`,
+    text: `The export of your dataset ${quote(data.name)} has finished. You can download it and open it with LeRobot.`,
+  }),
+  'dataset_export.failed': (data) => ({
+    subject: `Your dataset ${quote(data.name)} could not be exported`,
+    text: `The export of your dataset ${quote(data.name)} has failed. The console shows the reason.`,
+  }),
   'certification.approved': (data) => ({
     subject: `You are certified for ${quote(data.robot_type)}`,
     text: `Your certification for robots of the type ${quote(data.robot_type)} was approved. You can operate them now.`,

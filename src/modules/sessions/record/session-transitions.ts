@@ -1,4 +1,4 @@
-import type { PlatformReason, SessionStatus } from '@wheelhouse/protocol'
+import type { NotificationType, PlatformReason, SessionStatus } from '@wheelhouse/protocol'
 import { type ExpressionBuilder, type Selectable, sql, type UpdateObject } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
@@ -141,8 +141,8 @@ export function emitRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: D
 }
 
 export type TransitionRecord = ActionContext & {
-  /** Chat messages make no notifications. */
-  readonly type: Exclude<LogEntry['type'], 'chat.message'>
+  /** Other entries make no notifications. */
+  readonly type: LogEntry['type'] & NotificationType
   readonly notifyUserIds: readonly string[]
   /** Additional fields of the log entry and the notifications. */
   readonly details?: Readonly<Record<string, unknown>>

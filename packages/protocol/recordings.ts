@@ -1,0 +1,66 @@
+import { z } from 'zod'
+
+/** What the platform records of a robot's sessions: nothing, control and telemetry, or these with the cameras. */
+export const RecordingMode = z.enum(['off', 'control', 'video'])
+export type RecordingMode = z.infer<typeof RecordingMode>
+
+/** The state of a recording. */
+export const RecordingStatus = z.enum(['RECORDING', 'FINISHING', 'READY', 'FAILED'])
+export type RecordingStatus = z.infer<typeof RecordingStatus>
+
+/** Why a recording lacks a period. */
+export const GapReason = z.enum([
+  /** The recorder ended unexpectedly; data that was not stored yet is lost. */
+  'recorder_lost',
+  /** The gateway or the media role ended unexpectedly; data that it had not sent yet is lost. */
+  'source_lost',
+  /** The recorder did not keep up with a source. */
+  'overload',
+  'storage_unavailable',
+  'storage_full',
+  'quota_exceeded',
+  /** A stored segment was missing or damaged when the recording was finished. */
+  'segment_damaged',
+])
+export type GapReason = z.infer<typeof GapReason>
+
+/** Texts that a user interface shows instead of the reason. */
+export const gapTexts: Readonly<Record<GapReason, string>> = {
+  recorder_lost: 'the recorder failed',
+  source_lost: 'the connection to the robot ended',
+  overload: 'the recorder did not keep up',
+  storage_unavailable: 'the storage does not respond',
+  storage_full: 'the storage is full',
+  quota_exceeded: 'the storage quota of the account is used up',
+  segment_damaged: 'a part of the recording is damaged',
+}
+
+/** Topics of a recording. Each camera has its own topic. */
+export const recordingTopics = {
+  control: '/control',
+  dropped: '/control/dropped',
+  telemetry: '/telemetry',
+  limits: '/limits',
+  latency: '/latency',
+  stop: '/stop',
+  events: '/events',
+  chat: '/chat',
+} as const
+const CAMERA_TOPIC = '/camera/'
+
+/** Returns the topic of a camera. */
+export const cameraTopic = (name: string): string => `${CAMERA_TOPIC}${name}`
+/** Returns the camera of a topic; undefined for other topics. */
+export const cameraOfTopic = (topic: string): string | undefined =>
+  topic.startsWith(CAMERA_TOPIC) ? topic.slice(CAMERA_TOPIC.length) : undefined
+
+/** What happens to an episode of a session: it begins, ends with a result, or is thrown away. */
+export const EpisodeAction = z.enum(['start', 'success', 'failure', 'discard'])
+export type EpisodeAction = z.infer<typeof EpisodeAction>
+
+/** Who marked an episode. */
+export const EpisodeSource = z.enum(['robot', 'platform'])
+export type EpisodeSource = z.infer<typeof EpisodeSource>
+
+/** Longest description of a task, in characters. */
+export const EPISODE_TASK_MAX = 500

@@ -1,0 +1,89 @@
+import { cameraOfTopic, DriveStop, DropReason, recordingTopics, SessionStatus } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { type FrameSchema, frameDescriptor } from './compressed-frame.ts'
+
+// The messages of a recording. `docs/recordings.md` describes them for readers of the files.
+
+/** A topic as MCAP and Foxglove describe it. */
+export interface TopicDefinition {
+  readonly topic: string
+  readonly schemaName: string
+  readonly schemaEncoding: 'jsonschema' | 'protobuf'
+  readonly schema: Uint8Array
+  readonly messageEncoding: 'json' | 'protobuf'
+}
+
+/** What an operator sent: a JSON value, or the bytes of a binary frame in base64. */
+const payload = {
+  data: z.unknown().optional().meta({ description: 'The data of the frame, as its sender sent it' }),
+  data_base64: z.string().optional().meta({ description: 'The bytes of a binary frame, in base64' }),
+}
+const controlFields = {
+  seq: z.number().int().meta({ description: 'Number of the frame on its connection' }),
+  t: z.number().meta({ description: "Operator's clock when the frame was made, in milliseconds" }),
+  ttl_ms: z.number().int().optional().meta({ description: 'Rest of its lifetime, in milliseconds' }),
+  speed_scale: z.number().optional(),
+  age_ms: z.number().optional().meta({ description: 'Age of the command at the gateway, in milliseconds' }),
+  ...payload,
+}
+export const ControlMessage = z.object(controlFields)
+export const DroppedMessage = z.object({ why: DropReason, ...controlFields })
+export const TelemetryMessage = z.object({ t: z.number().optional(), ...payload })
+export const LimitsMessage = z.object({ speed_scale: z.number(), reason: z.string().nullable() })
+export const LatencyMessage = z.object({
+  operator_ms: z.number().nullable().meta({ description: 'Round trip to the operator, in milliseconds' }),
+  robot_ms: z.number().nullable().meta({ description: 'Round trip to the robot, in milliseconds' }),
+})
+export const StopMessage = z.object({
+  status: SessionStatus,
+  robot_connected: z.boolean(),
+  stop: DriveStop.nullable(),
+})
+export const EventMessage = z.object({
+  seq: z.number().int(),
+  type: z.string(),
+  data: z.record(z.string(), z.unknown()),
+})
+export const ChatEntry = z.object({
+  seq: z.number().int(),
+  id: z.string(),
+  sender_id: z.string(),
+  sender_name: z.string(),
+  sender_role: z.string(),
+  body: z.string(),
+})
+
+const jsonTopic = (topic: string, schemaName: string, schema: z.ZodType): TopicDefinition => ({
+  topic,
+  schemaName,
+  schemaEncoding: 'jsonschema',
+  schema: Buffer.from(JSON.stringify(z.toJSONSchema(schema, { target: 'draft-7' }))),
+  messageEncoding: 'json',
+})
+
+const fixedTopics = new Map(
+  [
+    jsonTopic(recordingTopics.control, 'wheelhouse.Control', ControlMessage),
+    jsonTopic(recordingTopics.dropped, 'wheelhouse.DroppedControl', DroppedMessage),
+    jsonTopic(recordingTopics.telemetry, 'wheelhouse.Telemetry', TelemetryMessage),
+    jsonTopic(recordingTopics.limits, 'wheelhouse.Limits', LimitsMessage),
+    jsonTopic(recordingTopics.latency, 'wheelhouse.Latency', LatencyMessage),
+    jsonTopic(recordingTopics.stop, 'wheelhouse.Stop', StopMessage),
+    jsonTopic(recordingTopics.events, 'wheelhouse.SessionEvent', EventMessage),
+    jsonTopic(recordingTopics.chat, 'wheelhouse.ChatMessage', ChatEntry),
+  ].map((definition) => [definition.topic, definition]),
+)
+
+/** Returns the definition of a topic. A camera's depends on whether it sends video or pictures. */
+export function topicDefinition(topic: string, frames: FrameSchema = 'CompressedVideo'): TopicDefinition {
+  const fixed = fixedTopics.get(topic)
+  if (fixed) return fixed
+  if (cameraOfTopic(topic) === undefined) throw new Error(`no topic ${topic}`)
+  return {
+    topic,
+    schemaName: `foxglove.${frames}`,
+    schemaEncoding: 'protobuf',
+    schema: frameDescriptor(frames),
+    messageEncoding: 'protobuf',
+  }
+}

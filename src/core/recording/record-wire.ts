@@ -1,0 +1,183 @@
+import { z } from 'zod'
+
+// What sources of data send to a recorder, over one WebSocket for each recorder. Text messages open and close streams;
+// binary messages are batches of records.
+
+/** Path of the WebSocket of a recorder. */
+export const RECORDER_PATH = '/streams'
+/** Purpose of the signature in the Authorization header. */
+export const RECORDER_PURPOSE = 'recorder'
+/** Largest batch of a source. */
+export const MAX_BATCH_BYTES = 1024 * 1024
+/** Largest record: a keyframe of a camera at the highest bitrate. A larger one is left out. */
+export const MAX_RECORD_BYTES = 4 * 1024 * 1024
+
+/** What a record is. The numbers are those on the wire. */
+export const recordKinds = {
+  control: 1,
+  dropped: 2,
+  telemetry: 3,
+  limits: 4,
+  latency: 5,
+  stop: 6,
+  video: 7,
+  image: 8,
+} as const
+export type RecordKind = keyof typeof recordKinds
+
+/** The payload is binary data of the sender, not text. */
+export const FLAG_BINARY = 1
+/** A frame of video that can be decoded without the ones before. */
+export const FLAG_KEYFRAME = 2
+
+/** One record of a stream. */
+export interface StreamRecord {
+  /** The stream, by the number that its source gave it. */
+  readonly stream: number
+  readonly kind: number
+  readonly flags: number
+  /** When the source saw it, in Unix milliseconds with fractions. */
+  readonly atMs: number
+  /** For control, the age of the command in milliseconds. For video, when the frame was captured; NaN if that is unknown. */
+  readonly detail: number
+  /** For dropped control frames, the reason; otherwise empty. */
+  readonly note: string
+  readonly payload: Uint8Array
+}
+
+const StreamNumber = z.number().int().min(1).max(0xffff_ffff)
+
+/** Messages of a source. */
+export const FromSource = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('open'),
+    stream: StreamNumber,
+    streamId: z.uuid(),
+    sessionId: z.uuid(),
+    /** `gateway`, or `camera/<name>`. */
+    source: z.string().max(64),
+    /** The codec of a camera. */
+    codec: z.enum(['VP8', 'H264', 'JPEG']).optional(),
+    /** Whether the records are stored. Without, they only go to live readers. */
+    stored: z.boolean(),
+    atMs: z.number(),
+  }),
+  z.object({ type: z.literal('close'), stream: StreamNumber, atMs: z.number() }),
+  /** Records were left out, because the recorder was away or did not keep up. */
+  z.object({
+    type: z.literal('gap'),
+    stream: StreamNumber,
+    fromMs: z.number(),
+    toMs: z.number(),
+    reason: z.enum(['overload', 'recorder_lost']),
+  }),
+])
+export type FromSource = z.infer<typeof FromSource>
+
+/** Messages of a recorder. */
+export const FromRecorder = z.discriminatedUnion('type', [
+  /** All records of the stream up to this time are durable. */
+  z.object({ type: z.literal('ack'), stream: StreamNumber, upToMs: z.number() }),
+  /** The stream is not recorded, and its records would be ignored. The source may open it again after the time. */
+  z.object({
+    type: z.literal('refused'),
+    stream: StreamNumber,
+    reason: z.string(),
+    retryAfterMs: z.number().int().min(0).nullable(),
+  }),
+  /** The recorder is about to end: the source opens its streams elsewhere. */
+  z.object({ type: z.literal('draining') }),
+  /** A camera is to send a keyframe. */
+  z.object({ type: z.literal('keyframe'), stream: StreamNumber }),
+])
+export type FromRecorder = z.infer<typeof FromRecorder>
+
+// kind (1), flags (1), length of the note (2), stream (4), atMs (8), detail (8), length of the payload (4)
+const HEADER_BYTES = 28
+
+/** Returns the length of a record on the wire. */
+export const recordBytes = (noteBytes: number, payloadBytes: number): number =>
+  HEADER_BYTES + noteBytes + payloadBytes
+
+/** Collects records in one buffer, which is allocated once. */
+export class RecordBatch {
+  readonly #buffer = Buffer.allocUnsafe(MAX_BATCH_BYTES)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Adds a record with a text or bytes. Returns false if the batch has no space for it. */
+  add(record: Omit<StreamRecord, 'payload'> & { readonly payload: string | Uint8Array }): boolean {
+    const { payload, note } = record
+    const isText = typeof payload === 'string'
+    // UTF-8 needs at most three bytes for each UTF-16 unit.
+    const most = isText ? payload.length * 3 : payload.length
+    if (this.#length + HEADER_BYTES + note.length + most > MAX_BATCH_BYTES) return false
+    const start = this.#length
+    let end = start + HEADER_BYTES
+    end += this.#buffer.write(note, end, 'latin1')
+    const payloadStart = end
+    if (isText) end += this.#buffer.write(payload, end)
+    else {
+      this.#buffer.set(payload, end)
+      end += payload.length
+    }
+    this.#buffer[start] = record.kind
+    this.#buffer[start + 1] = record.flags
+    this.#buffer.writeUInt16BE(note.length, start + 2)
+    this.#buffer.writeUInt32BE(record.stream, start + 4)
+    this.#buffer.writeDoubleBE(record.atMs, start + 8)
+    this.#buffer.writeDoubleBE(record.detail, start + 16)
+    this.#buffer.writeUInt32BE(end - payloadStart, start + 24)
+    this.#length = end
+    return true
+  }
+
+  /** Returns a copy of the records, and empties the batch. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#buffer.subarray(0, this.#length))
+    this.#length = 0
+    return taken
+  }
+}
+
+/** Returns a record that is too large for a batch as a message of its own. */
+export function singleRecord(record: StreamRecord): Buffer {
+  const { kind, flags, note, stream, atMs, detail, payload } = record
+  const header = Buffer.alloc(HEADER_BYTES)
+  header[0] = kind
+  header[1] = flags
+  header.writeUInt16BE(note.length, 2)
+  header.writeUInt32BE(stream, 4)
+  header.writeDoubleBE(atMs, 8)
+  header.writeDoubleBE(detail, 16)
+  header.writeUInt32BE(payload.length, 24)
+  return Buffer.concat([header, Buffer.from(note, 'latin1'), payload])
+}
+
+/**
+ * Reads the records of a message.
+ * @throws RangeError for a message that is cut off
+ */
+export function* readRecords(message: Buffer): Generator<StreamRecord> {
+  let at = 0
+  while (at < message.length) {
+    const noteBytes = message.readUInt16BE(at + 2)
+    const payloadBytes = message.readUInt32BE(at + 24)
+    const noteStart = at + HEADER_BYTES
+    const end = noteStart + noteBytes + payloadBytes
+    if (end > message.length) throw new RangeError('a record is cut off')
+    yield {
+      kind: message.readUInt8(at),
+      flags: message.readUInt8(at + 1),
+      stream: message.readUInt32BE(at + 4),
+      atMs: message.readDoubleBE(at + 8),
+      detail: message.readDoubleBE(at + 16),
+      note: noteBytes === 0 ? '' : message.toString('latin1', noteStart, noteStart + noteBytes),
+      payload: message.subarray(noteStart + noteBytes, end),
+    }
+    at = end
+  }
+}

@@ -1,0 +1,180 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { RecordingMode, RecordingStatus } from '@wheelhouse/protocol'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
+
+/** A running recorder. It renews `seenAt`. Sources of data connect to `url`. */
+export const RecorderNode = defineEntity({
+  name: 'RecorderNode',
+  tableName: 'recorder_nodes',
+  properties: {
+    id: p.uuid().primary(),
+    url: p.text(),
+    draining: p.boolean().default(false),
+    seenAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type RecorderNode = InferEntity<typeof RecorderNode>
+
+/** A topic of a finished recording. */
+export interface RecordedChannel {
+  readonly topic: string
+  readonly schema: string
+  readonly messages: number
+}
+
+/** The recording of one session. Its segments become one file when the session is over. */
+export const Recording = defineEntity({
+  name: 'Recording',
+  tableName: 'recordings',
+  uniques: [{ name: 'one_recording_per_session', properties: ['session'] }],
+  indexes: [
+    {
+      name: 'recordings_by_client',
+      expression:
+        'create index "recordings_by_client" on "recordings" ("client_id", "started_at" desc, "id" desc)',
+    },
+    {
+      name: 'recordings_by_robot',
+      expression:
+        'create index "recordings_by_robot" on "recordings" ("robot_id", "started_at" desc, "id" desc)',
+    },
+    {
+      name: 'recordings_unfinished',
+      expression: `create index "recordings_unfinished" on "recordings" ("status", "session_id") where "status" in ('RECORDING', 'FINISHING')`,
+    },
+    {
+      name: 'recordings_by_expiry',
+      expression:
+        'create index "recordings_by_expiry" on "recordings" ("expires_at") where "expires_at" is not null',
+    },
+  ],
+  checks: [
+    { name: 'recordings_ready', expression: `("status" = 'READY') = ("file_key" is not null)` },
+    { name: 'recordings_failed', expression: `("status" = 'FAILED') = ("error" is not null)` },
+    { name: 'recordings_sizes', expression: '"size_bytes" >= 0 and "segments" >= 0' },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    session: () => referenceTo('Session'),
+    robot: () => referenceTo('Robot'),
+    /** The robot's owner, to whom the recording belongs. */
+    client: () => referenceTo('User'),
+    operator: () => referenceTo('User'),
+    mode: p.enum(RecordingMode.exclude(['off']).options),
+    status: p.enum(RecordingStatus.options).default('RECORDING'),
+    /** Why nothing is recorded now, although the session is; null while it is recorded. */
+    pausedReason: p.text().nullable(),
+    startedAt: p.datetime(3),
+    /** When the last source of data ended; null while one is running. */
+    endedAt: p.datetime(3).nullable(),
+    finishedAt: p.datetime(3).nullable(),
+    /** When the recording is deleted, by the owner's policy at its end; null to keep it. */
+    expiresAt: p.datetime(3).nullable(),
+    /** Bytes of the stored segments, later of the file. */
+    sizeBytes: p.bigint('number').default(0),
+    segments: p.integer().default(0),
+    channels: p.json<readonly RecordedChannel[]>().defaultRaw(`'[]'`),
+    fileKey: p.text().nullable(),
+    error: p.text().nullable(),
+    /** The schemas of the robot when the recording began; null if it declared none. */
+    controlSchema: p.json<Record<string, unknown>>().nullable(),
+    telemetrySchema: p.json<Record<string, unknown>>().nullable(),
+  },
+})
+export type Recording = InferEntity<typeof Recording>
+
+/** A recording that was deleted, and whose objects may still have to be removed from the storage. */
+export const RecordingDeletion = defineEntity({
+  name: 'RecordingDeletion',
+  tableName: 'recording_deletions',
+  properties: {
+    recordingId: p.uuid().primary(),
+    deletedAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type RecordingDeletion = InferEntity<typeof RecordingDeletion>
+
+/** A connected source of data: the gateway's, or one camera's. A source that connects again is a new stream. */
+export const RecordingStream = defineEntity({
+  name: 'RecordingStream',
+  tableName: 'recording_streams',
+  indexes: [
+    { name: 'recording_streams_by_recording', properties: ['recording', 'openedAt'] },
+    {
+      name: 'recording_streams_open',
+      expression:
+        'create index "recording_streams_open" on "recording_streams" ("node_id") where "closed_at" is null',
+    },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
+    /** `gateway`, or `camera/<name>`. */
+    source: p.text(),
+    /** The recorder. No foreign key: its row is removed when it ends. */
+    nodeId: p.uuid(),
+    openedAt: p.datetime(3),
+    closedAt: p.datetime(3).nullable(),
+  },
+})
+export type RecordingStream = InferEntity<typeof RecordingStream>
+
+/** A part of a stream that is durable in the storage. */
+export const RecordingSegment = defineEntity({
+  name: 'RecordingSegment',
+  tableName: 'recording_segments',
+  indexes: [{ name: 'recording_segments_by_recording', properties: ['recording', 'fromAt'] }],
+  checks: [
+    { name: 'recording_segments_times', expression: '"to_at" >= "from_at"' },
+    {
+      name: 'recording_segments_sizes',
+      expression: '"size_bytes" > 0 and "messages" > 0 and "number" >= 0',
+    },
+  ],
+  properties: {
+    stream: () => p.manyToOne(RecordingStream).mapToPk().primary().deleteRule('cascade'),
+    /** Counts from 0 in each stream, without gaps. */
+    number: p.integer().primary(),
+    recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
+    fromAt: p.datetime(3),
+    toAt: p.datetime(3),
+    messages: p.integer(),
+    sizeBytes: p.integer(),
+    /** Checksum of the object, hexadecimal. */
+    sha256: p.text(),
+    objectKey: p.text(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type RecordingSegment = InferEntity<typeof RecordingSegment>
+
+/** A period that a recording lacks. */
+export const RecordingGap = defineEntity({
+  name: 'RecordingGap',
+  tableName: 'recording_gaps',
+  indexes: [{ name: 'recording_gaps_by_recording', properties: ['recording', 'fromAt'] }],
+  checks: [{ name: 'recording_gaps_times', expression: '"to_at" >= "from_at"' }],
+  properties: {
+    id: p.bigint('number').primary().autoincrement(),
+    recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
+    source: p.text(),
+    fromAt: p.datetime(3),
+    /** Null while the gap lasts. */
+    toAt: p.datetime(3).nullable(),
+    reason: p.text(),
+  },
+})
+export type RecordingGap = InferEntity<typeof RecordingGap>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables
+    extends TablesOf<
+      | typeof RecorderNode
+      | typeof Recording
+      | typeof RecordingDeletion
+      | typeof RecordingStream
+      | typeof RecordingSegment
+      | typeof RecordingGap
+    > {}
+}
