@@ -25,6 +25,7 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   controlSchema: null,
   telemetrySchema: null,
   strictControl: false,
+  recording: 'off',
   stopReason: null,
   stopByRole: null,
   stopByOwner: false,

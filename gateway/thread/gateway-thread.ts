@@ -1,9 +1,11 @@
 import { Worker } from 'node:worker_threads'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
+import { createBatchSender } from '../../src/core/threads/batch-sender.ts'
+import { createCallRunner } from '../../src/core/threads/remote-calls.ts'
+import { restoreError } from '../../src/core/threads/transferred-error.ts'
 import type { Gateway } from '../index.ts'
 import type { GatewayServices } from '../services.ts'
-import { createBatchSender } from './batch-sender.ts'
 import {
   type BusMessage,
   type FromThread,
@@ -11,9 +13,7 @@ import {
   type ThreadOptions,
   type ToThread,
 } from './messages.ts'
-import { createCallRunner } from './remote-calls.ts'
 import { SharedCounts } from './shared-counts.ts'
-import { restoreError } from './transferred-error.ts'
 
 /** How long the end of the process waits for the thread to close its sockets. */
 const CLOSE_LIMIT_MS = 1_000

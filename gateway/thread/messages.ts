@@ -1,6 +1,7 @@
 import type { BusTopic, BusTopics } from '../../src/core/events/bus.ts'
+import type { Call, CallResult } from '../../src/core/threads/remote-calls.ts'
+import type { TransferredError } from '../../src/core/threads/transferred-error.ts'
 import type { GatewayDeps } from '../index.ts'
-import type { TransferredError } from './transferred-error.ts'
 
 // The messages between the main thread of a process and the thread of its gateway.
 
@@ -16,16 +17,6 @@ export interface BusMessage<T extends BusTopic = BusTopic> {
   readonly topic: T
   readonly message: BusTopics[T]
 }
-
-export interface Call {
-  readonly id: number
-  readonly service: string
-  readonly method: string
-  readonly args: readonly unknown[]
-}
-export type CallResult =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: TransferredError }
 
 /** Settings of the thread, given at its start. */
 export interface ThreadOptions {

@@ -4,17 +4,17 @@ import { type Bus, createListeners } from '../../src/core/events/bus.ts'
 import { createLog, type Log } from '../../src/core/log.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
 import { createSecrets } from '../../src/core/secrets.ts'
+import { createBatchSender } from '../../src/core/threads/batch-sender.ts'
+import { createRemoteServices } from '../../src/core/threads/remote-calls.ts'
+import { transferError } from '../../src/core/threads/transferred-error.ts'
 import { createPresence, type Presence } from '../../src/modules/presence/index.ts'
 import { createRobotTokens } from '../../src/modules/robots/index.ts'
 import { createTickets } from '../../src/modules/sessions/index.ts'
 import { type Gateway, startGateway } from '../index.ts'
-import type { GatewayServices } from '../services.ts'
-import { createBatchSender } from './batch-sender.ts'
+import { type GatewayServices, serviceMethods } from '../services.ts'
 import type { BusMessage, FromThread, ThreadOptions, ToThread } from './messages.ts'
 import { useRealTimeScheduling } from './real-time.ts'
-import { createRemoteServices } from './remote-calls.ts'
 import { SharedCounts } from './shared-counts.ts'
-import { transferError } from './transferred-error.ts'
 
 // The thread of the gateway: it relays control, and does no database work. The main thread does that for it, and starts it
 // with `startGatewayThread`.
@@ -33,7 +33,9 @@ const guard = createGuard({
   log,
   count: (handler) => post({ type: 'handler_failed', handler }),
 })
-const remote = createRemoteServices(guard, (calls) => post({ type: 'calls', calls }))
+const remote = createRemoteServices<GatewayServices>(guard, serviceMethods, (calls) =>
+  post({ type: 'calls', calls }),
+)
 const bus = createThreadBus(log)
 let gateway: Gateway | undefined
 let presence: Presence | undefined

@@ -30,6 +30,7 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   controlSchema: null,
   telemetrySchema: null,
   strictControl: false,
+  recording: 'off',
   activeSinceMs,
   clientId: id,
   stopByRole: null,

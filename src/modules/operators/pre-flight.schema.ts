@@ -1,3 +1,4 @@
+import { RecordingMode } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../core/http/fields.ts'
 import { AvailableRobot, RobotModelView, StoredControlSchema } from '../robots/index.ts'
@@ -45,6 +46,10 @@ export const PreFlight = AvailableRobot.pick({
       .string()
       .nullable()
       .meta({ description: 'Notes of the owner.', examples: ['Keep away from the shelf on the left.'] }),
+    recording: RecordingMode.meta({
+      description: 'What the platform records of a session: nothing, control and telemetry, or these with the cameras.',
+      examples: ['control'],
+    }),
     has_camera: z.boolean().meta({
       description: 'Whether the robot has a camera. Its address is part of a session.',
       examples: [true],

@@ -46,11 +46,11 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.video_limit_ms, r.control_schema, r.telemetry_schema, r.strict_control, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
+  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.video_limit_ms, r.recording, r.control_schema, r.telemetry_schema, r.strict_control, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.previous_node_id is distinct from $1) as taken_over,
     exists (select from gateway_nodes n where n.id = o.previous_node_id and n.draining) as handed_over
 ), emitted as (${emitStatusSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.taken_over, o.handed_over, o.last_sign, o.latency_limit_ms, o.latency_budget_ms, o.video_limit_ms, o.stop_clear, ${openSessionColumns},
+select o.id as robot_id, o.epoch, o.status, o.taken_over, o.handed_over, o.last_sign, o.latency_limit_ms, o.latency_budget_ms, o.video_limit_ms, o.recording, o.stop_clear, ${openSessionColumns},
   ${controlColumns('o')}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
@@ -86,7 +86,7 @@ where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, fa
 
 /** Returns token version, settings, connection and open session of robots, for their gateway. */
 export const linkStatesSql = `
-select r.id, r.token_version, r.deleted_at is not null as deleted, r.latency_limit_ms, r.latency_budget_ms, r.video_limit_ms, r.stop_clear, p.epoch, p.node_id,
+select r.id, r.token_version, r.deleted_at is not null as deleted, r.latency_limit_ms, r.latency_budget_ms, r.video_limit_ms, r.recording, r.stop_clear, p.epoch, p.node_id,
   p.connected,
   ${openSessionColumns},
   ${controlColumns('r')}

@@ -1,5 +1,6 @@
 import type {
   ControlSchema,
+  RecordingMode,
   RobotStatus,
   Role,
   SessionStatus,
@@ -29,6 +30,8 @@ export interface OpenSession {
   readonly latencyBudgetMs: number | null
   /** The age of the operator's picture above which the robot does not move; null for no limit. */
   readonly videoLimitMs: number | null
+  /** What is recorded of the session. */
+  readonly recording: RecordingMode
   /** The commands that the robot accepts; null when none are declared. */
   readonly controlSchema: ControlSchema | null
   /** The telemetry that the robot sends; null when none is declared. */
@@ -294,6 +297,7 @@ function openSession(row: {
   latency_limit_ms: number
   latency_budget_ms: number | null
   video_limit_ms: number | null
+  recording: RecordingMode
   control_schema: ControlSchema | null
   telemetry_schema: TelemetrySchema | null
   strict_control: boolean
@@ -317,6 +321,7 @@ function openSession(row: {
     latencyLimitMs: row.latency_limit_ms,
     latencyBudgetMs: row.latency_budget_ms,
     videoLimitMs: row.video_limit_ms,
+    recording: row.recording,
     controlSchema: row.control_schema,
     telemetrySchema: row.telemetry_schema,
     strictControl: row.strict_control,

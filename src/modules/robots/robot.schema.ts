@@ -1,4 +1,4 @@
-import { exampleIds, idOf, RobotStatus, StopClear } from '@wheelhouse/protocol'
+import { exampleIds, idOf, RecordingMode, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../../core/http/fields.ts'
 import {
@@ -68,6 +68,16 @@ const examples = {
       'the operator of the session (anyone).',
     examples: ['owner'],
   },
+  recording: {
+    description:
+      'What the platform records of the robot\'s sessions: nothing (off), control and telemetry (control), or these with the ' +
+      'cameras (video). Operators see it before and during a session. A change applies to an open session at once.',
+    examples: ['control'],
+  },
+  recordingDays: {
+    description: 'Days after which a recording is deleted, counted from the end of its session; null: it is kept.',
+    examples: [90],
+  },
   onHold: {
     description:
       'Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only ' +
@@ -110,6 +120,8 @@ const settings = {
   telemetry_schema: TelemetrySchemaInput.nullable().meta(examples.telemetrySchema),
   strict_control: z.boolean().meta(examples.strictControl),
   stop_clear: StopClear.meta(examples.stopClear),
+  recording: RecordingMode.meta(examples.recording),
+  recording_days: z.number().int().min(1).max(3_650).nullable().meta(examples.recordingDays),
   on_hold: z.boolean().meta(examples.onHold),
   low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
   log_event_level: LogEventLevel,
@@ -181,6 +193,8 @@ export const RobotDetail = RobotView.extend({
   telemetry_schema: StoredTelemetrySchema.nullable().meta(examples.telemetrySchema),
   strict_control: z.boolean().meta(examples.strictControl),
   stop_clear: StopClear.meta(examples.stopClear),
+  recording: RecordingMode.meta(examples.recording),
+  recording_days: z.number().int().nullable().meta(examples.recordingDays),
   on_hold: z.boolean().meta(examples.onHold),
   battery: z
     .number()

@@ -102,6 +102,17 @@ export function createRobots(deps: {
             subject: ['robot', id],
             data: { video_limit_ms: change.video_limit_ms },
           })
+        if (change.recording !== undefined || change.recording_days !== undefined)
+          await audit(tx, {
+            at: now(),
+            actorId: ownerId,
+            action: 'robot.recording_changed',
+            subject: ['robot', id],
+            data: {
+              ...(change.recording !== undefined && { recording: change.recording }),
+              ...(change.recording_days !== undefined && { recording_days: change.recording_days }),
+            },
+          })
         tx.robotsChanged(id)
       })
       return await get(ownerId, id)

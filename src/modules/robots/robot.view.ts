@@ -53,6 +53,8 @@ export function createRobotViews(gatewayUrl: () => string) {
     telemetry_schema: row.telemetry_schema,
     strict_control: row.strict_control,
     stop_clear: row.stop_clear,
+    recording: row.recording,
+    recording_days: row.recording_days,
     on_hold: row.on_hold,
     battery: row.battery,
     battery_at: iso(row.battery_at),

@@ -109,6 +109,7 @@ export function createSessionBook(parts: {
       controlSchema: null,
       telemetrySchema: null,
       strictControl: false,
+      recording: 'off' as const,
     }
     const limits = { latencyLimitMs, latencyBudgetMs, videoLimitMs }
     return { ...seen, operatorId, operatorName: 'Olga', ...limits, ...stop, ...owner }

@@ -1,4 +1,4 @@
-import { causesOf } from '../../src/core/errors/error-causes.ts'
+import { causesOf } from '../errors/error-causes.ts'
 
 /** An error in the form that is sent between threads: the structured clone algorithm would drop its code. */
 export interface TransferredError {

@@ -1,10 +1,19 @@
-import type { Guard } from '../../src/core/process/guard.ts'
-import { type GatewayServices, serviceMethods } from '../services.ts'
+import type { Guard } from '../process/guard.ts'
 import { createBatchSender } from './batch-sender.ts'
-import type { Call, CallResult } from './messages.ts'
-import { restoreError, transferError } from './transferred-error.ts'
+import { restoreError, type TransferredError, transferError } from './transferred-error.ts'
 
-/** Far above the calls of a busy gateway, which batches them. A call beyond it fails like one to an unreachable database. */
+/** A call of a service that runs in another thread. */
+export interface Call {
+  readonly id: number
+  readonly service: string
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+export type CallResult =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: TransferredError }
+
+/** Far above the calls of a busy thread, which batches them. A call beyond it fails like one to an unreachable database. */
 const MAX_PENDING_CALLS = 50_000
 
 interface PendingCall {
@@ -12,8 +21,15 @@ interface PendingCall {
   reject(error: Error): void
 }
 
-/** Creates services whose methods run in the main thread. A call rejects if its arguments or its result cannot be cloned. */
-export function createRemoteServices(guard: Guard, send: (calls: readonly Call[]) => void) {
+/**
+ * Creates services whose methods run in the main thread. A call rejects if its arguments or its result cannot be cloned.
+ * @param methods the names of the methods of each service
+ */
+export function createRemoteServices<Services extends object>(
+  guard: Guard,
+  methods: Readonly<Record<string, readonly string[]>>,
+  send: (calls: readonly Call[]) => void,
+) {
   const pending = new Map<number, PendingCall>()
   const add = createBatchSender(guard, send, ({ id }, cause) => {
     pending.get(id)?.reject(cause as Error)
@@ -24,7 +40,7 @@ export function createRemoteServices(guard: Guard, send: (calls: readonly Call[]
   function call(service: string, method: string, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (pending.size >= MAX_PENDING_CALLS)
-        return reject(new Error(`${pending.size} calls of the gateway wait for the main thread.`))
+        return reject(new Error(`${pending.size} calls of the thread wait for the main thread.`))
       const id = ++count
       pending.set(id, { resolve, reject })
       add({ id, service, method, args })
@@ -32,13 +48,13 @@ export function createRemoteServices(guard: Guard, send: (calls: readonly Call[]
   }
 
   const services = Object.fromEntries(
-    Object.entries(serviceMethods).map(([service, methods]) => [
+    Object.entries(methods).map(([service, names]) => [
       service,
       Object.fromEntries(
-        methods.map((method) => [method, (...args: unknown[]) => call(service, method, args)] as const),
+        names.map((method) => [method, (...args: unknown[]) => call(service, method, args)] as const),
       ),
     ]),
-  ) as unknown as GatewayServices // by construction: every service with every method
+  ) as unknown as Services // by construction: every service with every method
 
   return {
     services,
@@ -54,19 +70,19 @@ export function createRemoteServices(guard: Guard, send: (calls: readonly Call[]
   }
 }
 
-/** Returns a function that runs calls of the gateway's thread, and sends their results. */
+/** Returns a function that runs calls of the other thread, and sends their results. */
 export function createCallRunner(
   guard: Guard,
-  services: GatewayServices,
+  services: object,
   send: (results: readonly CallResult[]) => void,
 ): (calls: readonly Call[]) => void {
   const add = createBatchSender(guard, send, ({ id }, cause) => send([{ id, error: transferError(cause) }]))
   const run = async ({ id, service, method, args }: Call): Promise<void> => {
     try {
-      const methods = services[service as keyof GatewayServices] as unknown as Record<
-        string,
-        (...args: readonly unknown[]) => Promise<unknown>
-      >
+      const methods: Record<string, (...args: readonly unknown[]) => Promise<unknown>> = Reflect.get(
+        services,
+        service,
+      )
       const value = await methods[method]?.(...args)
       add({ id, value })
     } catch (cause) {

@@ -1,9 +1,8 @@
 import { MessageChannel } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import { plainGuard } from '../../test/support/gateway/plain-guard.ts'
-import type { GatewayServices } from '../services.ts'
-import type { Call, CallResult } from './messages.ts'
-import { createCallRunner, createRemoteServices } from './remote-calls.ts'
+import { type GatewayServices, serviceMethods } from '../../../gateway/services.ts'
+import { plainGuard } from '../../../test/support/gateway/plain-guard.ts'
+import { type Call, type CallResult, createCallRunner, createRemoteServices } from './remote-calls.ts'
 
 /** Connects remote services with their implementations through a port, which clones as between threads. */
 function createFixture(implementations: Record<string, Record<string, (argument: never) => unknown>>) {
@@ -11,16 +10,16 @@ function createFixture(implementations: Record<string, Record<string, (argument:
   onTestFinished(() => port1.close())
   const guard = plainGuard()
   const messages = { calls: 0 }
-  const runCalls = createCallRunner(
-    guard,
-    implementations as unknown as GatewayServices,
-    (results: readonly CallResult[]) => port2.postMessage(results),
+  const runCalls = createCallRunner(guard, implementations, (results: readonly CallResult[]) =>
+    port2.postMessage(results),
   )
   port2.on('message', (calls: readonly Call[]) => {
     messages.calls++
     runCalls(calls)
   })
-  const remote = createRemoteServices(guard, (calls) => port1.postMessage(calls))
+  const remote = createRemoteServices<GatewayServices>(guard, serviceMethods, (calls) =>
+    port1.postMessage(calls),
+  )
   port1.on('message', remote.settle)
   return { services: remote.services, messages }
 }

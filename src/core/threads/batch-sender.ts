@@ -1,4 +1,4 @@
-import type { Guard } from '../../src/core/process/guard.ts'
+import type { Guard } from '../process/guard.ts'
 
 /**
  * Collects items and sends them together at the end of the turn of the event loop: one message costs about as much as a hundred
