@@ -20,10 +20,11 @@ export function createControlRelay(deps: {
   function drop(
     controlSession: ControlSession,
     operator: ParticipantMember,
-    seq: number,
+    { seq, frame }: DroppedFrame,
     why: DropReason,
   ): void {
     counts.dropped++
+    controlSession.tap.dropped(frame, why)
     controlSession.latencyRecorder.dropped()
     operator.sendFast(`{"type":"dropped","seq":${seq},"why":"${why}"}`, clockMs())
     if (why === 'video_stale') {
@@ -45,7 +46,7 @@ export function createControlRelay(deps: {
     const validUntilMs = Math.min(createdAtMs + validForMs, pictureValidUntilMs(controlSession))
     const replaced = controlSession.stream.buffer({ frame: copy, seq, createdAtMs, validUntilMs })
     if (replaced && controlSession.operator)
-      drop(controlSession, controlSession.operator, replaced.seq, 'robot_slow')
+      drop(controlSession, controlSession.operator, replaced, 'robot_slow')
   }
 
   /** Returns until when the operator's picture is fresh enough for a command that was given by it. */
@@ -81,8 +82,13 @@ export function createControlRelay(deps: {
     return slowDown(frame, controlSession)
   }
 
-  function onControlSent(controlSession: ControlSession, ageMs: number): void {
+  function onControlSent(
+    controlSession: ControlSession,
+    frame: string | ArrayBuffer,
+    ageMs: number,
+  ): void {
     counts.passed++
+    controlSession.tap.passed(frame, ageMs)
     controlSession.latencyRecorder.passed(ageMs)
     const pictureMs = controlSession.picture.at(preciseMs())
     if (pictureMs !== undefined) controlSession.videoRecorder.passed(pictureMs)
@@ -116,17 +122,18 @@ export function createControlRelay(deps: {
       const controlSession = operator.controlSession
       if (controlSession === null || controlSession.operator !== operator) return // replaced, and about to close
       if (controlSession.strictRules && !isAllowed(controlSession.strictRules, frame))
-        return drop(controlSession, operator, stamp.seq, 'invalid')
+        return drop(controlSession, operator, { seq: stamp.seq, frame }, 'invalid')
       const nowMs = preciseMs()
       const verdict = controlSession.receiveControl(stamp, nowMs)
       const { robot, stream } = controlSession
       if (verdict !== 'pass' || robot === null) {
-        return drop(controlSession, operator, stamp.seq, verdict === 'pass' ? 'robot_offline' : verdict)
+        const why = verdict === 'pass' ? 'robot_offline' : verdict
+        return drop(controlSession, operator, { seq: stamp.seq, frame }, why)
       }
       const ageMs = ageOf(controlSession, stamp.t, nowMs)
       if (!stream.deadmanScheduled) stream.startDeadman(scheduleDeadmanCheck(deadmanMs, controlSession))
       const limited = limit(controlSession, frame, ageMs, nowMs)
-      if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, ageMs)
+      if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, limited, ageMs)
       else bufferControl(controlSession, stamp, limited, nowMs - ageMs)
     },
 
@@ -145,12 +152,13 @@ export function createControlRelay(deps: {
       const nowMs = preciseMs()
       if (nowMs > buffered.validUntilMs) {
         const { operator } = controlSession
-        if (operator) drop(controlSession, operator, buffered.seq, 'expired')
+        if (operator) drop(controlSession, operator, buffered, 'expired')
         return
       }
       const ageMs = nowMs - buffered.createdAtMs
-      robot.ordered.sendControl(limit(controlSession, buffered.frame, ageMs, nowMs), clockMs())
-      onControlSent(controlSession, ageMs)
+      const frame = limit(controlSession, buffered.frame, ageMs, nowMs)
+      robot.ordered.sendControl(frame, clockMs())
+      onControlSent(controlSession, frame, ageMs)
     },
 
     /** Relays the robot's acknowledgement of a control frame. */
@@ -161,6 +169,7 @@ export function createControlRelay(deps: {
     /** Relays telemetry to all participants. A participant that does not read gets the newest frame later. */
     telemetry(robot: RobotMember, frame: string | ArrayBuffer): void {
       if (!robot.controlSession) return
+      robot.controlSession.tap.telemetry(frame)
       for (const participant of robot.controlSession.participants()) {
         if (participant.sendIfFlowing(frame, clockMs())) continue
         participant.bufferTelemetry(typeof frame === 'string' ? frame : frame.slice(0))
@@ -174,6 +183,12 @@ export function createControlRelay(deps: {
     },
   }
 }
+/** A control frame that does not reach the robot. */
+interface DroppedFrame {
+  readonly seq: number
+  readonly frame: string | ArrayBuffer
+}
+
 /** Returns whether a command keeps the rules of a robot in strict mode. Binary commands cannot be checked. */
 const isAllowed = (rules: ControlRules, frame: string | ArrayBuffer): boolean =>
   typeof frame === 'string' && rules.problemOf(JSON.parse(frame).data) === undefined

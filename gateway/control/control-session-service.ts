@@ -141,6 +141,7 @@ export function createControlSessionService(deps: {
     controlSession.latencyRecorder.measure(preciseMs(), pingsOf(controlSession))
     updateSpeed(controlSession)
     const frame = controlSession.latencyRecorder.frame(preciseMs())
+    controlSession.tap.frame('latency', frame)
     for (const participant of controlSession.participants()) {
       if (participant !== controlSession.operator) participant.ping()
       participant.sendIfFlowing(frame, clockMs())

@@ -2,6 +2,7 @@ import type { CloseReason, ControlRules, DropReason, SessionStatus } from '@whee
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
+import { SessionTap } from '../recording/session-tap.ts'
 import { controlRulesOf } from './control-rules.ts'
 import { ControlStream } from './control-stream.ts'
 import type { Gate, Stamp } from './gate.ts'
@@ -51,6 +52,7 @@ export class ControlSession implements Gate {
   readonly videoRecorder = new VideoRecorder()
   readonly stream = new ControlStream()
   readonly picture = this.stream.picture
+  readonly tap = new SessionTap()
   readonly stops: SessionStops
   readonly speed: SpeedEnvelope
   #session: OpenSession
@@ -187,6 +189,7 @@ export class ControlSession implements Gate {
   /** Ends the session's part at this gateway. The latency and the stops that are not recorded yet stay readable. */
   release(): void {
     this.stream.clearMotion()
+    this.tap.end()
     this.#robot?.leaveSession()
     this.#robot = null
   }
@@ -326,6 +329,7 @@ export class ControlSession implements Gate {
   }
 
   broadcastState(nowMs: number): void {
+    this.tap.frame('stop', this.stateFrame())
     // Built for each participant: closing one that is too slow changes the state.
     for (const participant of this.participants()) participant.send(this.stateFrame(), nowMs)
   }

@@ -1,12 +1,14 @@
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
 import { limitsFrame } from './session-frames.ts'
+import type { SessionTap } from '../recording/session-tap.ts'
 import type { SpeedEnvelope } from './speed-envelope.ts'
 
 /** The parts of a control session that the allowed speed concerns. */
 interface LimitedSession {
   readonly speed: SpeedEnvelope
   readonly robot: { readonly ordered: OrderedFrames } | null
+  readonly tap: SessionTap
   participants(): Iterable<GatewayConnection>
 }
 
@@ -25,6 +27,7 @@ export function announceLimits(controlSession: LimitedSession, nowMs: number): b
   const limits = controlSession.speed.takeChange()
   if (limits === null) return false
   const frame = limitsFrame(limits)
+  controlSession.tap.frame('limits', frame)
   controlSession.robot?.ordered.sendLimits(frame, nowMs)
   for (const participant of controlSession.participants()) participant.send(frame, nowMs)
   return true

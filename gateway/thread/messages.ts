@@ -11,6 +11,7 @@ export const gatewayTopics = [
   'robot.stop',
   'credential.revoked',
   'permissions.lost',
+  'session.tailed',
 ] as const satisfies BusTopic[]
 
 export interface BusMessage<T extends BusTopic = BusTopic> {

@@ -28,6 +28,8 @@ export interface BusTopics {
    * connections; requests of a suspended user that wait for events end.
    */
   'permissions.lost': { userId: string; suspended: boolean }
+  /** A session has live readers, for this long from now. Gateways and media roles send what they see of it. */
+  'session.tailed': { sessionId: string; forMs: number }
   /** A request to the media role of one process. A lost one is a timeout of the request. */
   'media.request': MediaRequestMessage
   'media.reply': MediaReplyMessage

@@ -106,6 +106,12 @@ export const RecordingStream = defineEntity({
       expression:
         'create index "recording_streams_open" on "recording_streams" ("node_id") where "closed_at" is null',
     },
+    // The newest stream of a source is the only one that may add segments.
+    {
+      name: 'one_open_stream_per_source',
+      expression:
+        'create unique index "one_open_stream_per_source" on "recording_streams" ("recording_id", "source") where "closed_at" is null',
+    },
   ],
   properties: {
     id: p.uuid().primary(),
@@ -139,6 +145,8 @@ export const RecordingSegment = defineEntity({
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
     fromAt: p.datetime(3),
     toAt: p.datetime(3),
+    /** Time of the last record in Unix milliseconds, exactly as its source sent it. */
+    lastMs: p.float().columnType('double precision'),
     messages: p.integer(),
     sizeBytes: p.integer(),
     /** Checksum of the object, hexadecimal. */

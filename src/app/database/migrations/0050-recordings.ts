@@ -79,6 +79,7 @@ create table "recording_streams" (
 );
 create index "recording_streams_by_recording" on "recording_streams" ("recording_id", "opened_at");
 create index "recording_streams_open" on "recording_streams" ("node_id") where "closed_at" is null;
+create unique index "one_open_stream_per_source" on "recording_streams" ("recording_id", "source") where "closed_at" is null;
 alter table "recording_streams" add constraint "recording_streams_recording_id_foreign" foreign key ("recording_id") references "recordings" ("id") on delete cascade;
 create table "recording_segments" (
   "stream_id" uuid not null,
@@ -86,6 +87,7 @@ create table "recording_segments" (
   "recording_id" uuid not null,
   "from_at" timestamptz(3) not null,
   "to_at" timestamptz(3) not null,
+  "last_ms" double precision not null,
   "messages" int not null,
   "size_bytes" int not null,
   "sha256" text not null,

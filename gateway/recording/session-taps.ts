@@ -1,0 +1,64 @@
+import type { Bus } from '../../src/core/events/bus.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
+import type { ControlSession } from '../control/control-session.ts'
+import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import type { RecordStream, TapMode } from './session-tap.ts'
+
+/** Sessions with live readers. Beyond it, the oldest is forgotten: its readers ask again. */
+const MAX_TAILED = 10_000
+
+/** Opens a stream to a recorder. */
+export type OpenRecordStream = (options: {
+  readonly sessionId: string
+  readonly source: string
+  readonly stored: boolean
+}) => RecordStream
+
+/** Taps the sessions that are recorded, or that somebody reads live. */
+export function createSessionTaps(deps: {
+  sessionRegistry: ControlSessionRegistry
+  open: OpenRecordStream
+  guard: Guard
+  clockMs: () => number
+}) {
+  const { sessionRegistry, open, guard, clockMs } = deps
+  /** Until when a session has live readers, in the gateway's clock. */
+  const tailedUntilMs = new Map<string, number>()
+
+  const isTailed = (sessionId: string) => (tailedUntilMs.get(sessionId) ?? 0) > clockMs()
+
+  /** Begins or ends the tap of a session, as its robot's setting and its readers require. */
+  function sync(controlSession: ControlSession): void {
+    const { id, status, recording } = controlSession.session
+    const isOpen = (status === 'ACTIVE' || status === 'PAUSED') && controlSession.robotConnected
+    const mode: TapMode = !isOpen ? 'off' : recording !== 'off' ? 'stored' : isTailed(id) ? 'live' : 'off'
+    const { tap } = controlSession
+    if (tap.mode === mode) return
+    if (mode === 'off') return tap.end()
+    const stream = open({ sessionId: id, source: 'gateway', stored: mode === 'stored' })
+    tap.begin(stream, mode, controlSession.stateFrame())
+  }
+
+  return {
+    /** Call it when a session has changed. */
+    sync,
+
+    /** Applies the readers of sessions, and what no call has reported. Call it periodically. */
+    syncAll(): void {
+      for (const [sessionId, untilMs] of tailedUntilMs) if (untilMs <= clockMs()) tailedUntilMs.delete(sessionId)
+      for (const controlSession of sessionRegistry.all()) sync(controlSession)
+    },
+
+    /** Subscribes to the readers of sessions; returns a function that unsubscribes. */
+    listen: (bus: Bus): (() => void) =>
+      guard.subscribe(bus, 'session.tailed', ({ sessionId, forMs }) => {
+        tailedUntilMs.delete(sessionId)
+        tailedUntilMs.set(sessionId, clockMs() + forMs)
+        const oldest = tailedUntilMs.keys().next().value
+        if (tailedUntilMs.size > MAX_TAILED && oldest !== undefined) tailedUntilMs.delete(oldest)
+        const controlSession = sessionRegistry.of(sessionId)
+        if (controlSession) sync(controlSession)
+      }),
+  }
+}
+export type SessionTaps = ReturnType<typeof createSessionTaps>

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { recordingTopics } from '@wheelhouse/protocol'
+import { type Selectable, sql } from 'kysely'
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Tables } from '../../core/database/tables.ts'
+import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
+import { openMcapFile } from '../../core/mcap/mcap-writer.ts'
+import { topicDefinition } from '../../core/mcap/topics.ts'
+import type { ObjectStore, StoredObject } from '../../core/storage/object-store.ts'
+import type { RecordingJob } from './finish-queue.ts'
+import { type DefinedMessage, mergeByTime, type MessageSource, readStream } from './merge-segments.ts'
+import { fileKey, recordingPrefix } from './object-keys.ts'
+import type { RecordedChannel } from './recording.entity.ts'
+import { readSessionLog, type SessionDetails, sessionDetails } from './session-log.ts'
+
+/** How often the job looks whether it must end, in messages. */
+const CHECK_EVERY = 1_000
+
+type Row = Selectable<Tables['recordings']>
+type Stream = Pick<Selectable<Tables['recording_streams']>, 'id' | 'source'>
+type SegmentRow = Selectable<Tables['recording_segments']>
+
+/** What the finished file contains. */
+interface FinishedFile {
+  readonly file: StoredObject
+  readonly channels: readonly RecordedChannel[]
+  readonly damaged: readonly SegmentRow[]
+}
+
+/** Creates the handler that merges the segments of a recording into one indexed file. */
+export function createFinishWorker(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & {
+    store: ObjectStore
+    /** Called in the transaction that completes a recording, with the size of each message by its time. */
+    onFinished: (tx: Parameters<Parameters<CoreServices['transact']>[0]>[0], recording: FinishedRecording) => Promise<void>
+  },
+) {
+  const { db, transact, now, store } = deps
+
+  async function write(attempt: Attempt<RecordingJob>, row: Row): Promise<FinishedFile> {
+    const { id } = row
+    const segments = await db
+      .selectFrom('recording_segments')
+      .selectAll()
+      .where('recording_id', '=', id)
+      .orderBy('stream_id')
+      .orderBy('number')
+      .execute()
+    const streams = await db
+      .selectFrom('recording_streams')
+      .select(['id', 'source'])
+      .where('recording_id', '=', id)
+      .execute()
+    const details = await sessionDetails(db, row)
+    const damaged: SegmentRow[] = []
+    let done = 0
+    const onRead = async () => {
+      attempt.signal.throwIfAborted()
+      await attempt.progress(++done, segments.length)
+    }
+    const sources = sourcesOf(store, streams, segments, { onRead, onDamaged: (segment) => damaged.push(segment) })
+    sources.push(logSource(await readSessionLog(db, row.session_id)))
+    const writer = await store.create(fileKey(id, randomUUID()))
+    try {
+      const mcap = await openMcapFile((bytes) => writer.write(bytes))
+      const names = new Map<string, string>()
+      let count = 0
+      for await (const message of mergeByTime(sources)) {
+        if (++count % CHECK_EVERY === 0) attempt.signal.throwIfAborted()
+        names.set(message.topic, message.definition.schemaName)
+        await mcap.add(message, () => message.definition)
+      }
+      await addMetadata(mcap.addMetadata, row, details)
+      const counts = await mcap.end()
+      const channels = [...counts].map(([topic, messages]) => ({ topic, schema: names.get(topic) ?? '', messages }))
+      return { file: await writer.complete(), channels, damaged }
+    } catch (cause) {
+      await writer.abort().catch(() => {}) // an object that was not completed is not visible
+      throw cause
+    }
+  }
+
+  /** Makes the file the recording. Fails when another attempt has, or the recording was deleted. */
+  async function complete(attempt: Attempt<RecordingJob>, row: Row, finished: FinishedFile): Promise<void> {
+    await transact(async (tx) => {
+      const { file, channels, damaged } = finished
+      const ready = await tx.db
+        .updateTable('recordings')
+        .set({
+          status: 'READY',
+          file_key: file.key,
+          size_bytes: file.sizeBytes,
+          channels: sql`${JSON.stringify(channels)}::jsonb`,
+          finished_at: now(),
+        })
+        .where('id', '=', row.id)
+        .where('status', '=', 'FINISHING')
+        .returningAll()
+        .executeTakeFirst()
+      if (!ready) throw new ClaimLostError('Another process has finished the recording, or it was deleted')
+      for (const { from_at, to_at, stream_id } of damaged)
+        await tx.db
+          .insertInto('recording_gaps')
+          .values({ recording_id: row.id, source: stream_id, from_at, to_at, reason: 'segment_damaged' })
+          .execute()
+      await deps.onFinished(tx, ready)
+      await attempt.complete(tx)
+    })
+  }
+
+  /** Deletes what the file replaces. What a crash leaves here, the daily search for orphans finds. */
+  async function cleanUp(row: Row, keptKey: string): Promise<void> {
+    await db.deleteFrom('recording_segments').where('recording_id', '=', row.id).execute()
+    const keys: string[] = []
+    for await (const { key } of store.list(recordingPrefix(row.id))) if (key !== keptKey) keys.push(key)
+    await store.delete(keys)
+  }
+
+  return async (attempt: Attempt<RecordingJob>): Promise<void> => {
+    const row = await db
+      .selectFrom('recordings')
+      .selectAll()
+      .where('id', '=', attempt.data.recordingId)
+      .where('status', '=', 'FINISHING')
+      .executeTakeFirst()
+    if (!row) return
+    const finished = await write(attempt, row)
+    await complete(attempt, row, finished)
+    await cleanUp(row, finished.file.key).catch(() => {})
+  }
+}
+
+export type FinishedRecording = Row
+
+/** Returns a source of messages for each stream, in the order of its segments. */
+function sourcesOf(
+  store: ObjectStore,
+  streams: readonly Stream[],
+  segments: readonly SegmentRow[],
+  events: { onRead: () => Promise<void>; onDamaged: (segment: SegmentRow) => void },
+): MessageSource[] {
+  const byStream = Map.groupBy(segments, ({ stream_id }) => stream_id)
+  return streams.flatMap(({ id }) => {
+    const rows = byStream.get(id) ?? []
+    const [first] = rows
+    if (!first) return []
+    const sources = rows.map((row) => ({
+      objectKey: row.object_key,
+      sha256: row.sha256,
+      fromMs: row.from_at.getTime(),
+      toMs: row.to_at.getTime(),
+      row,
+    }))
+    const messages = readStream(store, sources, {
+      onRead: events.onRead,
+      onDamaged: (segment) => events.onDamaged((segment as (typeof sources)[number]).row),
+    })
+    return [{ fromNs: BigInt(first.from_at.getTime()) * 1_000_000n, messages }]
+  })
+}
+
+/** Returns the entries of the session's log as a source: its chat and its events. */
+function logSource(entries: Awaited<ReturnType<typeof readSessionLog>>): MessageSource {
+  async function* messages(): AsyncGenerator<DefinedMessage> {
+    for (const { atMs, isChat, message } of entries) {
+      const topic = isChat ? recordingTopics.chat : recordingTopics.events
+      const timeNs = BigInt(atMs) * 1_000_000n
+      const data = Buffer.from(JSON.stringify(message))
+      yield { topic, logTimeNs: timeNs, publishTimeNs: timeNs, data, definition: topicDefinition(topic) }
+    }
+  }
+  const [first] = entries
+  return { fromNs: BigInt(first?.atMs ?? 0) * 1_000_000n, messages: messages() }
+}
+
+async function addMetadata(
+  add: (name: string, values: Readonly<Record<string, string>>) => Promise<void>,
+  row: Row,
+  { session, gaps }: SessionDetails,
+): Promise<void> {
+  await add('session', session)
+  await add('schemas', {
+    control_schema: JSON.stringify(row.control_schema),
+    telemetry_schema: JSON.stringify(row.telemetry_schema),
+  })
+  await add('gaps', { gaps: JSON.stringify(gaps) })
+}

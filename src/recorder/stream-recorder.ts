@@ -1,0 +1,212 @@
+import type { GapReason } from '@wheelhouse/protocol'
+import type { RecordedMessage } from '../core/mcap/mcap-writer.ts'
+import { FLAG_KEYFRAME, type FromRecorder, type StreamRecord } from '../core/recording/record-wire.ts'
+import type { OpenStreamResult } from '../modules/recordings/index.ts'
+import type { RecorderServices } from './messages.ts'
+import type { StreamSource } from './record-encoder.ts'
+import { type Segment, SegmentBuilder } from './segment-builder.ts'
+import type { SegmentUploads, UploadEvents } from './segment-uploads.ts'
+
+/** Records that wait until the stream is open. */
+const MAX_WAITING_BYTES = 2 * 1024 * 1024
+/** How long a source waits before it opens a stream again whose recording failed here. */
+const RETRY_MS = 1_000
+/** How long it waits when the account has used up its quota. */
+const QUOTA_RETRY_MS = 30_000
+
+export interface StreamDeps {
+  readonly services: RecorderServices
+  readonly nowMs: () => number
+  readonly createUploads: (ids: { streamId: string; recordingId: string }, events: UploadEvents) => SegmentUploads
+  /** Sends a message to the source. */
+  readonly send: (message: FromRecorder) => void
+  /** Called for each period that is missing. */
+  readonly onGap: () => void
+  readonly report: (cause: unknown) => void
+}
+
+export interface StreamRequest extends StreamSource {
+  /** The number of the stream on its connection. */
+  readonly stream: number
+  readonly streamId: string
+  readonly sessionId: string
+  readonly nodeId: string
+  readonly resumes: boolean
+  readonly atMs: number
+}
+
+/** Turns the records of one stream into durable segments, in the order in which they arrive. */
+export class StreamRecorder {
+  readonly #deps: StreamDeps
+  readonly #request: StreamRequest
+  #state: 'opening' | 'recording' | 'ended' = 'opening'
+  #recordingId = ''
+  #durableUpToMs = 0
+  #uploads: SegmentUploads | undefined
+  #builder: SegmentBuilder
+  /** The work of the stream, one step after another. */
+  #work: Promise<void>
+  #waitingBytes = 0
+  /** When records began to be left out, because the storage does not keep up; undefined while none are. */
+  #leftOutSinceMs: number | undefined
+  #lastMs: number
+  /** A camera continues with a keyframe after a gap. */
+  #needsKeyframe: boolean
+
+  constructor(deps: StreamDeps, request: StreamRequest) {
+    this.#deps = deps
+    this.#request = request
+    this.#builder = new SegmentBuilder(request)
+    this.#lastMs = request.atMs
+    // A source that resumes continues right after what is durable.
+    this.#needsKeyframe = this.#isVideo && !request.resumes
+    this.#work = this.#open()
+  }
+
+  get #isVideo(): boolean {
+    return this.#request.codec !== undefined && this.#request.codec !== 'JPEG'
+  }
+
+  /** Does work after all earlier work. A step that fails ends the stream: its source opens another one. */
+  #enqueue(step: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(step).catch((cause: unknown) => {
+      this.#deps.report(cause)
+      if (this.#state !== 'ended') this.#refuse('internal_error', RETRY_MS)
+    })
+    return this.#work
+  }
+
+  /** Settles when all records are handled; at once while the stream is being opened, which may take long. */
+  async settled(): Promise<void> {
+    if (this.#state !== 'opening') await this.#work
+  }
+
+  /** Opens the stream in the database. */
+  async #open(): Promise<void> {
+    const { streamId, sessionId, source, nodeId, resumes, atMs } = this.#request
+    const result = await this.#openUntilAnswered({ streamId, sessionId, source, nodeId, resumes, atMs })
+    if (this.#state === 'ended') return
+    if ('refused' in result) return this.#refuse(result.refused, result.retryAfterMs)
+    const { recordingId, durableUpToMs } = result
+    this.#recordingId = recordingId
+    this.#durableUpToMs = durableUpToMs
+    this.#uploads = this.#deps.createUploads(
+      { streamId, recordingId },
+      {
+        stored: (segment) => this.#acknowledge(segment),
+        paused: (reason) => this.#pause(reason),
+        rejected: (reason) => this.#reject(reason),
+      },
+    )
+    this.#state = 'recording'
+  }
+
+  async #openUntilAnswered(request: Parameters<RecorderServices['streams']['openStream']>[0]) {
+    try {
+      return await this.#deps.services.streams.openStream(request)
+    } catch {
+      // The database is away. The source keeps its records, and asks again.
+      return { refused: 'stream_closed', retryAfterMs: RETRY_MS } satisfies OpenStreamResult
+    }
+  }
+
+  /** Adds a record. */
+  receive(message: RecordedMessage, record: Pick<StreamRecord, 'atMs' | 'flags'>): void {
+    if (this.#state === 'ended') return
+    const { atMs, flags } = record
+    if (this.#state === 'opening') {
+      this.#waitingBytes += message.data.length
+      if (this.#waitingBytes > MAX_WAITING_BYTES) return this.#refuse('overload', RETRY_MS)
+    }
+    void this.#enqueue(() => this.#add(message, atMs, (flags & FLAG_KEYFRAME) !== 0))
+  }
+
+  async #add(message: RecordedMessage, atMs: number, isKeyframe: boolean): Promise<void> {
+    if (this.#state !== 'recording') return
+    this.#lastMs = Math.max(this.#lastMs, atMs)
+    if (atMs <= this.#durableUpToMs) return // stored by an earlier stream of this source
+    if (this.#uploads?.isFull) return this.#leaveOut(atMs)
+    if (this.#needsKeyframe && !isKeyframe) return
+    this.#needsKeyframe = false
+    this.#endGap(atMs)
+    // A segment of a camera begins with a keyframe where that is possible, so that each can be played by itself.
+    if (this.#builder.isFull(message.data.length, atMs)) await this.#seal()
+    await this.#builder.add(message, atMs)
+  }
+
+  #leaveOut(atMs: number): void {
+    this.#leftOutSinceMs ??= atMs
+    this.#needsKeyframe = this.#isVideo
+  }
+
+  /** Records that the records before this time were left out. */
+  #endGap(toMs: number): void {
+    const fromMs = this.#leftOutSinceMs
+    if (fromMs === undefined) return
+    this.#leftOutSinceMs = undefined
+    const reason = this.#uploads?.pauseReason ?? 'storage_unavailable'
+    this.addGap({ fromMs, toMs, reason })
+  }
+
+  /** Records a period that is missing. It is lost if the database is away for long. */
+  addGap(gap: { fromMs: number; toMs: number; reason: GapReason }): void {
+    this.#deps.onGap()
+    if (this.#recordingId === '') return
+    const { source } = this.#request
+    this.#deps.services.streams.addGap(this.#recordingId, { source, ...gap }).catch(() => {})
+  }
+
+  /** Ends the segment that is being built. */
+  async #seal(): Promise<void> {
+    if (this.#builder.isEmpty || this.#state !== 'recording') return
+    const builder = this.#builder
+    this.#builder = new SegmentBuilder(this.#request)
+    this.#uploads?.add(await builder.seal())
+  }
+
+  /** Ends the segment if it is old. Call it about once a second. */
+  tick(): void {
+    if (this.#builder.isDue(this.#deps.nowMs())) void this.#enqueue(() => this.#seal())
+  }
+
+  /** Makes everything durable and ends the stream. `isLost`: its source ended without a farewell. */
+  async end({ isLost }: { isLost: boolean }): Promise<void> {
+    await this.#enqueue(async () => {
+      if (this.#state !== 'recording') return
+      await this.#seal()
+      this.#state = 'ended'
+      await this.#uploads?.idle()
+      this.#endGap(this.#lastMs)
+      await this.#close(isLost ? { fromMs: this.#lastMs, reason: 'source_lost' } : null)
+    })
+  }
+
+  async #close(gap: { fromMs: number; reason: GapReason } | null): Promise<void> {
+    const { streamId } = this.#request
+    await this.#deps.services.streams.closeStream(streamId, { atMs: this.#deps.nowMs(), gap }).catch(() => {
+      // The database is away. The stream ends when the recorder's row expires, or when its source opens another one.
+    })
+  }
+
+  #acknowledge({ lastMs }: Segment): void {
+    this.#deps.send({ type: 'ack', stream: this.#request.stream, upToMs: lastMs })
+  }
+
+  #pause(reason: GapReason | null): void {
+    this.#deps.services.streams.setPaused(this.#recordingId, reason).catch(() => {})
+  }
+
+  #reject(reason: 'stream_closed' | 'quota_exceeded'): void {
+    const gap = { fromMs: this.#lastMs, reason: 'quota_exceeded' as const }
+    if (reason === 'quota_exceeded') {
+      this.#pause(reason)
+      void this.#close(gap)
+    }
+    this.#refuse(reason, reason === 'quota_exceeded' ? QUOTA_RETRY_MS : RETRY_MS)
+  }
+
+  #refuse(reason: string, retryAfterMs: number | null): void {
+    this.#state = 'ended'
+    this.#deps.send({ type: 'refused', stream: this.#request.stream, reason, retryAfterMs })
+  }
+}
