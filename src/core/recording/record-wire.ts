@@ -45,6 +45,7 @@ export interface StreamRecord {
   readonly payload: Uint8Array
 }
 
+/** The number of a stream on its connection. A stream that is opened again may have the number that it had before. */
 const StreamNumber = z.number().int().min(1).max(0xffff_ffff)
 
 /** Messages of a source. */
@@ -60,8 +61,14 @@ export const FromSource = z.discriminatedUnion('type', [
     codec: z.enum(['VP8', 'H264', 'JPEG']).optional(),
     /** Whether the records are stored. Without, they only go to live readers. */
     stored: z.boolean(),
+    /**
+     * The stream that this one continues after its recorder was lost. The records that were not acknowledged are sent again. The
+     * lost recorder may have stored some of them, so that the new one ignores records up to the end of its last segment.
+     */
+    replaces: z.uuid().optional(),
     atMs: z.number(),
   }),
+  /** The stream is complete. The recorder stores the rest, and acknowledges it. */
   z.object({ type: z.literal('close'), stream: StreamNumber, atMs: z.number() }),
   /** Records were left out, because the recorder was away or did not keep up. */
   z.object({
@@ -99,6 +106,51 @@ const HEADER_BYTES = 28
 export const recordBytes = (noteBytes: number, payloadBytes: number): number =>
   HEADER_BYTES + noteBytes + payloadBytes
 
+/** A record whose payload may be a text. */
+export type WrittenRecord = Omit<StreamRecord, 'payload'> & { readonly payload: string | Uint8Array }
+
+/** Returns the most bytes that a record needs on the wire. */
+export const maxRecordBytes = (note: string, payload: string | Uint8Array): number =>
+  // UTF-8 needs at most three bytes for each UTF-16 unit.
+  recordBytes(note.length, typeof payload === 'string' ? payload.length * 3 : payload.length)
+
+/** Writes a record at a position of a buffer that has space for it. Returns the position after it. */
+export function writeRecord(
+  buffer: Buffer,
+  start: number,
+  record: Omit<WrittenRecord, 'stream' | 'atMs'>,
+  stream: number,
+  atMs: number,
+): number {
+  const { note, payload } = record
+  let end = start + HEADER_BYTES
+  if (note.length > 0) end += buffer.write(note, end, 'latin1')
+  const payloadStart = end
+  if (typeof payload === 'string') end += buffer.write(payload, end)
+  else {
+    buffer.set(payload, end)
+    end += payload.length
+  }
+  buffer[start] = record.kind
+  buffer[start + 1] = record.flags
+  buffer.writeUInt16BE(note.length, start + 2)
+  buffer.writeUInt32BE(stream, start + 4)
+  buffer.writeDoubleBE(atMs, start + 8)
+  buffer.writeDoubleBE(record.detail, start + 16)
+  buffer.writeUInt32BE(end - payloadStart, start + 24)
+  return end
+}
+
+/** Returns the time of the record at a position. */
+export const recordTime = (buffer: Buffer, start: number): number => buffer.readDoubleBE(start + 8)
+
+/** Returns the flags of the record at a position. */
+export const recordFlags = (buffer: Buffer, start: number): number => buffer.readUInt8(start + 1)
+
+/** Returns the position after the record at a position. */
+export const recordEnd = (buffer: Buffer, start: number): number =>
+  start + recordBytes(buffer.readUInt16BE(start + 2), buffer.readUInt32BE(start + 24))
+
 /** Collects records in one buffer, which is allocated once. */
 export class RecordBatch {
   readonly #buffer = Buffer.allocUnsafe(MAX_BATCH_BYTES)
@@ -109,29 +161,9 @@ export class RecordBatch {
   }
 
   /** Adds a record with a text or bytes. Returns false if the batch has no space for it. */
-  add(record: Omit<StreamRecord, 'payload'> & { readonly payload: string | Uint8Array }): boolean {
-    const { payload, note } = record
-    const isText = typeof payload === 'string'
-    // UTF-8 needs at most three bytes for each UTF-16 unit.
-    const most = isText ? payload.length * 3 : payload.length
-    if (this.#length + HEADER_BYTES + note.length + most > MAX_BATCH_BYTES) return false
-    const start = this.#length
-    let end = start + HEADER_BYTES
-    end += this.#buffer.write(note, end, 'latin1')
-    const payloadStart = end
-    if (isText) end += this.#buffer.write(payload, end)
-    else {
-      this.#buffer.set(payload, end)
-      end += payload.length
-    }
-    this.#buffer[start] = record.kind
-    this.#buffer[start + 1] = record.flags
-    this.#buffer.writeUInt16BE(note.length, start + 2)
-    this.#buffer.writeUInt32BE(record.stream, start + 4)
-    this.#buffer.writeDoubleBE(record.atMs, start + 8)
-    this.#buffer.writeDoubleBE(record.detail, start + 16)
-    this.#buffer.writeUInt32BE(end - payloadStart, start + 24)
-    this.#length = end
+  add(record: WrittenRecord): boolean {
+    if (this.#length + maxRecordBytes(record.note, record.payload) > MAX_BATCH_BYTES) return false
+    this.#length = writeRecord(this.#buffer, this.#length, record, record.stream, record.atMs)
     return true
   }
 
@@ -145,16 +177,9 @@ export class RecordBatch {
 
 /** Returns a record that is too large for a batch as a message of its own. */
 export function singleRecord(record: StreamRecord): Buffer {
-  const { kind, flags, note, stream, atMs, detail, payload } = record
-  const header = Buffer.alloc(HEADER_BYTES)
-  header[0] = kind
-  header[1] = flags
-  header.writeUInt16BE(note.length, 2)
-  header.writeUInt32BE(stream, 4)
-  header.writeDoubleBE(atMs, 8)
-  header.writeDoubleBE(detail, 16)
-  header.writeUInt32BE(payload.length, 24)
-  return Buffer.concat([header, Buffer.from(note, 'latin1'), payload])
+  const message = Buffer.allocUnsafe(recordBytes(record.note.length, record.payload.length))
+  writeRecord(message, 0, record, record.stream, record.atMs)
+  return message
 }
 
 /**

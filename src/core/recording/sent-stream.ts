@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import { GapList, union } from './gap-list.ts'
+import { type ChunkPool, type Period, RecordBacklog } from './record-backlog.ts'
+import { FLAG_KEYFRAME, type FromSource, MAX_RECORD_BYTES, type WrittenRecord } from './record-wire.ts'
+
+/** Least time between two records of a stream. Times are unique, so that an acknowledgement by time is exact. */
+const MIN_STEP_MS = 0.001
+/** A stream that was closed waits for its acknowledgement for this time. */
+const LINGER_MS = 60_000
+/** A record without its stream and its time. */
+export type NewRecord = Omit<WrittenRecord, 'stream' | 'atMs'>
+
+/** The subject of a stream. */
+export interface StreamDescription {
+  readonly sessionId: string
+  /** `gateway`, or `camera/<name>`. */
+  readonly source: string
+  readonly codec?: 'VP8' | 'H264' | 'JPEG' | undefined
+  /** Whether the records are stored. Without, they only go to live readers. */
+  readonly stored: boolean
+  /** Called when only a keyframe helps. */
+  readonly onKeyframeRequest?: (() => void) | undefined
+}
+
+interface StreamEnvironment {
+  readonly pool: ChunkPool
+  /** Most bytes of the stream that are kept. */
+  readonly maxBytes: number
+  readonly nowMs: () => number
+  /** Frees memory of any stream. Returns false if it is impossible. */
+  readonly evict: () => boolean
+  /** Called after a record was added, with its bytes. */
+  readonly added: (bytes: number) => void
+  readonly leftOut: () => void
+}
+
+/**
+ * The state of a stream: `waiting` for a recorder, `open` at one, `draining` while a recorder that is about to end stores the rest,
+ * `refused` by the recorder, `ended`.
+ */
+type State = 'waiting' | 'open' | 'draining' | 'refused' | 'ended'
+
+/** A stream of records, on its side of the source. It continues at another recorder when one is lost. */
+export class SentStream {
+  readonly number: number
+  readonly description: StreamDescription
+  readonly #environment: StreamEnvironment
+  readonly #backlog: RecordBacklog
+  readonly #hasKeyframes: boolean
+  readonly #gaps = new GapList()
+  /** Records that were sent and removed without an acknowledgement. They are lost if the recorder is. */
+  #atRisk: Period | undefined
+  #streamId: string | undefined
+  #lastMs = Number.NEGATIVE_INFINITY
+  #waitsForKeyframe = false
+  #closedMs: number | undefined
+  #isCloseSent = false
+  state: State = 'waiting'
+  /** When a refused or draining stream may be opened again. */
+  retryAtMs = 0
+
+  constructor(number: number, description: StreamDescription, environment: StreamEnvironment) {
+    this.number = number
+    this.description = description
+    this.#environment = environment
+    this.#backlog = new RecordBacklog(environment.pool, environment.maxBytes)
+    this.#hasKeyframes = description.codec === 'VP8' || description.codec === 'H264'
+  }
+
+  /** Bytes of memory that the stream uses. */
+  get bytes(): number {
+    return this.#backlog.bytes
+  }
+
+  get hasUnsent(): boolean {
+    return this.#backlog.unsentBytes > 0
+  }
+
+  /** Adds a record. It never throws and never waits. */
+  write(record: NewRecord, atMs = this.#environment.nowMs()): void {
+    if (this.#closedMs !== undefined || this.state === 'refused' || this.state === 'ended') return
+    const time = Math.max(atMs, this.#lastMs + MIN_STEP_MS)
+    this.#lastMs = time
+    if (this.#waitsForKeyframe && (record.flags & FLAG_KEYFRAME) === 0) return this.#leaveOut(time)
+    const bytes = record.payload.length > MAX_RECORD_BYTES ? 0 : this.#add(record, time)
+    if (bytes > 0) {
+      this.#waitsForKeyframe = false
+      this.#environment.added(bytes)
+      return
+    }
+    this.#leaveOut(time)
+    if (!this.#hasKeyframes) return
+    this.#waitsForKeyframe = true
+    this.requestKeyframe()
+  }
+
+  /** Adds a record, in place of older ones that were sent if necessary. Returns its length, or 0 without space. */
+  #add(record: NewRecord, atMs: number): number {
+    for (;;) {
+      const bytes = this.#backlog.add(record, this.number, atMs)
+      if (bytes > 0) return bytes
+      if (this.evictSent()) continue
+      if (this.#backlog.isAtOwnLimit || !this.#environment.evict()) return 0
+    }
+  }
+
+  /** Removes the oldest records that were sent, and are not acknowledged yet. Returns false without such records. */
+  evictSent(): boolean {
+    const evicted = this.#backlog.evictSent()
+    if (evicted && this.description.stored) this.#atRisk = union(this.#atRisk, evicted)
+    return evicted !== undefined
+  }
+
+  #leaveOut(atMs: number): void {
+    this.#environment.leftOut()
+    this.#gaps.add(this.state === 'open' ? 'overload' : 'recorder_lost', { fromMs: atMs, toMs: atMs })
+  }
+
+  requestKeyframe(): void {
+    this.description.onKeyframeRequest?.()
+  }
+
+  /** Opens the stream at a recorder. All records that are not acknowledged are sent again. */
+  open(send: (message: FromSource) => void): void {
+    const { sessionId, source, codec, stored } = this.description
+    const replaces = this.#streamId
+    this.#streamId = randomUUID()
+    this.#isCloseSent = false
+    this.state = 'open'
+    send({
+      type: 'open',
+      stream: this.number,
+      streamId: this.#streamId,
+      sessionId,
+      source,
+      ...(codec && { codec }),
+      stored,
+      ...(replaces && { replaces }),
+      atMs: this.#environment.nowMs(),
+    })
+    if (this.#waitsForKeyframe) this.requestKeyframe()
+  }
+
+  /** Adds records that are not sent to a batch. Returns their number. */
+  collect(parts: Uint8Array[], maxBytes: number): number {
+    return this.state === 'open' ? this.#backlog.takeUnsent(parts, maxBytes) : 0
+  }
+
+  /** Runs after records were sent: reports what is missing, and the end. */
+  afterSending(send: (message: FromSource) => void): void {
+    if (!this.description.stored) this.#backlog.acknowledge(Number.POSITIVE_INFINITY)
+    if (this.state !== 'open' || this.hasUnsent) return
+    for (const gap of this.#gaps.take()) send({ type: 'gap', stream: this.number, ...gap })
+    if (this.#closedMs === undefined || this.#isCloseSent) return
+    this.#isCloseSent = true
+    send({ type: 'close', stream: this.number, atMs: this.#closedMs })
+  }
+
+  acknowledge(upToMs: number): void {
+    this.#backlog.acknowledge(upToMs)
+    const risk = this.#atRisk
+    if (risk && upToMs >= risk.fromMs)
+      this.#atRisk = upToMs >= risk.toMs ? undefined : { fromMs: upToMs, toMs: risk.toMs }
+  }
+
+  /** Lets a recorder that is about to end store the rest. The stream is opened again when it has, or at `retryAtMs`. */
+  drain(send: (message: FromSource) => void, retryAtMs: number): void {
+    if (this.state !== 'open') return
+    this.state = 'draining'
+    this.#isCloseSent = this.#closedMs !== undefined && !this.hasUnsent
+    this.retryAtMs = retryAtMs
+    send({ type: 'close', stream: this.number, atMs: this.#environment.nowMs() })
+  }
+
+  /** Notes that the recorder is gone. */
+  lost(): void {
+    if (this.state === 'refused' || this.state === 'ended') return
+    this.state = 'waiting'
+    this.#backlog.rewind()
+    const risk = this.#atRisk
+    this.#atRisk = undefined
+    if (!risk) return
+    this.#gaps.add('recorder_lost', risk)
+    const dropped = this.#hasKeyframes ? this.#backlog.dropBeforeKeyframe() : undefined
+    if (dropped) this.#gaps.add('recorder_lost', dropped)
+  }
+
+  /** Notes that the recorder does not record the stream, maybe for some time. */
+  refuse(retryAtMs: number | undefined): void {
+    this.#backlog.clear()
+    this.#gaps.take()
+    this.#atRisk = undefined
+    this.#streamId = undefined // a new stream then continues nothing
+    this.#waitsForKeyframe = this.#hasKeyframes
+    this.state = retryAtMs === undefined || this.#closedMs !== undefined ? 'ended' : 'refused'
+    this.retryAtMs = retryAtMs ?? 0
+  }
+
+  /** Ends the stream after its records. */
+  close(): void {
+    this.#closedMs ??= this.#environment.nowMs()
+    if (this.state === 'refused') this.state = 'ended'
+  }
+
+  /** Returns whether nothing is left to do, and frees the memory then. */
+  isOver(nowMs: number): boolean {
+    if (this.#closedMs === undefined) return this.state === 'ended'
+    const isComplete = this.#isCloseSent && this.#backlog.isEmpty
+    if (this.state !== 'ended' && !isComplete && nowMs - this.#closedMs < LINGER_MS) return false
+    this.state = 'ended'
+    this.#backlog.clear()
+    return true
+  }
+
+  /** Ends a refusal when its time has come. */
+  tick(nowMs: number): void {
+    if (this.state === 'refused' && nowMs >= this.retryAtMs) this.state = 'waiting'
+  }
+
+  /** Returns whether a recorder that is about to end has stored the rest, or its time is up. */
+  isDrained(nowMs: number): boolean {
+    const isStored = this.#atRisk === undefined && !this.#backlog.hasSent
+    return this.state === 'draining' && (isStored || nowMs >= this.retryAtMs)
+  }
+}
