@@ -42,13 +42,11 @@ export const errorCodeTexts = {
   // Recordings and datasets
   recording_in_progress: 'The session is still recorded.',
   recording_not_ready: 'The recording is not one file yet, or could not be finished.',
-  recording_unavailable: 'The storage of recordings does not respond.',
   share_invalid: 'The link is unknown, has expired or was revoked.',
   share_limit_reached: 'The recording has as many links as it may have.',
   bookmark_limit_reached: 'The recording has as many bookmarks as it may have.',
   episode_running: 'The session has an episode that has not ended.',
   no_episode_running: 'The session has no episode that could end.',
-  session_not_open: 'The session is not open.',
 
   // Credentials
   unauthenticated: 'The request carries no credential, or the Authorization header is malformed.',
