@@ -54,12 +54,10 @@ export const RecordingView = z
     ended_at: timestamp
       .nullable()
       .meta({ description: 'When its last data was recorded; null while it is recorded.' }),
-    expires_at: timestamp
-      .nullable()
-      .meta({
-        description: "When it is deleted, by the owner's policy; null: it is kept.",
-        examples: [null],
-      }),
+    expires_at: timestamp.nullable().meta({
+      description: "When it is deleted, by the owner's policy; null: it is kept.",
+      examples: [null],
+    }),
     size_bytes: bytes,
     segments: z
       .number()
