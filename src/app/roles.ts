@@ -6,7 +6,9 @@ import { startPeriodicTasks } from '../core/jobs/periodic-tasks.ts'
 import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
 import { measureGateway, measureHub, measureMedia } from '../core/metrics/role-metrics.ts'
+import { createRecorderAuthorization } from '../core/recording/recorder-authorization.ts'
 import { createPresenceStore, createSweep } from '../modules/presence/index.ts'
+import { createRecorderNodes } from '../modules/recordings/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
@@ -181,6 +183,7 @@ async function runMediaRole({ core, video }: Platform, shutdown: ShutdownSteps):
   const media = await runMedia({
     ...core,
     store: video.cameraStore,
+    recorders: { live: createRecorderNodes(core).live, ...createRecorderAuthorization(core.secrets) },
     guard: core.guards.media,
     nodeId: core.processId,
   })

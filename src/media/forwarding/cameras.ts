@@ -1,5 +1,12 @@
+import { CameraRecordings } from './camera-recordings.ts'
 import { ForwardedCamera } from './forwarded-camera.ts'
-import type { CameraKey, FromMediaProcess, RefusalCode, ToMediaProcess } from './media-messages.ts'
+import type {
+  CameraKey,
+  FromMediaProcess,
+  RecorderAccess,
+  RefusalCode,
+  ToMediaProcess,
+} from './media-messages.ts'
 import { OfferError, readOffer } from './offer.ts'
 import type { PeerEnvironment, PeerEvents } from './peer-link.ts'
 import { Publisher } from './publisher.ts'
@@ -12,18 +19,19 @@ export class Cameras {
   readonly #environment: PeerEnvironment
   readonly #post: (message: FromMediaProcess) => void
   readonly #cameras = new Map<CameraKey, ForwardedCamera>()
+  readonly #recordings: CameraRecordings
   readonly #peers = new Map<number, { close(reason: string): void }>()
 
   constructor(environment: PeerEnvironment, post: (message: FromMediaProcess) => void) {
     this.#environment = environment
     this.#post = post
+    this.#recordings = new CameraRecordings(environment, () => this.#cameras.values())
   }
 
   publish({ id, camera: key, sdp }: Request<'publish'>): void {
     this.#accept(id, () => {
       const offer = readOffer(sdp)
-      const camera =
-        this.#cameras.get(key) ?? new ForwardedCamera(key, this.#environment.nowMs, () => this.postFigures())
+      const camera = this.#cameras.get(key) ?? this.#create(key)
       const publisher: Publisher = new Publisher(id, { offer, sdp }, this.#environment, {
         ...this.#eventsOf(id, () => {
           camera.remove(publisher)
@@ -54,6 +62,32 @@ export class Cameras {
       this.#peers.set(id, viewer)
       camera.addViewer(viewer)
     })
+  }
+
+  #create(key: CameraKey): ForwardedCamera {
+    return new ForwardedCamera(key, this.#environment.nowMs, () => this.postFigures())
+  }
+
+  record({ camera: key, sessionId, stored }: Request<'record'>): void {
+    const camera = this.#cameras.get(key) ?? this.#create(key)
+    this.#cameras.set(key, camera)
+    this.#recordings.begin(camera, { sessionId, stored })
+  }
+
+  endRecord(key: CameraKey): void {
+    const camera = this.#cameras.get(key)
+    camera?.setRecorder(undefined)
+    if (camera) this.#forget(camera)
+  }
+
+  setRecorders(access: RecorderAccess): void {
+    this.#recordings.setRecorders(access)
+  }
+
+  /** Ends all recordings. Settles when what was recorded is on its way. */
+  async end(): Promise<void> {
+    for (const camera of this.#cameras.values()) camera.setRecorder(undefined)
+    await this.#recordings.end()
   }
 
   close(id: number): void {
@@ -107,6 +141,6 @@ export class Cameras {
 
   postFigures(): void {
     const cameras = [...this.#cameras.values()].flatMap((camera) => camera.figures() ?? [])
-    this.#post({ type: 'figures', cameras })
+    this.#post({ type: 'figures', cameras, recording: this.#recordings.counts })
   }
 }

@@ -34,11 +34,15 @@ const port = await openUdpPort(settings).catch(async (cause: unknown) => {
   return await new Promise<never>(() => {}) // the callback ends the process
 })
 const nowMs = () => performance.timeOrigin + performance.now()
-const cameras = new Cameras({ settings: { ...settings, port }, guard, nowMs }, post)
+const cameras = new Cameras({ settings: { ...settings, port }, guard, log, nowMs }, post)
 guard.on(process, 'message', 'media:request', (message: ToMediaProcess) => {
   if (message.type === 'publish') cameras.publish(message)
   else if (message.type === 'view') cameras.view(message)
-  else cameras.close(message.id)
+  else if (message.type === 'close') cameras.close(message.id)
+  else if (message.type === 'record') cameras.record(message)
+  else if (message.type === 'end_record') cameras.endRecord(message.camera)
+  else if (message.type === 'recorders') cameras.setRecorders(message)
+  else return cameras.end().finally(() => process.exit())
 })
 guard.every('media:missing', MISSING_MS, () => cameras.requestMissing())
 guard.every('media:report', REPORT_MS, () => cameras.report())
