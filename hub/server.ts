@@ -69,6 +69,8 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
   const io = new Server(http, {
     path: '/socket.io/',
     serveClient: false,
+    // The listener upgrades known paths only. Other ones than the hub's belong to other handlers of this server.
+    destroyUpgrade: false,
     maxHttpBufferSize: MAX_MESSAGE_BYTES,
     connectTimeout: AUTHENTICATION_LIMIT_MS,
     allowRequest: guard.handler(

@@ -39,6 +39,15 @@ export const errorCodeTexts = {
   etag_mismatch: 'The If-Match header does not name the resource.',
   etag_required: 'The If-Match header is missing.',
 
+  // Recordings and datasets
+  recording_in_progress: 'The session is still recorded.',
+  recording_not_ready: 'The recording is not one file yet, or could not be finished.',
+  share_invalid: 'The link is unknown, has expired or was revoked.',
+  share_limit_reached: 'The recording has as many links as it may have.',
+  bookmark_limit_reached: 'The recording has as many bookmarks as it may have.',
+  episode_running: 'The session has an episode that has not ended.',
+  no_episode_running: 'The session has no episode that could end.',
+
   // Credentials
   unauthenticated: 'The request carries no credential, or the Authorization header is malformed.',
   token_invalid: 'The session token is invalid.',
@@ -145,6 +154,7 @@ export const errorCodeTexts = {
   contention: 'Too many requests change the same data at the same time.',
   database_unavailable: 'The database is unreachable.',
   disk_full: 'The disk of the platform is full.',
+  storage_unavailable: 'The storage of recordings and exports does not respond.',
   overloaded: 'The platform processes as many requests of this kind as it can.',
   not_ready: 'The process is starting, is ending, or lacks a part that it needs.',
 } as const

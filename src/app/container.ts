@@ -156,6 +156,7 @@ function createCore(
       count: (handler) => metrics.handlerFailed(role, handler),
     })
   const guards = {
+    api: guardOf('api'),
     gateway: guardOf('gateway'),
     hub: guardOf('hub'),
     media: guardOf('media'),

@@ -46,7 +46,10 @@ start().catch((cause) => post({ type: 'failed', error: transferError(cause) }))
 async function start(): Promise<void> {
   const store = await createObjectStore(options.storage)
   const authorization = createRecorderAuthorization(createSecrets(options.rootKey))
-  const live = createLiveSink({ guard })
+  const live = createLiveSink({
+    guard,
+    requestKeyframe: (sessionId, topic) => recorder?.requestKeyframe(sessionId, topic),
+  })
   const running = await startRecorder({
     ...options,
     services: remote.services,
@@ -60,7 +63,7 @@ async function start(): Promise<void> {
   })
   recorder = running
   guard.every('timer:recorder-figures', FIGURES_MS, () =>
-    post({ type: 'figures', figures: running.figures(live.readers) }),
+    post({ type: 'figures', figures: running.figures(live.readers()) }),
   )
   post({ type: 'listening', port: running.port })
 }
@@ -72,5 +75,5 @@ async function drain(): Promise<void> {
 
 function close(): void {
   recorder?.close()
-  process.exit()
+  process.exit() // also ends the connections of live readers, which read on at the next recorder
 }

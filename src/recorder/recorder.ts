@@ -30,6 +30,7 @@ export interface LiveSink {
   ): void
 }
 
+
 /** What the connections of a recorder share. */
 export interface RecorderContext extends Omit<StreamDeps, 'send'> {
   readonly nodeId: string
@@ -124,6 +125,10 @@ export async function startRecorder(deps: {
       sources: connections.size,
       streams: [...connections].reduce((sum, { streams }) => sum + streams, 0),
     }),
+    /** Asks the camera of a topic for a keyframe. */
+    requestKeyframe(sessionId: string, topic: string): void {
+      for (const connection of connections) connection.requestKeyframe(sessionId, topic)
+    },
     /** Sends the sources elsewhere, and makes everything durable. The caller limits its time. */
     async drain(): Promise<void> {
       draining = true

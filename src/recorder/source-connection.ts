@@ -109,6 +109,11 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
       alive = false
       socket.ping()
     },
+    /** Asks the camera of a topic for a keyframe, if this source sends it. */
+    requestKeyframe(sessionId: string, topic: string): void {
+      for (const [stream, { request }] of streams)
+        if (request.sessionId === sessionId && `/${request.source}` === topic) send({ type: 'keyframe', stream })
+    },
     announceEnd: () => send({ type: 'draining' }),
     /** Makes everything durable and ends the connection. */
     async drain(): Promise<void> {

@@ -2,8 +2,8 @@ import type { Role } from '@wheelhouse/protocol'
 import type { MediaReplyMessage, MediaRequestMessage } from './media-topics.ts'
 
 /**
- * Messages between processes. Every topic but those of media is a hint: the database has the state, and every listener also
- * polls it, so a lost hint costs time and never an event.
+ * Messages between processes. Every topic but those of media and `session.tailed` is a hint: the database has the state, and
+ * every listener also polls it, so a lost hint costs time and never an event.
  */
 export interface BusTopics {
   /** The outbox contains new events. */
@@ -28,8 +28,11 @@ export interface BusTopics {
    * connections; requests of a suspended user that wait for events end.
    */
   'permissions.lost': { userId: string; suspended: boolean }
-  /** A session has live readers, for this long from now. Gateways and media roles send what they see of it. */
-  'session.tailed': { sessionId: string; forMs: number }
+  /**
+   * Clients read this session live until the time, in Unix milliseconds. Gateways and media roles then send its data to
+   * recorders, also when the session is not recorded. It is repeated while clients are connected.
+   */
+  'session.tailed': { sessionId: string; untilMs: number }
   /** A request to the media role of one process. A lost one is a timeout of the request. */
   'media.request': MediaRequestMessage
   'media.reply': MediaReplyMessage

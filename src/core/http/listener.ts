@@ -37,12 +37,17 @@ const options: ServerOptions = {
   connectionsCheckingInterval: 1_000,
 }
 
-/**
- * Returns whether a request is a WebSocket upgrade of the hub, the only supported upgrade. Other upgrade offers, such
- * as HTTP/2, which some clients send with every request, are answered as plain requests.
- */
-const isHubUpgrade = ({ headers, url = '' }: IncomingMessage) =>
-  /^websocket$/i.test(headers.upgrade ?? '') && url.startsWith('/socket.io/')
+const isWebSocketUpgrade = ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? '')
+const isHubPath = (path: string) => path.startsWith('/socket.io/')
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? ''
+
+/** Accepts WebSocket upgrades of some paths. */
+export interface UpgradeHandler {
+  /** Returns whether the handler serves a path, without the query. */
+  serves(path: string): boolean
+  /** Answers an upgrade of such a path. */
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer): void
+}
 
 /**
  * An HTTP server that listens before its handler exists, so that public URLs can contain the port even for port 0.
@@ -54,6 +59,11 @@ export interface Listener {
   readonly address: string
   /** Sets the handler of requests. Before that, every request gets 503. */
   serve(handler: RequestListener): void
+  /**
+   * Sets the handler of WebSocket upgrades, next to the hub, which handles its own path. Upgrade offers of other paths, and
+   * other ones such as HTTP/2, which some clients send with every request, are answered as plain requests.
+   */
+  serveUpgrades(handler: UpgradeHandler): void
   /** Stops accepting connections. Settles when the running requests are answered, or after `limitMs`. */
   close(limitMs: number): Promise<void>
 }
@@ -70,8 +80,13 @@ export async function listen(host: string, port: number, variable: string): Prom
     if (!response.headersSent) response.setHeader('Connection', 'close')
   }
   let handler: RequestListener = respondStarting
-  const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
-    isHubUpgrade(request) && server.listenerCount('upgrade') > 0
+  let upgrades: UpgradeHandler | undefined
+  const isHubAttached = () => server.listenerCount('upgrade') > (upgrades ? 1 : 0)
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => {
+    if (!isWebSocketUpgrade(request)) return false
+    const path = pathOf(request)
+    return isHubPath(path) ? isHubAttached() : (upgrades?.serves(path) ?? false)
+  }
   const server = createServer({ ...options, shouldUpgradeCallback } as ServerOptions, (request, response) => {
     activeResponses.add(response)
     response.once('close', () => activeResponses.delete(response))
@@ -99,6 +114,12 @@ export async function listen(host: string, port: number, variable: string): Prom
     address: typeof address === 'object' && address ? address.address : host,
     serve: (next) => {
       handler = next
+    },
+    serveUpgrades: (served) => {
+      upgrades = served
+      server.on('upgrade', (request, socket, head) => {
+        if (served.serves(pathOf(request))) served.handle(request, socket, head)
+      })
     },
     async close(limitMs) {
       closing = true

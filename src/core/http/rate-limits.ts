@@ -1,4 +1,3 @@
-import type { Context } from 'koa'
 import { AppError } from '../errors/errors.ts'
 import type { KeyRedis } from '../redis.ts'
 import { type CountRequest, createCounter } from './rate-limit-counter.ts'
@@ -25,7 +24,12 @@ export interface RateLimits {
    * Counts a request and sets the rate limit headers.
    * @throws 429 with Retry-After when the limit is exceeded.
    */
-  consume(http: Context, policy: Policy, caller: string): Promise<void>
+  consume(response: ResponseHeaders, policy: Policy, caller: string): Promise<void>
+}
+
+/** The headers of a response, such as the context of Koa. */
+export interface ResponseHeaders {
+  set(name: string, value: string): void
 }
 
 /**
@@ -54,13 +58,13 @@ export function createRateLimits(
   }
 
   return {
-    async consume(http, policy, caller) {
+    async consume(response, policy, caller) {
       const counter = counters.get(policy)
       if (!counter) return
       const { allowed, remaining, resetMs } = await counter.count(caller)
       const seconds = Math.max(1, Math.ceil(resetMs / 1000))
-      http.set('RateLimit-Policy', counter.policyHeader)
-      http.set('RateLimit', `"${policy}";r=${remaining};t=${seconds}`)
+      response.set('RateLimit-Policy', counter.policyHeader)
+      response.set('RateLimit', `"${policy}";r=${remaining};t=${seconds}`)
       if (allowed) return
       deps.countRejected(policy)
       throw new AppError(429, 'rate_limited', `Too many requests (${policy}). Try again in ${seconds} s.`, {

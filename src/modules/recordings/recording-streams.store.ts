@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { GapReason, RecordingMode } from '@wheelhouse/protocol'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { segmentKey } from './object-keys.ts'
 import type { Quota } from './quota.ts'
@@ -60,7 +61,7 @@ export function createRecordingStreams(
   const { db, transact, now, quota, appendNote } = deps
 
   /** Returns the recording of an open session, which it creates for the first stream. */
-  async function recordingFor(tx: Tx, sessionId: string, source: string) {
+  async function recordingFor(tx: Tx, { sessionId, source, resumes }: OpenStreamRequest) {
     const session = await tx.db
       .selectFrom('sessions')
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
@@ -73,26 +74,14 @@ export function createRecordingStreams(
       ])
       .where('sessions.id', '=', sessionId)
       .executeTakeFirst()
-    if (!session || !['ACTIVE', 'PAUSED'].includes(session.status)) return 'session_over'
+    if (!session) return 'session_over'
+    const isOpen = session.status === 'ACTIVE' || session.status === 'PAUSED'
+    // The rest of a stream whose recorder was lost is stored also after the session.
+    if (!isOpen && !resumes) return 'session_over'
     const isCamera = source !== 'gateway'
-    if (session.recording === 'off' || (isCamera && session.recording !== 'video')) return 'recording_off'
-    await tx.db
-      .insertInto('recordings')
-      .values({
-        id: randomUUID(),
-        session_id: sessionId,
-        robot_id: session.robot_id,
-        client_id: session.client_id,
-        operator_id: session.operator_id,
-        mode: session.recording,
-        started_at: now(),
-        // Not recorded yet: the statement below marks that it is.
-        paused_reason: 'off',
-        control_schema: session.control_schema,
-        telemetry_schema: session.telemetry_schema,
-      })
-      .onConflict((conflict) => conflict.column('session_id').doNothing())
-      .execute()
+    const isOff = session.recording === 'off' || (isCamera && session.recording !== 'video')
+    if (isOff && !resumes) return 'recording_off'
+    if (isOpen && session.recording !== 'off') await createRecording(tx, session, session.recording)
     const recording = await tx.db
       .selectFrom('recordings')
       .select(['id', 'client_id', 'mode', 'paused_reason'])
@@ -100,17 +89,52 @@ export function createRecordingStreams(
       .where('status', '=', 'RECORDING')
       .forUpdate()
       .executeTakeFirst()
-    return recording ? { ...recording, wanted: session.recording } : 'session_over'
+    if (!recording) return 'session_over'
+    return { ...recording, wanted: isOpen && session.recording !== 'off' ? session.recording : undefined }
+  }
+
+  /** Creates the recording of a session, unless it exists. */
+  async function createRecording(
+    tx: Tx,
+    session: Pick<Selectable<Tables['sessions']>, 'id' | 'robot_id' | 'client_id' | 'operator_id'> & {
+      control_schema: Record<string, unknown> | null
+      telemetry_schema: Record<string, unknown> | null
+    },
+    mode: Exclude<RecordingMode, 'off'>,
+  ): Promise<void> {
+    const { id, robot_id, client_id, operator_id, control_schema, telemetry_schema } = session
+    await tx.db
+      .insertInto('recordings')
+      .values({
+        id: randomUUID(),
+        session_id: id,
+        robot_id,
+        client_id,
+        operator_id,
+        mode,
+        control_schema,
+        telemetry_schema,
+        started_at: now(),
+        paused_reason: 'off', // `markRecorded` changes it, and notes that in the session's log
+      })
+      .onConflict((conflict) => conflict.column('session_id').doNothing())
+      .execute()
   }
 
   /** Notes in the session's log that it is recorded. */
   async function markRecorded(
     tx: Tx,
     sessionId: string,
-    recording: { id: string; mode: string; paused_reason: string | null; wanted: Exclude<RecordingMode, 'off'> },
+    recording: {
+      id: string
+      mode: string
+      paused_reason: string | null
+      /** Undefined for the rest of a session that is over, or not recorded any more. */
+      wanted: Exclude<RecordingMode, 'off'> | undefined
+    },
   ): Promise<void> {
     const { id, mode, paused_reason, wanted } = recording
-    if (paused_reason !== 'off' && mode === wanted) return
+    if (wanted === undefined || (paused_reason !== 'off' && mode === wanted)) return
     await tx.db
       .updateTable('recordings')
       .set({ mode: wanted, ended_at: null, ...(paused_reason === 'off' && { paused_reason: null }) })
@@ -125,7 +149,7 @@ export function createRecordingStreams(
     openStream: (request: OpenStreamRequest): Promise<OpenStreamResult> =>
       transact(async (tx) => {
         const { streamId, sessionId, source, nodeId, atMs } = request
-        const recording = await recordingFor(tx, sessionId, source)
+        const recording = await recordingFor(tx, request)
         if (typeof recording === 'string')
           return { refused: recording, retryAfterMs: recording === 'session_over' ? null : 1_000 }
         if (await quota.isExceeded(tx.db, recording.client_id))

@@ -1,5 +1,6 @@
 import { exampleIds, GapReason, idOf, RecordingMode, RecordingStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
+import { queryCursor } from '../../core/http/cursor.ts'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 
 const bytes = z.number().int().meta({ examples: [48_211_904] })
@@ -66,7 +67,7 @@ export type RecordingView = z.infer<typeof RecordingView>
 /** Query of GET /api/recordings. */
 export const ListRecordings = z.strictObject({
   robot_id: idOf('robot').optional(),
-  cursor: z.string().max(200).optional().meta({ description: 'The `next_cursor` of the page before.' }),
+  cursor: queryCursor.meta({ description: 'The `next_cursor` of the previous page: returns the recordings after it.' }).optional(),
   limit: queryInteger(1, 100).default(50),
 })
 export type ListRecordings = z.infer<typeof ListRecordings>

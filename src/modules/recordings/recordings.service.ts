@@ -1,0 +1,198 @@
+import { sql } from 'kysely'
+import { audit } from '../../core/audit/audit.ts'
+import { iso } from '../../core/database/iso.ts'
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Db } from '../../core/database/tables.ts'
+import { conflict, notFound } from '../../core/errors/errors.ts'
+import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
+import { DELETE_RECORDINGS } from './finish-queue.ts'
+import type { Quota } from './quota.ts'
+import type { ListRecordings, RecordingParts, RecordingView } from './recording.schema.ts'
+import { gapsOf, type RecordingRow, recordingView } from './recording.view.ts'
+
+/** Who asks. Admins see all recordings. */
+export type Viewer = Pick<Caller, 'userId' | 'roles'>
+
+/** Segments of a recording that is still running: an hour of a session with four cameras. */
+const MAX_PARTS = 5_000
+
+/** The lists are sorted by it. */
+const SORT = 'started_at'
+
+const isAdmin = ({ roles }: Viewer) => roles.includes('admin')
+
+/** Selects recordings with the names of their robots. */
+const selectRecordings = (db: Db) =>
+  db
+    .selectFrom('recordings')
+    .innerJoin('robots', 'robots.id', 'recordings.robot_id')
+    .innerJoin('sessions', 'sessions.id', 'recordings.session_id')
+    .selectAll('recordings')
+    .select(sql<string>`coalesce(sessions.recorded_robot_name, robots.name)`.as('robot_name'))
+
+/** Reads and deletes recordings. Owner, operator and admins see a recording; the owner and admins delete it. */
+export function createRecordings(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { quota: Quota },
+) {
+  const { db, transact, now, quota } = deps
+
+  const visibleTo = (viewer: Viewer) => {
+    const query = selectRecordings(db)
+    if (isAdmin(viewer)) return query
+    return query.where((eb) =>
+      eb.or([
+        eb('recordings.client_id', '=', viewer.userId),
+        eb('recordings.operator_id', '=', viewer.userId),
+      ]),
+    )
+  }
+
+  async function viewOf(row: RecordingRow): Promise<RecordingView> {
+    const gaps = await gapsOf(db, [row], now())
+    return recordingView(row, gaps.get(row.id) ?? [])
+  }
+
+  /** @throws 404 when the recording does not exist, or the viewer has no part in its session. */
+  async function find(viewer: Viewer, id: string): Promise<RecordingRow> {
+    const row = await visibleTo(viewer).where('recordings.id', '=', id).executeTakeFirst()
+    if (!row) throw notFound('Recording')
+    return row
+  }
+
+  /** @throws 404 unless the viewer may change the recording. */
+  async function findOwn(viewer: Viewer, id: string): Promise<RecordingRow> {
+    const row = await find(viewer, id)
+    if (row.client_id !== viewer.userId && !isAdmin(viewer)) throw notFound('Recording')
+    return row
+  }
+
+  return {
+    find,
+    findOwn,
+    get: async (viewer: Viewer, id: string): Promise<RecordingView> => await viewOf(await find(viewer, id)),
+    viewOf,
+
+    /** @throws 404 without a recording. */
+    async ofSession(viewer: Viewer, sessionId: string): Promise<RecordingView> {
+      const row = await visibleTo(viewer).where('recordings.session_id', '=', sessionId).executeTakeFirst()
+      if (!row) throw notFound('Recording')
+      return await viewOf(row)
+    },
+
+    /** Returns a page of the recordings of the viewer's robots and sessions, newest first. */
+    async list(viewer: Viewer, { robot_id, cursor, limit }: ListRecordings) {
+      const after = cursor === undefined ? undefined : decodeCursor(cursor, SORT, cursorValues.time)
+      const rows = await visibleTo(viewer)
+        .where((eb) => eb.or([eb('recordings.client_id', '=', viewer.userId), eb('recordings.operator_id', '=', viewer.userId)]))
+        .$if(robot_id !== undefined, (query) => query.where('recordings.robot_id', '=', robot_id!))
+        .$if(after !== undefined, (query) =>
+          query.where((eb) =>
+            eb(
+              eb.refTuple('recordings.started_at', 'recordings.id'),
+              '<',
+              eb.tuple(new Date(after!.value), after!.id),
+            ),
+          ),
+        )
+        .orderBy('recordings.started_at', 'desc')
+        .orderBy('recordings.id', 'desc')
+        .limit(limit + 1)
+        .execute()
+      const { page, last } = pageOf(rows, limit)
+      const gaps = await gapsOf(db, page, now())
+      return {
+        recordings: page.map((row) => recordingView(row, gaps.get(row.id) ?? [])),
+        next_cursor: last ? encodeCursor(SORT, last.started_at, last.id) : null,
+        used_bytes: await quota.usedBytes(db, viewer.userId),
+        quota_bytes: quota.quotaBytes || null,
+      }
+    },
+
+    /** Returns what of a recording can be read now. `prefix` is the path below which its parts are served. */
+    async parts(row: RecordingRow, prefix: string): Promise<RecordingParts> {
+      if (row.status === 'READY') {
+        const [from, to] = [iso(row.started_at), iso(row.ended_at ?? row.started_at)]
+        const whole = { url: `${prefix}/file`, source: 'all', from, to, size_bytes: row.size_bytes }
+        return { complete: true, parts: [whole] }
+      }
+      const segments = await db
+        .selectFrom('recording_segments as segment')
+        .innerJoin('recording_streams as stream', 'stream.id', 'segment.stream_id')
+        .select(['segment.stream_id', 'segment.number', 'segment.from_at', 'segment.to_at'])
+        .select(['segment.size_bytes', 'stream.source'])
+        .where('segment.recording_id', '=', row.id)
+        .orderBy('segment.from_at', 'desc')
+        .limit(MAX_PARTS)
+        .execute()
+      const parts = segments.reverse().map(({ stream_id, number, from_at, to_at, size_bytes, source }) => ({
+        url: `${prefix}/segments/${stream_id}/${number}`,
+        source,
+        from: iso(from_at),
+        to: iso(to_at),
+        size_bytes,
+      }))
+      return { complete: false, parts }
+    },
+
+    /** Returns a stored segment of a recording. @throws 404 */
+    async segment(recordingId: string, streamId: string, number: number) {
+      const row = await db
+        .selectFrom('recording_segments')
+        .select(['object_key', 'size_bytes', 'sha256'])
+        .where('recording_id', '=', recordingId)
+        .where('stream_id', '=', streamId)
+        .where('number', '=', number)
+        .executeTakeFirst()
+      if (!row) throw notFound('Segment')
+      return row
+    },
+
+    /** Deletes a recording and, by a job, everything that the storage has of it. Records who did. */
+    async remove(viewer: Viewer, id: string): Promise<void> {
+      const { client_id } = await findOwn(viewer, id)
+      const removed = await removeRow(id, viewer.userId, client_id)
+      if (!removed)
+        throw conflict(
+          'recording_in_progress',
+          'The session is still recorded. End the session, or turn the recording of the robot off, then delete it.',
+        )
+    },
+
+    /** Deletes recordings whose time has passed. */
+    async removeExpired(): Promise<void> {
+      const expired = await db
+        .selectFrom('recordings')
+        .select(['id', 'client_id'])
+        .where('expires_at', '<=', now())
+        .where('status', 'in', ['READY', 'FAILED'])
+        .limit(1_000)
+        .execute()
+      for (const { id, client_id } of expired) await removeRow(id, undefined, client_id)
+    },
+  }
+
+  /** Removes the row of a finished recording. Returns false if it is not finished. */
+  async function removeRow(id: string, actorId: string | undefined, ownerId: string): Promise<boolean> {
+    return await transact(async (tx) => {
+      const row = await tx.db
+        .deleteFrom('recordings')
+        .where('id', '=', id)
+        .where('status', 'in', ['READY', 'FAILED'])
+        .returning(['session_id', 'size_bytes'])
+        .executeTakeFirst()
+      if (!row) return false
+      await tx.db.insertInto('recording_deletions').values({ recording_id: id, deleted_at: now() }).execute()
+      await audit(tx, {
+        at: now(),
+        actorId,
+        action: actorId === undefined ? 'recording.expired' : 'recording.deleted',
+        subject: ['recording', id],
+        data: { session_id: row.session_id, owner_id: ownerId, size_bytes: row.size_bytes },
+      })
+      tx.enqueue({ queue: DELETE_RECORDINGS, data: { recordingId: id } })
+      return true
+    })
+  }
+}
+export type Recordings = ReturnType<typeof createRecordings>
