@@ -47,7 +47,7 @@ export function createRecordingControl(deps: {
 }) {
   const { store, recorders, host, bus, guard, publishers } = deps
   const recorded = new Map<CameraKey, Recorded>()
-  /** Until when a session has live readers. */
+  /** Until when a session has live readers, in Unix milliseconds. */
   const tailedUntilMs = new Map<string, number>()
 
   /** Returns how a session is recorded; undefined if it is not. */
@@ -57,7 +57,7 @@ export function createRecordingControl(deps: {
   }
 
   const check = coalesce(async () => {
-    const nowMs = performance.now()
+    const nowMs = Date.now()
     for (const [sessionId, untilMs] of tailedUntilMs) if (untilMs <= nowMs) tailedUntilMs.delete(sessionId)
     const cameras = new Map(publishers().map(({ robotId, camera }) => [cameraKey(robotId, camera), robotId]))
     for (const [camera, { robotId, publishedMs }] of recorded)
@@ -79,7 +79,7 @@ export function createRecordingControl(deps: {
   function begin(camera: CameraKey, robotId: string, target: RecordingTarget): void {
     const known = recorded.get(camera)
     if (known?.sessionId === target.sessionId && known.stored === target.stored) return
-    recorded.set(camera, { ...target, robotId, publishedMs: performance.now() })
+    recorded.set(camera, { ...target, robotId, publishedMs: Date.now() })
     host.record(camera, target)
   }
 
@@ -111,9 +111,9 @@ export function createRecordingControl(deps: {
         const changed = new Set(robotIds)
         if (publishers().some(({ robotId }) => changed.has(robotId))) checkSoon()
       }),
-      guard.subscribe(bus, 'session.tailed', ({ sessionId, forMs }) => {
+      guard.subscribe(bus, 'session.tailed', ({ sessionId, untilMs }) => {
         tailedUntilMs.delete(sessionId)
-        tailedUntilMs.set(sessionId, performance.now() + forMs)
+        tailedUntilMs.set(sessionId, untilMs)
         const oldest = tailedUntilMs.keys().next().value
         if (tailedUntilMs.size > MAX_TAILED && oldest !== undefined) tailedUntilMs.delete(oldest)
         if (publishers().length > 0) checkSoon()
