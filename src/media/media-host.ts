@@ -52,11 +52,12 @@ export function createMediaHost(deps: {
   settings: MediaSettings
   guard: Guard
   log: Log
-  onFigures: (figures: readonly CameraFigures[], recording?: RecordingCounts) => void
+  onFigures: (figures: readonly CameraFigures[]) => void
+  onRecording: (counts: RecordingCounts) => void
   /** Called when the process has ended by itself. */
   onProcessEnd: () => void
 }) {
-  const { settings, guard, log, onFigures, onProcessEnd } = deps
+  const { settings, guard, log, onFigures, onRecording, onProcessEnd } = deps
   const peers = new Map<number, HostedPeer>()
   const recorded = new Map<CameraKey, RecordingTarget>()
   let access: RecorderAccess | undefined
@@ -127,7 +128,8 @@ export function createMediaHost(deps: {
 
   function onMessage(message: FromMediaProcess): void {
     if (stopped) return
-    if (message.type === 'figures') onFigures(message.cameras, message.recording)
+    if (message.type === 'figures') onFigures(message.cameras)
+    else if (message.type === 'recording') onRecording(message.counts)
     else if (message.type === 'answer') answered(message.id, message.sdp)
     else if (message.type === 'refused') refuse(message.id, { code: message.code, message: message.message })
     else if (message.type === 'closed') closed(message.id, message.reason)

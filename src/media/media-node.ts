@@ -42,8 +42,10 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     onProcessEnd: () => {
       counts.processEnds++
     },
-    onFigures: (newest, newestRecording) => {
-      recording = newestRecording ?? recording
+    onRecording: (counts) => {
+      recording = counts
+    },
+    onFigures: (newest) => {
       const isKnown = publishersOf(newest) === publishersOf(figures)
       figures = newest
       if (!isKnown) saveSoon()

@@ -89,12 +89,13 @@ export function createRecordingControl(deps: {
   }
 
   const findRecorders = coalesce(async () => {
-    if (publishers().length === 0 && recorded.size === 0) return
+    if (recorded.size === 0) return
     host.setRecorders({ recorders: await recorders.live(), authorization: recorders.sign(Date.now()) })
   })
 
   const checkSoon = guard.handler('media:recording', async () => {
-    await Promise.all([findRecorders(), check()])
+    await check()
+    await findRecorders()
   })
 
   return {

@@ -26,7 +26,7 @@ interface RecorderEnvironment {
 
 /** Records one camera: it sends each complete frame to a recorder. It takes part like a viewer on a path without a limit. */
 export class CameraRecorder {
-  readonly target: RecordingTarget
+  readonly #target: RecordingTarget
   readonly #name: string
   readonly #environment: RecorderEnvironment
   #waiting: { packet: MediaPacket; codec: VideoCodec; arrivedMs: number }[] = []
@@ -39,7 +39,7 @@ export class CameraRecorder {
 
   constructor(name: string, target: RecordingTarget, environment: RecorderEnvironment) {
     this.#name = name
-    this.target = target
+    this.#target = target
     this.#environment = environment
     this.#keyframeMs = environment.nowMs()
   }
@@ -94,7 +94,7 @@ export class CameraRecorder {
   #write({ data, isKeyframe, captureMs, arrivedMs }: AccessUnit, codec: VideoCodec): void {
     if (isKeyframe) this.#keyframeMs = arrivedMs
     this.#records ??= this.#environment.sender.open({
-      ...this.target,
+      ...this.#target,
       source: `camera/${this.#name}`,
       codec,
       onKeyframeRequest: () => this.#environment.requestKeyframe(this.#source),

@@ -1,7 +1,7 @@
 import { createRecordSender, type RecordSender } from '../../core/recording/record-sender.ts'
 import { CameraRecorder } from './camera-recorder.ts'
-import type { ForwardedCamera } from './forwarded-camera.ts'
-import type { RecorderAccess, RecordingCounts, RecordingTarget } from './media-messages.ts'
+import type { Cameras } from './cameras.ts'
+import type { CameraKey, RecorderAccess, RecordingCounts, RecordingMessage } from './media-messages.ts'
 import type { PeerEnvironment } from './peer-link.ts'
 
 const MB = 1024 * 1024
@@ -14,54 +14,69 @@ const LIMITS = { streamBytes: 8 * MB, totalBytes: 128 * MB }
 /** The recordings of all cameras of the process. */
 export class CameraRecordings {
   readonly #environment: PeerEnvironment
+  readonly #cameras: Cameras
   readonly #sender: RecordSender
-  readonly #schedule: () => void
+  readonly #recorders = new Map<CameraKey, CameraRecorder>()
+  readonly #scheduleWork: () => void
   #access: RecorderAccess = { recorders: [], authorization: '' }
   #isScheduled = false
 
-  constructor(environment: PeerEnvironment, cameras: () => Iterable<ForwardedCamera>) {
+  constructor(environment: PeerEnvironment, cameras: Cameras) {
     this.#environment = environment
+    this.#cameras = cameras
     this.#sender = createRecordSender({
       ...environment,
       recorders: () => this.#access.recorders,
       authorization: () => this.#access.authorization,
       limits: LIMITS,
     })
-    const work = environment.guard.immediate('media:record', () => {
-      this.#isScheduled = false
-      for (const { recorder } of cameras()) recorder?.work()
-    })
-    this.#schedule = () => {
-      if (this.#isScheduled) return
-      this.#isScheduled = true
-      work()
-    }
+    this.#scheduleWork = environment.guard.immediate('media:record', () => this.#work())
   }
 
   get counts(): RecordingCounts {
     return { ...this.#sender.counts }
   }
 
-  setRecorders({ recorders, authorization }: RecorderAccess): void {
-    this.#access = { recorders, authorization }
+  async handle(message: RecordingMessage): Promise<void> {
+    if (message.type === 'record') this.#begin(message)
+    else if (message.type === 'end_record') this.#end(message.camera)
+    else if (message.type === 'recorders') this.#access = message
+    else {
+      for (const camera of [...this.#recorders.keys()]) this.#end(camera)
+      await this.#sender.end().finally(() => process.exit())
+    }
   }
 
-  /** Begins to record a camera, unless it is recorded in the same way already. */
-  begin(camera: ForwardedCamera, target: RecordingTarget): void {
-    const known = camera.recorder?.target
-    if (known?.sessionId === target.sessionId && known.stored === target.stored) return
-    const name = camera.key.slice(camera.key.indexOf('/') + 1)
-    const recorder = new CameraRecorder(name, target, {
-      sender: this.#sender,
-      nowMs: this.#environment.nowMs,
-      schedule: this.#schedule,
-      requestKeyframe: (stream) => camera.publisher?.requestKeyframe(stream),
-    })
-    camera.setRecorder(recorder)
+  #begin({ camera, sessionId, stored }: Extract<RecordingMessage, { type: 'record' }>): void {
+    const name = camera.slice(camera.indexOf('/') + 1)
+    const recorder = new CameraRecorder(
+      name,
+      { sessionId, stored },
+      {
+        sender: this.#sender,
+        nowMs: this.#environment.nowMs,
+        schedule: () => this.#schedule(),
+        requestKeyframe: (stream) => this.#cameras.requestKeyframe(camera, stream),
+      },
+    )
+    this.#recorders.set(camera, recorder)
+    this.#cameras.setRecorder(camera, recorder)
   }
 
-  /** Settles when what was recorded is on its way. */
-  async end(): Promise<void> {
-    await this.#sender.end()
+  #end(camera: CameraKey): void {
+    this.#recorders.delete(camera)
+    this.#cameras.setRecorder(camera, undefined)
+  }
+
+  /** Lets the recorders work at the end of this turn of the event loop, when all viewers are served. */
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#scheduleWork()
+  }
+
+  #work(): void {
+    this.#isScheduled = false
+    for (const recorder of this.#recorders.values()) recorder.work()
   }
 }

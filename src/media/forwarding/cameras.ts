@@ -1,12 +1,7 @@
-import { CameraRecordings } from './camera-recordings.ts'
+import type { CameraRecorder } from './camera-recorder.ts'
 import { ForwardedCamera } from './forwarded-camera.ts'
-import type {
-  CameraKey,
-  FromMediaProcess,
-  RecorderAccess,
-  RefusalCode,
-  ToMediaProcess,
-} from './media-messages.ts'
+import type { IncomingStream } from './incoming-stream.ts'
+import type { CameraKey, FromMediaProcess, RefusalCode, ToMediaProcess } from './media-messages.ts'
 import { OfferError, readOffer } from './offer.ts'
 import type { PeerEnvironment, PeerEvents } from './peer-link.ts'
 import { Publisher } from './publisher.ts'
@@ -19,13 +14,11 @@ export class Cameras {
   readonly #environment: PeerEnvironment
   readonly #post: (message: FromMediaProcess) => void
   readonly #cameras = new Map<CameraKey, ForwardedCamera>()
-  readonly #recordings: CameraRecordings
   readonly #peers = new Map<number, { close(reason: string): void }>()
 
   constructor(environment: PeerEnvironment, post: (message: FromMediaProcess) => void) {
     this.#environment = environment
     this.#post = post
-    this.#recordings = new CameraRecordings(environment, () => this.#cameras.values())
   }
 
   publish({ id, camera: key, sdp }: Request<'publish'>): void {
@@ -68,26 +61,18 @@ export class Cameras {
     return new ForwardedCamera(key, this.#environment.nowMs, () => this.postFigures())
   }
 
-  record({ camera: key, sessionId, stored }: Request<'record'>): void {
-    const camera = this.#cameras.get(key) ?? this.#create(key)
+  /** Begins to record a camera, also one that does not send yet; ends it without a recorder. */
+  setRecorder(key: CameraKey, recorder: CameraRecorder | undefined): void {
+    const camera = this.#cameras.get(key) ?? (recorder && this.#create(key))
+    if (!camera) return
     this.#cameras.set(key, camera)
-    this.#recordings.begin(camera, { sessionId, stored })
+    camera.setRecorder(recorder)
+    this.#forget(camera)
   }
 
-  endRecord(key: CameraKey): void {
-    const camera = this.#cameras.get(key)
-    camera?.setRecorder(undefined)
-    if (camera) this.#forget(camera)
-  }
-
-  setRecorders(access: RecorderAccess): void {
-    this.#recordings.setRecorders(access)
-  }
-
-  /** Ends all recordings. Settles when what was recorded is on its way. */
-  async end(): Promise<void> {
-    for (const camera of this.#cameras.values()) camera.setRecorder(undefined)
-    await this.#recordings.end()
+  /** Requests a keyframe of a camera's stream. */
+  requestKeyframe(key: CameraKey, stream: IncomingStream | undefined): void {
+    this.#cameras.get(key)?.publisher?.requestKeyframe(stream)
   }
 
   close(id: number): void {
@@ -141,6 +126,6 @@ export class Cameras {
 
   postFigures(): void {
     const cameras = [...this.#cameras.values()].flatMap((camera) => camera.figures() ?? [])
-    this.#post({ type: 'figures', cameras, recording: this.#recordings.counts })
+    this.#post({ type: 'figures', cameras })
   }
 }

@@ -40,10 +40,6 @@ export class ForwardedCamera {
     before?.close('replaced')
   }
 
-  get recorder(): CameraRecorder | undefined {
-    return this.#recorder
-  }
-
   /** Begins to record, or ends it with undefined. A recorder counts as a viewer. */
   setRecorder(recorder: CameraRecorder | undefined): void {
     this.#recorder?.close()

@@ -54,6 +54,10 @@ export type ToMediaProcess =
       readonly isOperator: boolean
     }
   | { readonly type: 'close'; readonly id: number }
+  | RecordingMessage
+
+/** What concerns recording. */
+export type RecordingMessage =
   /** Begins to record a camera, also one that does not send yet, or goes on in another session. */
   | ({ readonly type: 'record'; readonly camera: CameraKey } & RecordingTarget)
   | { readonly type: 'end_record'; readonly camera: CameraKey }
@@ -81,8 +85,5 @@ export type FromMediaProcess =
   | { readonly type: 'refused'; readonly id: number; readonly code: RefusalCode; readonly message: string }
   /** The peer left, was abandoned or replaced. */
   | { readonly type: 'closed'; readonly id: number; readonly reason: string }
-  | {
-      readonly type: 'figures'
-      readonly cameras: readonly CameraFigures[]
-      readonly recording: RecordingCounts
-    }
+  | { readonly type: 'figures'; readonly cameras: readonly CameraFigures[] }
+  | { readonly type: 'recording'; readonly counts: RecordingCounts }
