@@ -1,4 +1,5 @@
-import { loadOrCreateRootKey } from '../src/core/secrets.ts'
+import { createRecorderAuthorization } from '../src/core/recording/recorder-authorization.ts'
+import { loadOrCreateRootKey, type Secrets } from '../src/core/secrets.ts'
 import { createPresence } from '../src/modules/presence/index.ts'
 import type { Gateway, GatewayDeps } from './index.ts'
 import { startLease } from './lease.ts'
@@ -23,6 +24,7 @@ type GatewaySettings = Omit<GatewayDeps['settings'], 'apiUrl'>
 
 export interface GatewayRoleDeps
   extends Pick<GatewayDeps, 'tokens' | 'tickets' | 'bus' | 'log' | 'guard' | 'nodeId' | 'allowedOrigins'> {
+  readonly secrets: Secrets
   readonly config: GatewayConfig
   /** The public origin of the REST API, at which robots publish cameras. */
   readonly baseUrl: string
@@ -94,6 +96,7 @@ async function startHere(deps: GatewayRoleDeps): Promise<Gateway> {
       ...services,
       presence,
       accounts: services,
+      recorderAuthorization: () => createRecorderAuthorization(deps.secrets).sign(Date.now()),
       settings: settingsOf(deps),
       metricsPage: services.metrics.page,
     },

@@ -2,6 +2,7 @@ import type { MetricsPage } from '../src/core/metrics/metrics-http.ts'
 import type { EpisodeStore } from '../src/modules/datasets/index.ts'
 import type { RevocationSources } from '../src/modules/identity/index.ts'
 import type { PresenceStore } from '../src/modules/presence/index.ts'
+import type { RecorderNodes } from '../src/modules/recordings/index.ts'
 import type { RobotLogStore } from '../src/modules/robots/index.ts'
 import type { ControlPersistence, SessionPresence, TicketStore } from '../src/modules/sessions/index.ts'
 
@@ -32,6 +33,7 @@ export const serviceMethods = {
     'revokedObservers',
   ],
   ticketStore: ['verdictOf'],
+  recorderNodes: ['live'],
   apiKeys: ['revokedWithin'],
   users: ['permissionsChangedWithin'],
   metrics: ['page'],
@@ -46,6 +48,7 @@ interface Implementations {
   logStore: RobotLogStore
   controlPersistence: ControlPersistence
   ticketStore: TicketStore
+  recorderNodes: RecorderNodes
   apiKeys: RevocationSources['apiKeys']
   users: RevocationSources['users']
   metrics: { page: MetricsPage }

@@ -82,11 +82,7 @@ export function createControlRelay(deps: {
     return slowDown(frame, controlSession)
   }
 
-  function onControlSent(
-    controlSession: ControlSession,
-    frame: string | ArrayBuffer,
-    ageMs: number,
-  ): void {
+  function onControlSent(controlSession: ControlSession, frame: string | ArrayBuffer, ageMs: number): void {
     counts.passed++
     controlSession.tap.passed(frame, ageMs)
     controlSession.latencyRecorder.passed(ageMs)

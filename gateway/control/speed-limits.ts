@@ -1,7 +1,7 @@
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
-import { limitsFrame } from './session-frames.ts'
 import type { SessionTap } from '../recording/session-tap.ts'
+import { limitsFrame } from './session-frames.ts'
 import type { SpeedEnvelope } from './speed-envelope.ts'
 
 /** The parts of a control session that the allowed speed concerns. */

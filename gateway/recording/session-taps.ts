@@ -47,7 +47,8 @@ export function createSessionTaps(deps: {
 
     /** Applies the readers of sessions, and what no call has reported. Call it periodically. */
     syncAll(): void {
-      for (const [sessionId, untilMs] of tailedUntilMs) if (untilMs <= clockMs()) tailedUntilMs.delete(sessionId)
+      for (const [sessionId, untilMs] of tailedUntilMs)
+        if (untilMs <= clockMs()) tailedUntilMs.delete(sessionId)
       for (const controlSession of sessionRegistry.all()) sync(controlSession)
     },
 

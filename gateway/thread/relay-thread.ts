@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Bus, createListeners } from '../../src/core/events/bus.ts'
 import { createLog, type Log } from '../../src/core/log.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
+import { createRecorderAuthorization } from '../../src/core/recording/recorder-authorization.ts'
 import { createSecrets } from '../../src/core/secrets.ts'
 import { createBatchSender } from '../../src/core/threads/batch-sender.ts'
 import { createRemoteServices } from '../../src/core/threads/remote-calls.ts'
@@ -90,6 +91,7 @@ function createDeps(services: GatewayServices) {
     accounts: services,
     tokens: createRobotTokens(secrets),
     tickets: createTickets({ secrets, now: () => new Date() }),
+    recorderAuthorization: () => createRecorderAuthorization(secrets).sign(Date.now()),
     bus: bus.bus,
     log,
     guard,

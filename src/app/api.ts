@@ -17,6 +17,7 @@ import { jobEndpoints } from '../modules/jobs/index.ts'
 import { notificationEndpoints, unsubscribePage } from '../modules/notifications/index.ts'
 import { operatorsEndpoints } from '../modules/operators/index.ts'
 import { onboardingPage, paymentEndpoints } from '../modules/payments/index.ts'
+import { recordingsEndpoints } from '../modules/recordings/index.ts'
 import { robotsEndpoints } from '../modules/robots/index.ts'
 import { searchEndpoint } from '../modules/search/index.ts'
 import { sessionsEndpoints } from '../modules/sessions/index.ts'
@@ -45,6 +46,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...operatorsEndpoints(operators),
     ...robotsEndpoints(robots, gatewayUrl),
     ...datasetEndpoints(platform.datasets),
+    ...recordingsEndpoints(platform.recordings, core),
     ...sessionsEndpoints(sessions, identity.users, core),
     ...videoEndpoints({ ...platform.video, ...sessions, now: core.now }),
     ...notificationEndpoints(platform.notifications),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
 import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
@@ -21,7 +21,10 @@ import {
   urlOf,
 } from './config-values.ts'
 
-const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media'])
+const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media', 'recorder'])
+/** Roles without which the platform works, with fewer functions. */
+const OPTIONAL_ROLES: ReadonlySet<string> = new Set(['media', 'recorder'])
+
 const Env = z.object({
   NODE_ENV: z.string().optional(),
   /** Set by npm when it runs a script of package.json. */
@@ -43,6 +46,12 @@ const Env = z.object({
   GATEWAY_UDP_PORT: z.union([z.literal('off'), port]).optional(),
   /** The IP address at which clients reach the UDP port, if this machine does not have it. */
   GATEWAY_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
+  /** TCP port of the recorder. 0 for a free one. */
+  RECORDER_PORT: port.default(3005),
+  /** The address at which gateways and media roles reach the recorder. By default this machine. */
+  RECORDER_URL: urlOf(/^wss?$/)
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   /** UDP port of the cameras. */
   MEDIA_UDP_PORT: port.default(3004),
   /** The IP address at which clients reach it, if this machine does not have it. */
@@ -142,8 +151,8 @@ export const variables: readonly string[] = Object.keys(Env.shape)
 function findCombinationProblems(env: Env): string[] {
   const problems: string[] = []
   const production = env.NODE_ENV === 'production'
-  // Without media, robots cannot publish video; everything else works in one process.
-  const split = ProcessRoles.options.some((role) => role !== 'media' && !env.ROLES.includes(role))
+  // Without media and recorder, there is no video and no recording; everything else works in one process.
+  const split = ProcessRoles.options.some((role) => !OPTIONAL_ROLES.has(role) && !env.ROLES.includes(role))
   if (split) {
     const why = `is required when a process runs only some roles (ROLES=${env.ROLES.join(',')})`
     if (!env.DATABASE_URL) problems.push(`DATABASE_URL ${why}: every process must share one PostgreSQL`)
@@ -243,6 +252,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       env.GATEWAY_UDP_PORT === 'off'
         ? null
         : { port: env.GATEWAY_UDP_PORT || undefined, publicAddress: env.GATEWAY_UDP_ADDRESS },
+    recorder: { port: env.RECORDER_PORT, url: env.RECORDER_URL },
     media: {
       port: env.MEDIA_UDP_PORT,
       publicAddress: env.MEDIA_UDP_ADDRESS,
@@ -252,6 +262,8 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       env.TURN_URLS.length > 0 && env.TURN_SECRET
         ? { urls: env.TURN_URLS, secret: env.TURN_SECRET }
         : undefined,
+    storage: { kind: 'local' as const, directory: join(resolve(env.DATA_DIR), 'objects') },
+    recordingQuotaBytes: 50_000_000_000,
     workerPort: env.WORKER_PORT,
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */

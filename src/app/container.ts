@@ -12,17 +12,19 @@ import { createMetrics } from '../core/metrics/metrics.ts'
 import { createMetricsPage } from '../core/metrics/metrics-http.ts'
 import { createGuard } from '../core/process/guard.ts'
 import { createSecrets, loadOrCreateRootKey } from '../core/secrets.ts'
+import { createObjectStore } from '../core/storage/storage.ts'
 import { createBilling } from '../modules/billing/index.ts'
 import { createClients } from '../modules/clients/index.ts'
-import { createDatasetServices } from '../modules/datasets/index.ts'
+import { connectRecording, createDatasetServices } from '../modules/datasets/index.ts'
 import { createIdentity, type DevAccount } from '../modules/identity/index.ts'
 import { createJobControl, registerQueueMetrics } from '../modules/jobs/index.ts'
 import { createNotificationServices, writeNotifications } from '../modules/notifications/index.ts'
 import { createOperators } from '../modules/operators/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
+import { createRecordingServices } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
 import { createSearch } from '../modules/search/index.ts'
-import { createSessions } from '../modules/sessions/index.ts'
+import { appendSessionNote, createSessions } from '../modules/sessions/index.ts'
 import { createSupport } from '../modules/support/index.ts'
 import { createVideo } from '../modules/video/index.ts'
 import { createWebhookServices } from '../modules/webhooks/index.ts'
@@ -95,6 +97,8 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       await billing.monthlyClose.run()
       await payments?.enqueueOpenInvoices()
     })
+    const store = await createObjectStore(config.storage)
+    closers.add(() => store.close())
     const webhooks = createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks })
     const platform = {
       core,
@@ -109,7 +113,13 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       clients,
       sessions,
       robots,
-      datasets: createDatasetServices(core),
+      datasets: createDatasetServices(core, { appendNote: appendSessionNote }),
+      recordings: createRecordingServices(core, {
+        store,
+        settings: config,
+        appendNote: appendSessionNote,
+        onFinished: connectRecording,
+      }),
       payments,
       webhooks,
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
@@ -161,6 +171,7 @@ function createCore(
     hub: guardOf('hub'),
     media: guardOf('media'),
     process: guardOf('process'),
+    recorder: guardOf('recorder'),
   }
   measureDatabase(metrics, deps)
   measureDisk(metrics, deps.diskWatch, config.databaseUrl ? undefined : config.dataDir)

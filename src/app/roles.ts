@@ -5,10 +5,9 @@ import { type Listener, listen } from '../core/http/listener.ts'
 import { startPeriodicTasks } from '../core/jobs/periodic-tasks.ts'
 import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
-import { measureGateway, measureHub, measureMedia } from '../core/metrics/role-metrics.ts'
+import { measureGateway, measureHub, measureMedia, measureRecorder } from '../core/metrics/role-metrics.ts'
 import { createRecorderAuthorization } from '../core/recording/recorder-authorization.ts'
 import { createPresenceStore, createSweep } from '../modules/presence/index.ts'
-import { createRecorderNodes } from '../modules/recordings/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
@@ -96,6 +95,7 @@ export async function startRoles(
     shutdown.drain.push(() => platform.webhooks.longPolling.close())
     shutdown.drain.push(() => platform.core.jobs.drain())
 
+    if (config.roles.includes('recorder')) await startRecorderRole(platform, shutdown)
     const gatewayUrl = config.roles.includes('gateway')
       ? await startGatewayRole(platform, shutdown)
       : config.gatewayUrl
@@ -134,7 +134,7 @@ async function openListeners(config: Config, shutdown: ShutdownSteps, stepMs: nu
   }
   const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
   const hubHttp = roles.includes('hub') ? (http ?? (await open(config.hubPort, 'HUB_PORT'))) : undefined
-  const hasOwnProbes = roles.includes('worker') || roles.includes('media')
+  const hasOwnProbes = ['worker', 'media', 'recorder'].some((role) => roles.some((own) => own === role))
   const workerPort = hasOwnProbes ? config.workerPort : undefined
   const workerHttp = workerPort === undefined ? undefined : await open(workerPort, 'WORKER_PORT')
   return { http, hubHttp, workerHttp }
@@ -157,6 +157,7 @@ async function startGatewayRole(platform: Platform, shutdown: ShutdownSteps): Pr
     logStore: robots.robotLogStore,
     controlPersistence: sessions.controlPersistence,
     ticketStore: sessions.ticketStore,
+    recorderNodes: platform.recordings.recorderNodes,
     apiKeys: identity.apiKeys,
     users: identity.users,
     metrics: { page: core.metricsPage },
@@ -178,12 +179,28 @@ async function startGatewayRole(platform: Platform, shutdown: ShutdownSteps): Pr
   return url
 }
 
-async function runMediaRole({ core, video }: Platform, shutdown: ShutdownSteps): Promise<void> {
+async function startRecorderRole(platform: Platform, shutdown: ShutdownSteps): Promise<void> {
+  const { runRecorder } = await import('../recorder/role.ts')
+  const { core, recordings } = platform
+  const recorder = await runRecorder({
+    ...core,
+    services: { streams: recordings.streams },
+    nodes: recordings.recorderNodes,
+    nodeId: core.processId,
+    guard: core.guards.recorder,
+    onHandlerFailed: (handler) => core.metrics.handlerFailed('recorder', handler),
+  })
+  measureRecorder(core.metrics, recorder)
+  shutdown.drain.push(recorder.drain)
+  shutdown.close.push(recorder.close)
+}
+
+async function runMediaRole({ core, video, recordings }: Platform, shutdown: ShutdownSteps): Promise<void> {
   const { runMedia } = await import('../media/role.ts')
   const media = await runMedia({
     ...core,
     store: video.cameraStore,
-    recorders: { live: createRecorderNodes(core).live, ...createRecorderAuthorization(core.secrets) },
+    recorders: { ...recordings.recorderNodes, ...createRecorderAuthorization(core.secrets) },
     guard: core.guards.media,
     nodeId: core.processId,
   })
@@ -220,7 +237,7 @@ async function runHub(platform: Platform, http: Listener, shutdown: ShutdownStep
 }
 
 function runWorker(platform: Platform, shutdown: ShutdownSteps): void {
-  const { core, sessions, robots, webhooks } = platform
+  const { core, sessions, robots, webhooks, recordings, datasets } = platform
   const { config, log, now, databaseUrl } = core
   const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: core.diskWatch.attach })
   shutdown.close.push(() => store.close())
@@ -243,6 +260,8 @@ function runWorker(platform: Platform, shutdown: ShutdownSteps): void {
       { name: 'robot log events', everyMs: 1_000, run: robots.robotLogJobs.publishEvents },
       { name: 'low batteries', everyMs: 1_000, run: robots.batteryJob.run },
       { name: 'outbound events', everyMs: 250, run: webhooks.fanOut.run },
+      { name: 'ended recordings', everyMs: 1_000, run: recordings.sweep.run },
+      { name: 'abandoned episodes', everyMs: 1_000, run: datasets.episodeMarks.endAbandoned },
     ],
     log,
     core.metrics.periodicTask,

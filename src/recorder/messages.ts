@@ -1,6 +1,6 @@
+import type { StorageSettings } from '../core/storage/storage.ts'
 import type { Call, CallResult } from '../core/threads/remote-calls.ts'
 import type { TransferredError } from '../core/threads/transferred-error.ts'
-import type { StorageSettings } from '../core/storage/storage.ts'
 import type { RecordingStreams } from '../modules/recordings/index.ts'
 
 // The messages between the main thread of a process and the thread of its recorder.

@@ -30,7 +30,6 @@ export interface LiveSink {
   ): void
 }
 
-
 /** What the connections of a recorder share. */
 export interface RecorderContext extends Omit<StreamDeps, 'send'> {
   readonly nodeId: string
@@ -90,7 +89,11 @@ export async function startRecorder(deps: {
     },
   })
 
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false })
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  })
   const server = createServer((_request, response) => response.writeHead(426).end())
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refuse = (status: string) => socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)

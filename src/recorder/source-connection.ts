@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import { FromSource, type FromRecorder, readRecords } from '../core/recording/record-wire.ts'
+import { type FromRecorder, FromSource, readRecords } from '../core/recording/record-wire.ts'
 import { encodeRecord } from './record-encoder.ts'
 import type { RecorderContext } from './recorder.ts'
 import { StreamRecorder, type StreamRequest } from './stream-recorder.ts'
@@ -32,9 +32,19 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
 
   function open(message: Extract<FromSource, { type: 'open' }>): void {
     const { stream, streamId, sessionId, source, codec, stored, replaces, atMs } = message
-    if (streams.size >= MAX_STREAMS) return send({ type: 'refused', stream, reason: 'overload', retryAfterMs: 5_000 })
+    if (streams.size >= MAX_STREAMS)
+      return send({ type: 'refused', stream, reason: 'overload', retryAfterMs: 5_000 })
     endStream(stream, false)
-    const request = { stream, streamId, sessionId, source, codec, nodeId, resumes: replaces !== undefined, atMs }
+    const request = {
+      stream,
+      streamId,
+      sessionId,
+      source,
+      codec,
+      nodeId,
+      resumes: replaces !== undefined,
+      atMs,
+    }
     const recorder = stored ? new StreamRecorder({ ...context, send }, request) : undefined
     streams.set(stream, { request, sessionId, recorder })
   }
@@ -112,7 +122,8 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
     /** Asks the camera of a topic for a keyframe, if this source sends it. */
     requestKeyframe(sessionId: string, topic: string): void {
       for (const [stream, { request }] of streams)
-        if (request.sessionId === sessionId && `/${request.source}` === topic) send({ type: 'keyframe', stream })
+        if (request.sessionId === sessionId && `/${request.source}` === topic)
+          send({ type: 'keyframe', stream })
     },
     announceEnd: () => send({ type: 'draining' }),
     /** Makes everything durable and ends the connection. */

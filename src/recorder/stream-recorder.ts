@@ -17,7 +17,10 @@ const QUOTA_RETRY_MS = 30_000
 export interface StreamDeps {
   readonly services: RecorderServices
   readonly nowMs: () => number
-  readonly createUploads: (ids: { streamId: string; recordingId: string }, events: UploadEvents) => SegmentUploads
+  readonly createUploads: (
+    ids: { streamId: string; recordingId: string },
+    events: UploadEvents,
+  ) => SegmentUploads
   /** Sends a message to the source. */
   readonly send: (message: FromRecorder) => void
   /** Called for each period that is missing. */

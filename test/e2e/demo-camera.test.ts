@@ -27,6 +27,7 @@ const start = async (env: Record<string, string> = {}) => {
     DEMO: 'true',
     PORT: String(await freePort()),
     GATEWAY_PORT: '0',
+    RECORDER_PORT: '0',
     ...env,
   })
   serving = await app.serving()

@@ -118,7 +118,14 @@ test('an interrupted demo ends cleanly, with a message and exit code 1', async (
 
 test('uses a running Wheelhouse, and deletes its robot at the end', async () => {
   const own = await createTestDatabase()
-  const env = { DATABASE_URL: own.url, DATA_DIR: dataDir, PORT: '0', GATEWAY_PORT: '0', DEMO: 'true' }
+  const env = {
+    DATABASE_URL: own.url,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    GATEWAY_PORT: '0',
+    RECORDER_PORT: '0',
+    DEMO: 'true',
+  }
   const running = await startRoles(loadConfig(env), createLog({ level: 'silent', pretty: false }), {
     accounts: demoAccounts,
   })

@@ -9,6 +9,7 @@ const ports = {
   PORT: '0',
   HUB_PORT: '0',
   GATEWAY_PORT: '0',
+  RECORDER_PORT: '0',
   DEMO: 'false',
   RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
 }

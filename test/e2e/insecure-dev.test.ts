@@ -24,6 +24,7 @@ const start = (env: Record<string, string>) =>
     PORT: '0',
     HUB_PORT: '0',
     GATEWAY_PORT: '0',
+    RECORDER_PORT: '0',
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
     DEMO: 'true',

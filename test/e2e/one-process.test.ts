@@ -10,7 +10,7 @@ import { startWheelhouse } from '../support/processes/processes.ts'
 
 const run = promisify(execFile)
 /** A whole shutdown, on a busy machine. */
-const freePorts = { PORT: '0', HUB_PORT: '0', GATEWAY_PORT: '0' }
+const freePorts = { PORT: '0', HUB_PORT: '0', GATEWAY_PORT: '0', RECORDER_PORT: '0' }
 
 let dataDir: string
 let database: TestDatabase

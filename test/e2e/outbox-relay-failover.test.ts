@@ -23,6 +23,7 @@ async function openFixture() {
       PORT: '0',
       HUB_PORT: '0',
       GATEWAY_PORT: '0',
+      RECORDER_PORT: '0',
       DATA_DIR: dataDir,
       ...provider.env,
       DATABASE_URL: database.url,

@@ -23,6 +23,7 @@ async function startFailing() {
     PORT: '0',
     HUB_PORT: '0',
     GATEWAY_PORT: '0',
+    RECORDER_PORT: '0',
     NODE_OPTIONS: `--import ${new URL('../support/processes/failing-process.ts', import.meta.url).href}`,
   })
   onTestFinished(async () => {

@@ -33,6 +33,7 @@ beforeAll(async () => {
       ROLES,
       PORT: '0',
       GATEWAY_PORT: '0',
+      RECORDER_PORT: '0',
       DATA_DIR: dataDir,
       ...provider.env,
       DATABASE_URL: database.url,

@@ -78,6 +78,7 @@ export async function startWheelhouse(
           PORT: '0',
           HUB_PORT: '0',
           GATEWAY_PORT: '0',
+          RECORDER_PORT: '0',
           ...(heartbeatTimeoutMs && { HEARTBEAT_TIMEOUT_MS: String(heartbeatTimeoutMs) }),
           ...env,
         },

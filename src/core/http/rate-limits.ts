@@ -14,10 +14,19 @@ const WINDOW_SECONDS = 60
  * | public | reads of public routes and of the identity provider | network |
  * | public-writes | writes on public routes | network |
  * | video | offers of cameras and of their viewers, which have their own credentials | network |
+ * | replay | reads of recordings with a link, which need many requests | network |
  * | login | login and logout requests | network |
  * | failed-auth | requests with an invalid credential | network |
  */
-export type Policy = 'default' | 'sessions' | 'public' | 'public-writes' | 'video' | 'login' | 'failed-auth'
+export type Policy =
+  | 'default'
+  | 'sessions'
+  | 'public'
+  | 'public-writes'
+  | 'video'
+  | 'replay'
+  | 'login'
+  | 'failed-auth'
 
 export interface RateLimits {
   /**
@@ -47,6 +56,7 @@ export function createRateLimits(
     public: publicPerMinute,
     'public-writes': Math.ceil(publicPerMinute / 15),
     video: perMinute,
+    replay: perMinute,
     login: Math.ceil(publicPerMinute / 10),
     'failed-auth': Math.ceil(publicPerMinute / 10),
   }

@@ -152,3 +152,35 @@ export function measureMedia(
     () => media.recording.leftOut,
   )
 }
+
+/** Declares the metrics of a recorder. */
+export function measureRecorder(
+  metrics: Metrics,
+  recorder: {
+    figures(): Readonly<
+      Record<
+        'sources' | 'streams' | 'records' | 'bytes' | 'segments' | 'failures' | 'gaps' | 'liveReaders',
+        number
+      >
+    >
+  },
+): void {
+  const { gauge, counter } = metrics
+  const figures = () => recorder.figures()
+  gauge(
+    'wheelhouse_recorder_sources',
+    'Gateways and media roles connected to this recorder',
+    () => figures().sources,
+  )
+  gauge('wheelhouse_recorder_streams', 'Streams that this recorder receives', () => figures().streams)
+  gauge('wheelhouse_recorder_live_readers', 'Live readers of sessions', () => figures().liveReaders)
+  counter('wheelhouse_recorder_records_total', 'Records received', () => figures().records)
+  counter('wheelhouse_recorder_bytes_total', 'Bytes received', () => figures().bytes)
+  counter('wheelhouse_recorder_segments_total', 'Segments stored', () => figures().segments)
+  counter('wheelhouse_recorder_gaps_total', 'Periods that recordings lack', () => figures().gaps)
+  counter(
+    'wheelhouse_recorder_interruptions_total',
+    'Interruptions of recordings because the storage failed',
+    () => figures().failures,
+  )
+}

@@ -1,4 +1,3 @@
-import { waitUntil } from '../concurrency/concurrency.ts'
 import type { Log } from '../log.ts'
 import type { Guard } from '../process/guard.ts'
 import { ChunkPool } from './record-backlog.ts'
@@ -13,8 +12,6 @@ const BATCH_MS = 50
 const STREAM_BYTES = 2 * 1024 * 1024
 /** The same of all streams. */
 const TOTAL_BYTES = 16 * 1024 * 1024
-/** Time for the recorders to store the rest at the end. */
-const END_MS = 2_000
 
 /** A stream of records to the recorders. */
 export interface RecordStream {
@@ -124,10 +121,8 @@ export function createRecordSender(options: RecordSenderOptions) {
       return stream
     },
 
-    /** Closes all streams, and waits until their records are stored, at most for a time. Then no connection is left. */
-    async end(limitMs = END_MS): Promise<void> {
-      for (const stream of streams.values()) stream.close()
-      await waitUntil(() => streams.size === 0, limitMs)
+    /** Ends all connections at once. Call it after the streams were closed and their records are stored, as far as `isIdle` says. */
+    stop(): void {
       clearInterval(timer)
       for (const link of links.values()) link.close()
       links.clear()

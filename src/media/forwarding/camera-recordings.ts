@@ -1,3 +1,4 @@
+import { waitUntil } from '../../core/concurrency/concurrency.ts'
 import { createRecordSender, type RecordSender } from '../../core/recording/record-sender.ts'
 import { CameraRecorder } from './camera-recorder.ts'
 import type { Cameras } from './cameras.ts'
@@ -10,6 +11,9 @@ const MB = 1024 * 1024
  * when it is durable, so that a stream needs more than one.
  */
 const LIMITS = { streamBytes: 8 * MB, totalBytes: 128 * MB }
+
+/** Time for the recorders to store the rest at the end. */
+const END_MS = 2_000
 
 /** The recordings of all cameras of the process. */
 export class CameraRecordings {
@@ -43,7 +47,9 @@ export class CameraRecordings {
     else if (message.type === 'recorders') this.#access = message
     else {
       for (const camera of [...this.#recorders.keys()]) this.#end(camera)
-      await this.#sender.end().finally(() => process.exit())
+      await waitUntil(() => this.#sender.isIdle, END_MS)
+      this.#sender.stop()
+      process.exit()
     }
   }
 

@@ -1,13 +1,62 @@
 import { z } from 'zod'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
-import { DatasetView, EpisodeView, ListEpisodes } from './dataset.schema.ts'
+import {
+  DatasetView,
+  EpisodeView,
+  ListEpisodes,
+  MarkEpisode,
+  MarkedEpisode,
+  SessionEpisodes,
+} from './dataset.schema.ts'
 import type { Datasets } from './dataset.service.ts'
 import { datasetView, episodeView } from './dataset.view.ts'
+import type { EpisodeMarks } from './episode-marks.service.ts'
 
 const access = { role: 'client' } as const
 
 /** Returns the endpoints for a client's datasets and their episodes. */
-export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint[] {
+export function datasetEndpoints(deps: { datasets: Datasets; episodeMarks: EpisodeMarks }): Endpoint[] {
+  return [...clientEndpoints(deps.datasets), ...markEndpoints(deps.episodeMarks)]
+}
+
+const markErrors = {
+  404: { not_found: 'when the session does not exist, or you have no part in it' },
+} as const
+
+function markEndpoints(episodeMarks: EpisodeMarks): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/sessions/{id}/episodes',
+      summary: 'Marks the start or the end of an episode in an open session',
+      access: {},
+      params: idParams('session'),
+      body: MarkEpisode,
+      response: [200, MarkedEpisode],
+      errors: {
+        ...markErrors,
+        409: {
+          session_not_open: 'when an episode is to start in a session that is not open',
+          episode_running: 'when an episode is to start while another one runs',
+          no_episode_running: 'when no episode runs that could end',
+        },
+      },
+      run: async ({ caller, params, body }) => await episodeMarks.mark(caller, params.id, body),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/sessions/{id}/episodes',
+      summary: 'Lists the episodes of a session, oldest first, and the one that runs',
+      access: {},
+      params: idParams('session'),
+      response: [200, SessionEpisodes],
+      errors: markErrors,
+      run: async ({ caller, params }) => await episodeMarks.list(caller, params.id),
+    }),
+  ]
+}
+
+function clientEndpoints(datasets: Datasets): Endpoint[] {
   return [
     endpoint({
       method: 'get',

@@ -1,6 +1,6 @@
-import { idOf } from '@wheelhouse/protocol'
+import { EPISODE_TASK_MAX, EpisodeAction, EpisodeSource, idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { queryInteger, timestamp } from '../../core/http/fields.ts'
+import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
 
 /** The episodes of one robot, summed up. */
 export const DatasetView = z
@@ -22,22 +22,40 @@ export const DatasetView = z
   .meta({ id: 'Dataset', description: 'The episodes that one robot has recorded.' })
 export type DatasetView = z.infer<typeof DatasetView>
 
-/** One recording of a dataset. The platform assigns `id`, the robot assigns `episode_id`. */
+/** One episode of a dataset. The platform assigns `id`; the robot, or the platform for marked ones, assigns `episode_id`. */
 export const EpisodeView = z
   .object({
     id: idOf('episode'),
-    episode_id: z.string().meta({ description: 'The id that the robot assigned.', examples: ['run-000216'] }),
+    episode_id: z.string().meta({
+      description: 'The id that the robot assigned; for an episode that was marked, one of the platform.',
+      examples: ['run-000216'],
+    }),
     session_id: idOf('session').nullable().meta({
       description: 'The session in which the episode started; null when it started outside a session.',
     }),
     started_at: timestamp.meta({ examples: ['2026-11-20T09:50:02.000Z'] }),
     ended_at: timestamp.meta({ examples: ['2026-11-20T09:51:58.000Z'] }),
     size_mb: z.number().meta({ description: 'In megabytes.', examples: [28.4] }),
+    source: EpisodeSource.meta({
+      description:
+        'Who defined the episode: the robot reported it, or a participant marked it on the platform.',
+      examples: ['robot'],
+    }),
+    task: z
+      .string()
+      .nullable()
+      .meta({ description: 'What was to be done; null without a description.', examples: [null] }),
+    recording_id: idOf('recording')
+      .nullable()
+      .meta({
+        description: "The finished recording of the episode's session; null without one.",
+        examples: [null],
+      }),
     success: z
       .boolean()
       .nullable()
       .meta({
-        description: 'Whether the task succeeded, as the robot reported; null when it did not report it.',
+        description: 'Whether the task succeeded; null when nobody said it.',
         examples: [true],
       }),
     uri: z
@@ -49,7 +67,7 @@ export const EpisodeView = z
       }),
     created_at: timestamp.meta({ examples: ['2026-11-20T09:52:10.000Z'] }),
   })
-  .meta({ id: 'Episode', description: 'One recording of a dataset.' })
+  .meta({ id: 'Episode', description: 'One episode of a dataset.' })
 export type EpisodeView = z.infer<typeof EpisodeView>
 
 /** Query of GET /api/client/datasets/{id}/episodes. */
@@ -60,3 +78,47 @@ export const ListEpisodes = z.strictObject({
   limit: queryInteger(1, 100).default(50),
 })
 export type ListEpisodes = z.infer<typeof ListEpisodes>
+
+/** Body of POST /api/sessions/{id}/episodes. */
+export const MarkEpisode = z.strictObject({
+  action: EpisodeAction.meta({
+    description:
+      'start begins an episode, success and failure end it with that result, discard ends it without a trace in the dataset.',
+    examples: ['start'],
+  }),
+  task: line(EPISODE_TASK_MAX)
+    .meta({
+      description: 'What is to be done. At the end it replaces the task of the start.',
+      examples: ['Pick up the cup'],
+    })
+    .optional(),
+})
+export type MarkEpisode = z.infer<typeof MarkEpisode>
+
+const RunningEpisodeView = z
+  .object({
+    started_at: timestamp,
+    task: z
+      .string()
+      .nullable()
+      .meta({ examples: ['Pick up the cup'] }),
+  })
+  .meta({ id: 'RunningEpisode', description: 'An episode that has not ended.' })
+
+/** Response of POST /api/sessions/{id}/episodes. */
+export const MarkedEpisode = z.object({
+  running: RunningEpisodeView.nullable().meta({
+    description: 'The episode that runs now; null without one.',
+  }),
+  episode: EpisodeView.nullable().meta({
+    description: 'The episode that has just ended; null for other actions.',
+  }),
+})
+export type MarkedEpisode = z.infer<typeof MarkedEpisode>
+
+/** Response of GET /api/sessions/{id}/episodes. */
+export const SessionEpisodes = z.object({
+  running: RunningEpisodeView.nullable(),
+  episodes: z.array(EpisodeView),
+})
+export type SessionEpisodes = z.infer<typeof SessionEpisodes>

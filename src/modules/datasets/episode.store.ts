@@ -40,7 +40,7 @@ export function createEpisodeStore(deps: { transact: Transact; now: () => Date }
 export type EpisodeStore = ReturnType<typeof createEpisodeStore>
 
 /** Creates the missing datasets of robots. A dataset belongs to the robot's owner. */
-async function createMissingDatasets(tx: Tx, robotIds: readonly string[], at: Date): Promise<void> {
+export async function createMissingDatasets(tx: Tx, robotIds: readonly string[], at: Date): Promise<void> {
   await sql`
     insert into datasets (id, robot_id, client_id, created_at, updated_at)
     select gen_random_uuid(), id, owner_id, ${at}::timestamptz, ${at}::timestamptz
@@ -52,7 +52,7 @@ async function createMissingDatasets(tx: Tx, robotIds: readonly string[], at: Da
  * Locks the datasets of robots in id order, before the transaction locks episodes and sessions. Two transactions for
  * the same robots therefore cannot deadlock.
  */
-async function lockDatasets(tx: Tx, robotIds: readonly string[]): Promise<Set<string>> {
+export async function lockDatasets(tx: Tx, robotIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.db
     .selectFrom('datasets')
     .select('robot_id')

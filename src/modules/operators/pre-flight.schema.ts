@@ -47,7 +47,8 @@ export const PreFlight = AvailableRobot.pick({
       .nullable()
       .meta({ description: 'Notes of the owner.', examples: ['Keep away from the shelf on the left.'] }),
     recording: RecordingMode.meta({
-      description: 'What the platform records of a session: nothing, control and telemetry, or these with the cameras.',
+      description:
+        'What the platform records of a session: nothing, control and telemetry, or these with the cameras.',
       examples: ['control'],
     }),
     has_camera: z.boolean().meta({

@@ -23,7 +23,12 @@ export function createPreFlights({ db }: { db: Db }) {
       .leftJoin('robot_models as model', 'model.robot_type', 'robots.robot_type')
       .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
       .select(['robots.owner_id', 'robots.on_hold', 'robots.require_certification', 'robots.operator_notes'])
-      .select(['robots.latency_limit_ms', 'robots.latency_budget_ms', 'robots.video_limit_ms', 'robots.recording'])
+      .select([
+        'robots.latency_limit_ms',
+        'robots.latency_budget_ms',
+        'robots.video_limit_ms',
+        'robots.recording',
+      ])
       .select(sql<boolean>`robots.stream_url <> ''`.as('has_camera'))
       .select(
         sql<PreFlight['control_schema']>`coalesce(robots.control_schema, model.control_schema)`.as(

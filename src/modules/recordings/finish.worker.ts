@@ -3,12 +3,13 @@ import { recordingTopics } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Tables } from '../../core/database/tables.ts'
+import type { Tx } from '../../core/events/transactor.ts'
 import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
 import { openMcapFile } from '../../core/mcap/mcap-writer.ts'
 import { topicDefinition } from '../../core/mcap/topics.ts'
 import type { ObjectStore, StoredObject } from '../../core/storage/object-store.ts'
 import type { RecordingJob } from './finish-queue.ts'
-import { type DefinedMessage, mergeByTime, type MessageSource, readStream } from './merge-segments.ts'
+import { type DefinedMessage, type MessageSource, mergeByTime, readStream } from './merge-segments.ts'
 import { fileKey, recordingPrefix } from './object-keys.ts'
 import type { RecordedChannel } from './recording.entity.ts'
 import { readSessionLog, type SessionDetails, sessionDetails } from './session-log.ts'
@@ -27,14 +28,14 @@ interface FinishedFile {
   readonly damaged: readonly SegmentRow[]
 }
 
+export type FinishWorkerDeps = Pick<CoreServices, 'db' | 'transact' | 'now'> & {
+  readonly store: ObjectStore
+  /** Called in the transaction that completes a recording. */
+  readonly onFinished: (tx: Tx, recording: FinishedRecording) => Promise<void>
+}
+
 /** Creates the handler that merges the segments of a recording into one indexed file. */
-export function createFinishWorker(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & {
-    store: ObjectStore
-    /** Called in the transaction that completes a recording, with the size of each message by its time. */
-    onFinished: (tx: Parameters<Parameters<CoreServices['transact']>[0]>[0], recording: FinishedRecording) => Promise<void>
-  },
-) {
+export function createFinishWorker(deps: FinishWorkerDeps) {
   const { db, transact, now, store } = deps
 
   async function write(attempt: Attempt<RecordingJob>, row: Row): Promise<FinishedFile> {
@@ -58,7 +59,10 @@ export function createFinishWorker(
       attempt.signal.throwIfAborted()
       await attempt.progress(++done, segments.length)
     }
-    const sources = sourcesOf(store, streams, segments, { onRead, onDamaged: (segment) => damaged.push(segment) })
+    const sources = sourcesOf(store, streams, segments, {
+      onRead,
+      onDamaged: (segment) => damaged.push(segment),
+    })
     sources.push(logSource(await readSessionLog(db, row.session_id)))
     const writer = await store.create(fileKey(id, randomUUID()))
     try {
@@ -72,7 +76,11 @@ export function createFinishWorker(
       }
       await addMetadata(mcap.addMetadata, row, details)
       const counts = await mcap.end()
-      const channels = [...counts].map(([topic, messages]) => ({ topic, schema: names.get(topic) ?? '', messages }))
+      const channels = [...counts].map(([topic, messages]) => ({
+        topic,
+        schema: names.get(topic) ?? '',
+        messages,
+      }))
       return { file: await writer.complete(), channels, damaged }
     } catch (cause) {
       await writer.abort().catch(() => {}) // an object that was not completed is not visible

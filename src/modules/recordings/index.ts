@@ -1,4 +1,6 @@
+export { createRecordingServices, recordingsEndpoints } from './facade.ts'
 export { fileKey, RECORDINGS_PREFIX, recordingPrefix, segmentKey } from './object-keys.ts'
+export { createRecorderNodes, type RecorderNodes } from './recorder-nodes.store.ts'
 export type {
   AppendSessionNote,
   NewSegment,
@@ -6,4 +8,3 @@ export type {
   OpenStreamResult,
   RecordingStreams,
 } from './recording-streams.store.ts'
-export { createRecorderNodes, type RecorderNodes } from './recorder-nodes.store.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { McapIndexedReader } from '@mcap/core'
 import type { RecordedMessage } from '../../core/mcap/mcap-writer.ts'
-import { topicDefinition, type TopicDefinition } from '../../core/mcap/topics.ts'
+import { type TopicDefinition, topicDefinition } from '../../core/mcap/topics.ts'
 import { ObjectMissingError, type ObjectStore } from '../../core/storage/object-store.ts'
 
 /** A segment to read. */

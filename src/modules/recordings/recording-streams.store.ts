@@ -237,7 +237,10 @@ export function createRecordingStreams(
       }),
 
     /** Records a period that is missing. */
-    async addGap(recordingId: string, gap: { source: string; fromMs: number; toMs: number; reason: GapReason }) {
+    async addGap(
+      recordingId: string,
+      gap: { source: string; fromMs: number; toMs: number; reason: GapReason },
+    ) {
       const { source, fromMs, toMs, reason } = gap
       const from_at = new Date(Math.floor(fromMs))
       await db
@@ -333,4 +336,3 @@ async function durableUpTo(tx: Pick<Tx, 'db'>, recordingId: string, source: stri
     .executeTakeFirst()
   return (row?.last_ms as number | null | undefined) ?? 0
 }
-

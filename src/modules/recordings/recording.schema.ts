@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { queryCursor } from '../../core/http/cursor.ts'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 
-const bytes = z.number().int().meta({ examples: [48_211_904] })
+const bytes = z
+  .number()
+  .int()
+  .meta({ examples: [48_211_904] })
 
 /** A period that a recording lacks. */
 export const GapView = z
@@ -18,7 +21,10 @@ export type GapView = z.infer<typeof GapView>
 const ChannelView = z.object({
   topic: z.string().meta({ examples: ['/control'] }),
   schema: z.string().meta({ examples: ['wheelhouse.Control'] }),
-  messages: z.number().int().meta({ examples: [14_902] }),
+  messages: z
+    .number()
+    .int()
+    .meta({ examples: [14_902] }),
 })
 
 /** The recording of one session. */
@@ -45,12 +51,18 @@ export const RecordingView = z
         examples: [null],
       }),
     started_at: timestamp,
-    ended_at: timestamp.nullable().meta({ description: 'When its last data was recorded; null while it is recorded.' }),
-    expires_at: timestamp
+    ended_at: timestamp
       .nullable()
-      .meta({ description: "When it is deleted, by the owner's policy; null: it is kept.", examples: [null] }),
+      .meta({ description: 'When its last data was recorded; null while it is recorded.' }),
+    expires_at: timestamp.nullable().meta({
+      description: "When it is deleted, by the owner's policy; null: it is kept.",
+      examples: [null],
+    }),
     size_bytes: bytes,
-    segments: z.number().int().meta({ description: 'The number of parts that were stored.', examples: [186] }),
+    segments: z
+      .number()
+      .int()
+      .meta({ description: 'The number of parts that were stored.', examples: [186] }),
     gaps: z.array(GapView),
     channels: z.array(ChannelView).meta({ description: 'The topics of the file; empty until it is READY.' }),
     file_url: z
@@ -67,15 +79,23 @@ export type RecordingView = z.infer<typeof RecordingView>
 /** Query of GET /api/recordings. */
 export const ListRecordings = z.strictObject({
   robot_id: idOf('robot').optional(),
-  cursor: queryCursor.meta({ description: 'The `next_cursor` of the previous page: returns the recordings after it.' }).optional(),
+  cursor: queryCursor
+    .meta({ description: 'The `next_cursor` of the previous page: returns the recordings after it.' })
+    .optional(),
   limit: queryInteger(1, 100).default(50),
 })
 export type ListRecordings = z.infer<typeof ListRecordings>
 
 export const RecordingList = z.object({
   recordings: z.array(RecordingView),
-  next_cursor: z.string().nullable().meta({ examples: [null] }),
-  used_bytes: z.number().int().meta({ description: 'Bytes of all your recordings, as an owner.', examples: [9_663_676_416] }),
+  next_cursor: z
+    .string()
+    .nullable()
+    .meta({ examples: [null] }),
+  used_bytes: z
+    .number()
+    .int()
+    .meta({ description: 'Bytes of all your recordings, as an owner.', examples: [9_663_676_416] }),
   quota_bytes: z
     .number()
     .int()
@@ -85,7 +105,9 @@ export const RecordingList = z.object({
 
 /** A part of a recording that can be read now: a complete MCAP file. */
 export const RecordingParts = z.object({
-  complete: z.boolean().meta({ description: 'Whether the recording is READY, so that one part is all of it.' }),
+  complete: z
+    .boolean()
+    .meta({ description: 'Whether the recording is READY, so that one part is all of it.' }),
   parts: z.array(
     z.object({
       url: z.string().meta({ examples: [`/api/recordings/${exampleIds.recording}/file`] }),

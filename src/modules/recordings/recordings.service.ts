@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
-import { iso } from '../../core/database/iso.ts'
 import type { CoreServices } from '../../core/core-services.ts'
+import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
@@ -32,9 +32,7 @@ const selectRecordings = (db: Db) =>
     .select(sql<string>`coalesce(sessions.recorded_robot_name, robots.name)`.as('robot_name'))
 
 /** Reads and deletes recordings. Owner, operator and admins see a recording; the owner and admins delete it. */
-export function createRecordings(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { quota: Quota },
-) {
+export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { quota: Quota }) {
   const { db, transact, now, quota } = deps
 
   const visibleTo = (viewer: Viewer) => {
@@ -84,7 +82,12 @@ export function createRecordings(
     async list(viewer: Viewer, { robot_id, cursor, limit }: ListRecordings) {
       const after = cursor === undefined ? undefined : decodeCursor(cursor, SORT, cursorValues.time)
       const rows = await visibleTo(viewer)
-        .where((eb) => eb.or([eb('recordings.client_id', '=', viewer.userId), eb('recordings.operator_id', '=', viewer.userId)]))
+        .where((eb) =>
+          eb.or([
+            eb('recordings.client_id', '=', viewer.userId),
+            eb('recordings.operator_id', '=', viewer.userId),
+          ]),
+        )
         .$if(robot_id !== undefined, (query) => query.where('recordings.robot_id', '=', robot_id!))
         .$if(after !== undefined, (query) =>
           query.where((eb) =>

@@ -20,7 +20,8 @@ export async function readSessionLog(db: Db, sessionId: string): Promise<LoggedE
     const page = await readPage(db, sessionId, after)
     for (const { id, sender_id, sender_name, sender_role, body, ...event } of page) {
       const { seq, type, data, at } = event
-      const message = id === null ? { seq, type, data } : { seq, id, sender_id, sender_name, sender_role, body }
+      const message =
+        id === null ? { seq, type, data } : { seq, id, sender_id, sender_name, sender_role, body }
       entries.push({ atMs: at.getTime(), isChat: id !== null, message })
     }
     const last = page.at(-1)

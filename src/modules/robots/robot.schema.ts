@@ -70,12 +70,13 @@ const examples = {
   },
   recording: {
     description:
-      'What the platform records of the robot\'s sessions: nothing (off), control and telemetry (control), or these with the ' +
+      "What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the " +
       'cameras (video). Operators see it before and during a session. A change applies to an open session at once.',
     examples: ['control'],
   },
   recordingDays: {
-    description: 'Days after which a recording is deleted, counted from the end of its session; null: it is kept.',
+    description:
+      'Days after which a recording is deleted, counted from the end of its session; null: it is kept.',
     examples: [90],
   },
   onHold: {

@@ -21,7 +21,7 @@ function createSender(
     nowMs: () => performance.timeOrigin + performance.now(),
     ...(limits && { limits }),
   })
-  onTestFinished(() => sender.end(0))
+  onTestFinished(() => sender.stop())
   return sender
 }
 

@@ -10,6 +10,7 @@ export const startGatewayProcess = (world: World, env: Record<string, string> = 
   startWheelhouse({
     ROLES: 'gateway',
     GATEWAY_PORT: '0',
+    RECORDER_PORT: '0',
     DATABASE_URL: world.database.url,
     REDIS_URL: serviceUrl('redisUrl'),
     SECRET_KEY: 'a key for tests only, at least 32 characters',

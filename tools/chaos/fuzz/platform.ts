@@ -29,6 +29,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
     DEMO: 'true',
     PORT: '0',
     GATEWAY_PORT: '0',
+    RECORDER_PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
     ROBOT_CONNECTS_PER_MINUTE: '0',

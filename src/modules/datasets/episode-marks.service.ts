@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { CoreServices } from '../../core/core-services.ts'
+import { iso } from '../../core/database/iso.ts'
+import { conflict, notFound } from '../../core/errors/errors.ts'
+import type { Tx } from '../../core/events/transactor.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
+import type { MarkEpisode, MarkedEpisode, SessionEpisodes } from './dataset.schema.ts'
+import { type EpisodeRow, episodeView } from './dataset.view.ts'
+import { createMissingDatasets, lockDatasets } from './episode.store.ts'
+
+/** Episodes of a session in a list. */
+const LIST_LIMIT = 1_000
+const PER_RUN = 100
+
+/** Writes an entry of a session's log, if the session is open. The sessions module implements it. */
+export type AppendEpisodeNote = (
+  tx: Tx,
+  sessionId: string,
+  note: {
+    readonly type: 'episode.started' | 'episode.ended' | 'episode.discarded'
+    readonly at: Date
+    readonly actorId?: string
+    readonly details: Readonly<Record<string, unknown>>
+  },
+) => Promise<void>
+
+interface MarkedSession {
+  readonly id: string
+  readonly robot_id: string
+}
+
+/** Marks episodes in open sessions. One episode runs at a time in a session. */
+export function createEpisodeMarks(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { appendNote: AppendEpisodeNote },
+) {
+  const { db, transact, now, appendNote } = deps
+
+  /** @throws 404 when the session does not exist, or the caller has no part in it. */
+  async function sessionOf({ userId, roles }: Pick<Caller, 'userId' | 'roles'>, sessionId: string) {
+    const session = await db
+      .selectFrom('sessions')
+      .select(['id', 'robot_id', 'status'])
+      .where('id', '=', sessionId)
+      .$if(!roles.includes('admin'), (query) =>
+        query.where((eb) => eb.or([eb('operator_id', '=', userId), eb('client_id', '=', userId)])),
+      )
+      .executeTakeFirst()
+    if (!session) throw notFound('Session')
+    return session
+  }
+
+  async function start(tx: Tx, session: MarkedSession, actorId: string | null, task: string | null) {
+    const at = now()
+    const open = await tx.db
+      .selectFrom('sessions')
+      .select('id')
+      .where('id', '=', session.id)
+      .where('status', 'in', ['ACTIVE', 'PAUSED'])
+      .forKeyShare()
+      .executeTakeFirst()
+    if (!open) throw conflict('session_not_open', 'Episodes can be marked while the session is open.')
+    const started = await tx.db
+      .insertInto('running_episodes')
+      .values({
+        session_id: session.id,
+        robot_id: session.robot_id,
+        started_at: at,
+        task,
+        started_by: actorId,
+      })
+      .onConflict((known) => known.column('session_id').doNothing())
+      .returning('session_id')
+      .executeTakeFirst()
+    if (!started) throw conflict('episode_running', 'An episode runs already. End or discard it first.')
+    await note(tx, session.id, 'episode.started', { at, actorId, details: { task } })
+  }
+
+  /** Ends the running episode. Returns it; undefined for a discarded one. */
+  async function end(
+    tx: Tx,
+    session: MarkedSession,
+    by: {
+      actorId: string | null
+      success: boolean | null
+      task: string | undefined
+      discards: boolean
+      at: Date
+    },
+  ): Promise<EpisodeRow | undefined> {
+    const { actorId, success, discards, at } = by
+    // Before the episode: the order in which all transactions lock datasets and sessions.
+    if (!discards) {
+      await createMissingDatasets(tx, [session.robot_id], at)
+      await lockDatasets(tx, [session.robot_id])
+    }
+    const running = await tx.db
+      .deleteFrom('running_episodes')
+      .where('session_id', '=', session.id)
+      .returningAll()
+      .executeTakeFirst()
+    if (!running) throw conflict('no_episode_running', 'No episode runs. Start one first.')
+    const task = by.task ?? running.task
+    if (discards) {
+      await note(tx, session.id, 'episode.discarded', { at, actorId, details: { task } })
+      return undefined
+    }
+    const episode = await insertEpisode(tx, session, {
+      startedAt: running.started_at,
+      at,
+      task,
+      success,
+      actorId,
+    })
+    const details = { task, success, episode_id: episode.id, started_at: iso(episode.started_at) }
+    await note(tx, session.id, 'episode.ended', { at, actorId, details })
+    return episode
+  }
+
+  async function note(
+    tx: Tx,
+    sessionId: string,
+    type: 'episode.started' | 'episode.ended' | 'episode.discarded',
+    { actorId, ...rest }: { at: Date; actorId: string | null; details: Record<string, unknown> },
+  ): Promise<void> {
+    await appendNote(tx, sessionId, { type, ...rest, ...(actorId !== null && { actorId }) })
+  }
+
+  async function runningOf(sessionId: string): Promise<MarkedEpisode['running']> {
+    const row = await db
+      .selectFrom('running_episodes')
+      .select(['started_at', 'task'])
+      .where('session_id', '=', sessionId)
+      .executeTakeFirst()
+    return row ? { started_at: iso(row.started_at), task: row.task } : null
+  }
+
+  return {
+    /** Marks an episode. @throws 409 when the state of the session does not allow it */
+    async mark(
+      caller: Pick<Caller, 'userId' | 'roles'>,
+      sessionId: string,
+      { action, task }: MarkEpisode,
+    ): Promise<MarkedEpisode> {
+      const session = await sessionOf(caller, sessionId)
+      const episode = await transact(async (tx) => {
+        if (action === 'start') return await start(tx, session, caller.userId, task ?? null)
+        const success = action === 'success'
+        const by = { actorId: caller.userId, success, task, discards: action === 'discard', at: now() }
+        return await end(tx, session, by)
+      })
+      return { running: await runningOf(sessionId), episode: episode ? episodeView(episode) : null }
+    },
+
+    /** Returns the episodes of a session, oldest first, and the running one. */
+    async list(caller: Pick<Caller, 'userId' | 'roles'>, sessionId: string): Promise<SessionEpisodes> {
+      await sessionOf(caller, sessionId)
+      const rows = await db
+        .selectFrom('episodes')
+        .selectAll()
+        .where('session_id', '=', sessionId)
+        .orderBy('started_at')
+        .orderBy('id')
+        .limit(LIST_LIMIT)
+        .execute()
+      return { running: await runningOf(sessionId), episodes: rows.map(episodeView) }
+    },
+
+    /** Ends the episodes of sessions that are over, without a result. Call it about once a second. */
+    async endAbandoned(): Promise<void> {
+      const rows = await db
+        .selectFrom('running_episodes')
+        .innerJoin('sessions', 'sessions.id', 'running_episodes.session_id')
+        .select(['sessions.id', 'sessions.robot_id', 'sessions.ended_at'])
+        .where('sessions.status', 'in', ['COMPLETED', 'CANCELLED'])
+        .limit(PER_RUN)
+        .execute()
+      for (const { ended_at, ...session } of rows)
+        await transact(async (tx) => {
+          const by = { actorId: null, success: null, task: undefined, discards: false, at: ended_at ?? now() }
+          await end(tx, session, by)
+        }).catch(ignoreConflict) // another process has ended it
+    },
+  }
+}
+export type EpisodeMarks = ReturnType<typeof createEpisodeMarks>
+
+function ignoreConflict(cause: unknown): void {
+  if (!(cause instanceof Error && 'code' in cause && cause.code === 'no_episode_running')) throw cause
+}
+
+/** Inserts an episode, and counts it in its dataset and its session. */
+async function insertEpisode(
+  tx: Tx,
+  { id: sessionId, robot_id }: MarkedSession,
+  episode: {
+    startedAt: Date
+    at: Date
+    task: string | null
+    success: boolean | null
+    actorId: string | null
+  },
+): Promise<EpisodeRow> {
+  const { startedAt, at, task, success, actorId } = episode
+  const id = randomUUID()
+  const endedAt = at < startedAt ? startedAt : at // a clock was set back
+  const { rows } = await sql<EpisodeRow>`
+    with inserted as (
+      insert into episodes (id, dataset_id, robot_id, session_id, episode_id, started_at, ended_at, size_bytes, success, uri,
+        created_at, source, task, recording_id, marked_by)
+      select ${id}, d.id, ${robot_id}, ${sessionId}, ${`platform-${id}`}, ${startedAt}::timestamptz, ${endedAt}::timestamptz, 0,
+        ${success}::boolean, null, ${at}::timestamptz, 'platform', ${task}::text,
+        (select r.id from recordings r where r.session_id = ${sessionId}), ${actorId}::uuid
+      from datasets d where d.robot_id = ${robot_id}
+      returning *
+    ), session_counted as (
+      update sessions set episodes_collected = episodes_collected + 1
+      where id = ${sessionId} and exists (select from inserted)
+    ), dataset_counted as (
+      update datasets d set episode_count = d.episode_count + 1, updated_at = greatest(d.updated_at, ${at}::timestamptz)
+      from inserted i where d.id = i.dataset_id
+    )
+    select * from inserted`.execute(tx.db)
+  const [row] = rows
+  if (!row) throw notFound('Dataset')
+  return row
+}

@@ -1,0 +1,61 @@
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Attempt } from '../../core/jobs/queue.ts'
+import type { ObjectStore } from '../../core/storage/object-store.ts'
+import type { RecordingJob } from './finish-queue.ts'
+import { RECORDINGS_PREFIX, recordingPrefix } from './object-keys.ts'
+
+/** Objects that are deleted at a time. */
+const BATCH = 500
+/** An object without a recording is deleted at this age: a younger one may be about to be recorded. */
+const ORPHAN_AGE_MS = 24 * 3_600_000
+const RECORDING_ID = /^recordings\/([0-9a-f-]{36})\//
+
+/** Creates the jobs that delete objects from the storage. */
+export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { store: ObjectStore }) {
+  const { db, now, store } = deps
+
+  async function deletePrefix(prefix: string, signal?: AbortSignal): Promise<void> {
+    let keys: string[] = []
+    for await (const { key } of store.list(prefix)) {
+      signal?.throwIfAborted()
+      if (keys.push(key) < BATCH) continue
+      await store.delete(keys)
+      keys = []
+    }
+    await store.delete(keys)
+  }
+
+  /** Returns which of these recordings exist. */
+  async function known(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set()
+    const rows = await db.selectFrom('recordings').select('id').where('id', 'in', ids).execute()
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  return {
+    /** Deletes the objects of a deleted recording. */
+    async run({ data: { recordingId }, signal }: Attempt<RecordingJob>): Promise<void> {
+      await deletePrefix(recordingPrefix(recordingId), signal)
+      await db.deleteFrom('recording_deletions').where('recording_id', '=', recordingId).execute()
+    },
+
+    /** Deletes old objects that belong to no recording: a crash between the storage and the database leaves such. */
+    async removeOrphans(): Promise<void> {
+      const before = new Date(now().getTime() - ORPHAN_AGE_MS)
+      let old = new Map<string, string[]>()
+      const flush = async () => {
+        const existing = await known([...old.keys()])
+        for (const [id, keys] of old) if (!existing.has(id)) await store.delete(keys)
+        old = new Map()
+      }
+      let count = 0
+      for await (const { key, modifiedAt } of store.list(RECORDINGS_PREFIX)) {
+        const id = RECORDING_ID.exec(key)?.[1]
+        if (id === undefined || modifiedAt > before) continue
+        old.set(id, [...(old.get(id) ?? []), key])
+        if (++count % BATCH === 0) await flush()
+      }
+      await flush()
+    },
+  }
+}

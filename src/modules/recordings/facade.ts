@@ -1,0 +1,55 @@
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Endpoint } from '../../core/http/endpoint.ts'
+import type { ObjectStore } from '../../core/storage/object-store.ts'
+import { createDeletionWorker } from './deletion.worker.ts'
+import { createFinishWorker, type FinishWorkerDeps } from './finish.worker.ts'
+import {
+  DELETE_RECORDINGS,
+  FINISH_RECORDINGS,
+  RECORDING_ORPHANS,
+  RECORDING_RETENTION,
+} from './finish-queue.ts'
+import { createQuota } from './quota.ts'
+import { createRecorderNodes } from './recorder-nodes.store.ts'
+import { recordingEndpoints } from './recording.routes.ts'
+import { recordingAccessEndpoints } from './recording-access.routes.ts'
+import { createRecordingAccess } from './recording-access.service.ts'
+import { type AppendSessionNote, createRecordingStreams } from './recording-streams.store.ts'
+import { createRecordingSweep } from './recording-sweep.ts'
+import { createRecordings } from './recordings.service.ts'
+
+/** Creates the services of recordings: streams and segments for recorders, finished files, access. */
+export function createRecordingServices(
+  core: CoreServices,
+  options: {
+    readonly store: ObjectStore
+    readonly settings: { readonly recordingQuotaBytes: number }
+    readonly appendNote: AppendSessionNote
+    readonly onFinished: FinishWorkerDeps['onFinished']
+  },
+) {
+  const { store, appendNote, onFinished } = options
+  const quota = createQuota({ quotaBytes: options.settings.recordingQuotaBytes })
+  const recorderNodes = createRecorderNodes(core)
+  const recordings = createRecordings({ ...core, quota })
+  const deletion = createDeletionWorker({ ...core, store })
+  core.jobs.register(FINISH_RECORDINGS, createFinishWorker({ ...core, store, onFinished }))
+  core.jobs.register(DELETE_RECORDINGS, deletion.run)
+  core.jobs.register(RECORDING_RETENTION, recordings.removeExpired)
+  core.jobs.register(RECORDING_ORPHANS, deletion.removeOrphans)
+  return {
+    store,
+    recorderNodes,
+    recordings,
+    recordingAccess: createRecordingAccess({ ...core, recordings }),
+    streams: createRecordingStreams({ ...core, quota, appendNote }),
+    sweep: createRecordingSweep({ ...core, nodes: recorderNodes }),
+  }
+}
+export type RecordingServices = ReturnType<typeof createRecordingServices>
+
+/** Returns the routes of recordings. */
+export const recordingsEndpoints = (services: RecordingServices, core: CoreServices): Endpoint[] => {
+  const deps = { ...services, log: core.log }
+  return [...recordingEndpoints(deps), ...recordingAccessEndpoints(deps)]
+}

@@ -1,0 +1,257 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { audit } from '../../core/audit/audit.ts'
+import type { CoreServices } from '../../core/core-services.ts'
+import { iso } from '../../core/database/iso.ts'
+import { AppError, conflict, notFound } from '../../core/errors/errors.ts'
+import type { RecordingRow } from './recording.view.ts'
+import type { DownloadView, ShareView } from './recording-access.schema.ts'
+import type { Recordings, Viewer } from './recordings.service.ts'
+
+const TOKEN_BYTES = 32
+const MAX_SHARES = 50
+const MAX_BOOKMARKS = 500
+/** Reads of a replay by one reader count once in this time: it reads many parts. */
+const REPLAY_AGAIN_MINUTES = 30
+const LIST_LIMIT = 500
+
+export type DownloadKind = DownloadView['kind']
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
+
+/** Notes who reads recordings, and manages links and bookmarks. */
+export function createRecordingAccess(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl'> & { recordings: Recordings },
+) {
+  const { db, transact, now, baseUrl, recordings } = deps
+
+  return {
+    /** Notes a read. */
+    async noteDownload(
+      recordingId: string,
+      by: { readonly userId: string | null; readonly shareId?: string | null },
+      kind: DownloadKind,
+    ): Promise<void> {
+      const { userId, shareId = null } = by
+      const at = now()
+      const since = new Date(at.getTime() - REPLAY_AGAIN_MINUTES * 60_000)
+      await db
+        .insertInto('recording_downloads')
+        .columns(['recording_id', 'user_id', 'share_id', 'kind', 'at'])
+        .expression((eb) =>
+          eb
+            .selectFrom('recordings')
+            .select(({ val, cast }) => [
+              'recordings.id',
+              cast<string | null>(val(userId), 'uuid').as('user_id'),
+              cast<string | null>(val(shareId), 'uuid').as('share_id'),
+              cast<DownloadKind>(val(kind), 'text').as('kind'),
+              cast<Date>(val(at), 'timestamptz').as('at'),
+            ])
+            .where('recordings.id', '=', recordingId)
+            .$if(kind === 'replay', (query) =>
+              query.where(({ not, exists, selectFrom }) =>
+                not(
+                  exists(
+                    selectFrom('recording_downloads as earlier')
+                      .select('earlier.id')
+                      .where('earlier.recording_id', '=', recordingId)
+                      .where('earlier.kind', '=', 'replay')
+                      .where('earlier.at', '>', since)
+                      .where('earlier.user_id', 'is not distinct from', userId)
+                      .where('earlier.share_id', 'is not distinct from', shareId),
+                  ),
+                ),
+              ),
+            ),
+        )
+        .execute()
+    },
+
+    /** Returns who has read a recording, newest first. */
+    async downloads(viewer: Viewer, id: string): Promise<DownloadView[]> {
+      await recordings.find(viewer, id)
+      const rows = await db
+        .selectFrom('recording_downloads')
+        .leftJoin('users', 'users.id', 'recording_downloads.user_id')
+        .select(['recording_downloads.user_id', 'users.display_name', 'recording_downloads.share_id'])
+        .select(['recording_downloads.kind', 'recording_downloads.at'])
+        .where('recording_id', '=', id)
+        .orderBy('recording_downloads.at', 'desc')
+        .orderBy('recording_downloads.id', 'desc')
+        .limit(LIST_LIMIT)
+        .execute()
+      return rows.map(({ display_name, at, ...row }) => ({ ...row, user_name: display_name, at: iso(at) }))
+    },
+
+    /** Creates a link with which anyone can replay a recording for a time. The token is returned only now. */
+    share: async (
+      viewer: Viewer,
+      id: string,
+      expiresInHours: number,
+    ): Promise<ShareView & { url: string }> => {
+      await recordings.findOwn(viewer, id)
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      return await transact(async (tx) => {
+        const at = now()
+        await tx.db.selectFrom('recordings').select('id').where('id', '=', id).forUpdate().execute()
+        const { count } = await tx.db
+          .selectFrom('recording_shares')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where('recording_id', '=', id)
+          .where('revoked_at', 'is', null)
+          .where('expires_at', '>', at)
+          .executeTakeFirstOrThrow()
+        if (Number(count) >= MAX_SHARES)
+          throw conflict('share_limit_reached', `A recording can have ${MAX_SHARES} links. Revoke one first.`)
+        const row = await tx.db
+          .insertInto('recording_shares')
+          .values({
+            id: randomUUID(),
+            recording_id: id,
+            created_by: viewer.userId,
+            created_at: at,
+            expires_at: new Date(at.getTime() + expiresInHours * 3_600_000),
+            token_hash: hashOf(token),
+          })
+          .returning(['id', 'created_by', 'created_at', 'expires_at', 'revoked_at'])
+          .executeTakeFirstOrThrow()
+        await audit(tx, {
+          at,
+          actorId: viewer.userId,
+          action: 'recording.shared',
+          subject: ['recording', id],
+          data: { share_id: row.id, expires_at: iso(row.expires_at) },
+        })
+        return { ...shareView(row), url: `${baseUrl}/replay/${token}` }
+      })
+    },
+
+    /** Returns the links of a recording, newest first, without their tokens. */
+    async shares(viewer: Viewer, id: string): Promise<ShareView[]> {
+      await recordings.findOwn(viewer, id)
+      const rows = await db
+        .selectFrom('recording_shares')
+        .select(['id', 'created_by', 'created_at', 'expires_at', 'revoked_at'])
+        .where('recording_id', '=', id)
+        .orderBy('created_at', 'desc')
+        .limit(LIST_LIMIT)
+        .execute()
+      return rows.map(shareView)
+    },
+
+    /** Revokes a link at once. */
+    async revokeShare(viewer: Viewer, id: string, shareId: string): Promise<void> {
+      await recordings.findOwn(viewer, id)
+      await transact(async (tx) => {
+        const revoked = await tx.db
+          .updateTable('recording_shares')
+          .set(({ fn, val }) => ({ revoked_at: fn.coalesce('revoked_at', val(now())) }))
+          .where('id', '=', shareId)
+          .where('recording_id', '=', id)
+          .returning('id')
+          .executeTakeFirst()
+        if (!revoked) throw notFound('Link')
+        const subject = ['recording', id] as const
+        const event = { at: now(), actorId: viewer.userId, action: 'recording.share_revoked', subject }
+        await audit(tx, { ...event, data: { share_id: shareId } })
+      })
+    },
+
+    /** Returns the recording of a link. @throws 404 for a token that is unknown, expired or revoked. */
+    async byToken(token: string): Promise<{ row: RecordingRow; shareId: string }> {
+      const share = await db
+        .selectFrom('recording_shares')
+        .select(['id', 'recording_id', 'created_by'])
+        .where('token_hash', '=', hashOf(token))
+        .where('revoked_at', 'is', null)
+        .where('expires_at', '>', now())
+        .executeTakeFirst()
+      if (!share)
+        throw new AppError(
+          404,
+          'share_invalid',
+          'This link is not valid. It may have expired. Ask for a new one.',
+        )
+      // The user who created the link may have lost the recording since.
+      const row = await recordings.find({ userId: share.created_by, roles: ['admin'] }, share.recording_id)
+      return { row, shareId: share.id }
+    },
+
+    async bookmarks(viewer: Viewer, id: string) {
+      await recordings.find(viewer, id)
+      const rows = await db
+        .selectFrom('recording_bookmarks')
+        .innerJoin('users', 'users.id', 'recording_bookmarks.user_id')
+        .select(['recording_bookmarks.id', 'recording_bookmarks.user_id', 'users.display_name'])
+        .select(['recording_bookmarks.at', 'recording_bookmarks.label', 'recording_bookmarks.created_at'])
+        .where('recording_id', '=', id)
+        .orderBy('recording_bookmarks.at')
+        .orderBy('recording_bookmarks.id')
+        .limit(MAX_BOOKMARKS)
+        .execute()
+      return rows.map(({ display_name, at, created_at, ...row }) => ({
+        ...row,
+        user_name: display_name,
+        at: iso(at),
+        created_at: iso(created_at),
+      }))
+    },
+
+    async addBookmark(viewer: Viewer, id: string, { at, label }: { at: string; label: string }) {
+      await recordings.find(viewer, id)
+      return await transact(async (tx) => {
+        await tx.db.selectFrom('recordings').select('id').where('id', '=', id).forUpdate().execute()
+        const { count } = await tx.db
+          .selectFrom('recording_bookmarks')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where('recording_id', '=', id)
+          .executeTakeFirstOrThrow()
+        if (Number(count) >= MAX_BOOKMARKS)
+          throw conflict(
+            'bookmark_limit_reached',
+            `A recording can have ${MAX_BOOKMARKS} bookmarks. Delete one first.`,
+          )
+        const bookmark = { id: randomUUID(), recording_id: id, user_id: viewer.userId, label }
+        const row = await tx.db
+          .insertInto('recording_bookmarks')
+          .values({ ...bookmark, at: new Date(at), created_at: now() })
+          .returning(['id', 'user_id', 'at', 'label', 'created_at'])
+          .executeTakeFirstOrThrow()
+        const user = await tx.db
+          .selectFrom('users')
+          .select('display_name')
+          .where('id', '=', viewer.userId)
+          .executeTakeFirstOrThrow()
+        return { ...row, user_name: user.display_name, at: iso(row.at), created_at: iso(row.created_at) }
+      })
+    },
+
+    /** Deletes a bookmark: its author, the owner of the robot and admins may. */
+    async removeBookmark(viewer: Viewer, id: string, bookmarkId: string): Promise<void> {
+      const { client_id } = await recordings.find(viewer, id)
+      const mayDeleteAll = client_id === viewer.userId || viewer.roles.includes('admin')
+      const removed = await db
+        .deleteFrom('recording_bookmarks')
+        .where('id', '=', bookmarkId)
+        .where('recording_id', '=', id)
+        .$if(!mayDeleteAll, (query) => query.where('user_id', '=', viewer.userId))
+        .executeTakeFirst()
+      if (removed.numDeletedRows === 0n) throw notFound('Bookmark')
+    },
+  }
+}
+export type RecordingAccess = ReturnType<typeof createRecordingAccess>
+
+const shareView = (row: {
+  id: string
+  created_by: string
+  created_at: Date
+  expires_at: Date
+  revoked_at: Date | null
+}): ShareView => ({
+  id: row.id,
+  created_by: row.created_by,
+  created_at: iso(row.created_at),
+  expires_at: iso(row.expires_at),
+  revoked_at: iso(row.revoked_at),
+})

@@ -1,0 +1,184 @@
+import type { Context } from 'koa'
+import { z } from 'zod'
+import { conflict } from '../../core/errors/errors.ts'
+import { type Caller, type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { objectErrors, objectResponses, sendObject } from '../../core/http/send-object.ts'
+import type { Log } from '../../core/log.ts'
+import type { ObjectStore } from '../../core/storage/object-store.ts'
+import { ListRecordings, RecordingList, RecordingParts, RecordingView } from './recording.schema.ts'
+import type { RecordingRow } from './recording.view.ts'
+import { SegmentParams } from './recording-access.schema.ts'
+import type { RecordingAccess } from './recording-access.service.ts'
+import type { Recordings } from './recordings.service.ts'
+
+export interface RecordingRouteDeps {
+  readonly recordings: Recordings
+  readonly recordingAccess: RecordingAccess
+  readonly store: ObjectStore
+  readonly log: Log
+}
+
+const MCAP = 'application/mcap'
+const notFoundErrors = {
+  404: { not_found: 'when the recording does not exist, or you have no part in its session' },
+} as const
+export const fileErrors = {
+  ...objectErrors,
+  409: { recording_not_ready: 'when the recording is not one file yet' },
+} as const
+
+/** Sends the file of a recording. @throws 409 while it is not finished */
+export async function sendRecording(
+  http: Context,
+  row: RecordingRow,
+  deps: Pick<RecordingRouteDeps, 'store' | 'log'>,
+) {
+  if (row.file_key === null)
+    throw conflict(
+      'recording_not_ready',
+      row.status === 'FAILED'
+        ? 'The recording could not be finished.'
+        : 'The recording becomes a file when its session has ended. Its parts can be read already.',
+    )
+  const day = row.started_at.toISOString().slice(0, 19).replaceAll(':', '-')
+  await sendObject(http, deps.store, row.file_key, {
+    contentType: MCAP,
+    fileName: `${row.robot_name} ${day}.mcap`,
+    redirect: true,
+    onReadError: (cause) => deps.log.warn({ err: cause, recordingId: row.id }, 'a download broke off'),
+  })
+}
+
+/** Returns whether a request reads the beginning of a file: readers of MCAP files make many requests. */
+export const isFirstRequest = (http: Context): boolean => !/^bytes=[1-9]/.test(http.get('Range'))
+
+/** Returns the routes of recordings. */
+export function recordingEndpoints(deps: RecordingRouteDeps): Endpoint[] {
+  return [...viewEndpoints(deps), ...contentEndpoints(deps)]
+}
+
+function viewEndpoints({ recordings }: RecordingRouteDeps): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/recordings',
+      summary: 'Lists the recordings of your robots and of the sessions that you operated, newest first',
+      access: {},
+      query: ListRecordings,
+      response: [200, RecordingList],
+      run: async ({ caller, query }) => await recordings.list(caller, query),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/recordings/{id}',
+      summary: 'Shows a recording',
+      access: {},
+      params: idParams('recording'),
+      response: [200, RecordingView],
+      errors: notFoundErrors,
+      run: async ({ caller, params }) => await recordings.get(caller, params.id),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/sessions/{id}/recording',
+      summary: 'Shows the recording of a session',
+      access: {},
+      params: idParams('session'),
+      response: [200, RecordingView],
+      errors: {
+        404: { not_found: 'when the session is not recorded, does not exist, or you have no part in it' },
+      },
+      run: async ({ caller, params }) => await recordings.ofSession(caller, params.id),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/recordings/{id}',
+      summary: 'Deletes a recording and its files',
+      access: {},
+      params: idParams('recording'),
+      response: [204],
+      errors: {
+        ...notFoundErrors,
+        409: { recording_in_progress: 'when the session is still recorded' },
+      },
+      run: async ({ caller, params }) => await recordings.remove(caller, params.id),
+    }),
+  ]
+}
+
+function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
+  const { recordings, recordingAccess } = deps
+  const note = async (caller: Caller, id: string, kind: 'file' | 'replay') =>
+    await recordingAccess.noteDownload(id, { userId: caller.userId }, kind)
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/recordings/{id}/parts',
+      summary:
+        'Lists what of a recording can be read now: complete MCAP files, also while the session is open',
+      access: {},
+      params: idParams('recording'),
+      response: [200, RecordingParts],
+      errors: notFoundErrors,
+      run: async ({ caller, params }) => {
+        const row = await recordings.find(caller, params.id)
+        await note(caller, row.id, 'replay')
+        return await recordings.parts(row, `/api/recordings/${row.id}`)
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/recordings/{id}/file',
+      summary: 'Downloads a recording as an MCAP file',
+      access: {},
+      params: idParams('recording'),
+      query: z.strictObject({
+        purpose: z
+          .enum(['download', 'replay'])
+          .default('download')
+          .meta({ description: 'What for, as the list of downloads shows it.' }),
+      }),
+      response: [200],
+      media: [MCAP],
+      otherResponses: objectResponses,
+      errors: fileErrors,
+      run: async ({ caller, params, query, http }) => {
+        const row = await recordings.find(caller, params.id)
+        if (isFirstRequest(http)) await note(caller, row.id, query.purpose === 'replay' ? 'replay' : 'file')
+        await sendRecording(http, row, deps)
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/recordings/{id}/segments/{stream}/{number}',
+      summary: 'Downloads a part of a recording that is not finished, as an MCAP file',
+      access: {},
+      params: SegmentParams,
+      response: [200],
+      media: [MCAP],
+      otherResponses: objectResponses,
+      errors: objectErrors,
+      run: async ({ caller, params, http }) => {
+        const row = await recordings.find(caller, params.id)
+        await sendSegment(http, row, params, deps)
+      },
+    }),
+  ]
+}
+
+/** Sends a stored segment. It never changes, so that clients may keep it. */
+export async function sendSegment(
+  http: Context,
+  row: RecordingRow,
+  params: { stream: string; number: string },
+  { recordings, store, log }: Pick<RecordingRouteDeps, 'recordings' | 'store' | 'log'>,
+): Promise<void> {
+  const segment = await recordings.segment(row.id, params.stream, Number(params.number))
+  await sendObject(http, store, segment.object_key, {
+    contentType: MCAP,
+    fileName: `${params.stream}-${params.number}.mcap`,
+    etag: `"${segment.sha256}"`,
+    cacheControl: 'private, max-age=3600',
+    onReadError: (cause) => log.warn({ err: cause, recordingId: row.id }, 'a download broke off'),
+  })
+}
