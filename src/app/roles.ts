@@ -6,6 +6,7 @@ import { startPeriodicTasks } from '../core/jobs/periodic-tasks.ts'
 import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
 import { measureGateway, measureHub, measureMedia, measureRecorder } from '../core/metrics/role-metrics.ts'
+import { createRecorderAuthorization } from '../core/recording/recorder-authorization.ts'
 import { createPresenceStore, createSweep } from '../modules/presence/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
@@ -194,11 +195,12 @@ async function startRecorderRole(platform: Platform, shutdown: ShutdownSteps): P
   shutdown.close.push(recorder.close)
 }
 
-async function runMediaRole({ core, video }: Platform, shutdown: ShutdownSteps): Promise<void> {
+async function runMediaRole({ core, video, recordings }: Platform, shutdown: ShutdownSteps): Promise<void> {
   const { runMedia } = await import('../media/role.ts')
   const media = await runMedia({
     ...core,
     store: video.cameraStore,
+    recorders: { ...recordings.recorderNodes, ...createRecorderAuthorization(core.secrets) },
     guard: core.guards.media,
     nodeId: core.processId,
   })

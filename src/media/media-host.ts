@@ -1,4 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../core/log.ts'
 import type { Guard } from '../core/process/guard.ts'
@@ -7,6 +9,9 @@ import type {
   CameraKey,
   FromMediaProcess,
   MediaSettings,
+  RecorderAccess,
+  RecordingCounts,
+  RecordingTarget,
   RefusalCode,
   ToMediaProcess,
 } from './forwarding/media-messages.ts'
@@ -18,6 +23,8 @@ const STABLE_MS = 5_000
 /** Peers of one node. Each one needs about 0.5 MB. */
 const MAX_PEERS = 2_000
 const ANSWER_LIMIT_MS = 5_000
+/** Time for the process to send what is recorded at its end. */
+const END_MS = 3_000
 
 /** The answer to an offer, or why there is none. */
 export type MediaAnswer =
@@ -46,11 +53,14 @@ export function createMediaHost(deps: {
   guard: Guard
   log: Log
   onFigures: (figures: readonly CameraFigures[]) => void
+  onRecording: (counts: RecordingCounts) => void
   /** Called when the process has ended by itself. */
   onProcessEnd: () => void
 }) {
-  const { settings, guard, log, onFigures, onProcessEnd } = deps
+  const { settings, guard, log, onFigures, onRecording, onProcessEnd } = deps
   const peers = new Map<number, HostedPeer>()
+  const recorded = new Map<CameraKey, RecordingTarget>()
+  let access: RecorderAccess | undefined
   let child: ChildProcess | undefined
   let retryAtMs = 0
   let startedAtMs = 0
@@ -77,6 +87,9 @@ export function createMediaHost(deps: {
     guard.on(started, 'message', 'media:message', onMessage)
     guard.on(started, 'error', 'media:exit', onError, onError)
     guard.on(started, 'exit', 'media:exit', onExit, onExit)
+    child = started
+    if (access) post({ ...access, type: 'recorders' })
+    for (const [camera, target] of recorded) post({ ...target, type: 'record', camera })
     return started
   }
 
@@ -116,6 +129,7 @@ export function createMediaHost(deps: {
   function onMessage(message: FromMediaProcess): void {
     if (stopped) return
     if (message.type === 'figures') onFigures(message.cameras)
+    else if (message.type === 'recording') onRecording(message.counts)
     else if (message.type === 'answer') answered(message.id, message.sdp)
     else if (message.type === 'refused') refuse(message.id, { code: message.code, message: message.message })
     else if (message.type === 'closed') closed(message.id, message.reason)
@@ -152,10 +166,31 @@ export function createMediaHost(deps: {
     /** Closes a peer. Its `onClosed` is called once the process has done it. */
     close,
 
-    /** Ends the process. */
-    stop(): void {
+    /** Sets the recorders that are running. */
+    setRecorders(newest: RecorderAccess): void {
+      access = newest
+      post({ ...newest, type: 'recorders' })
+    },
+
+    /** Begins to record a camera, or goes on in another way. A process that starts later does it, too. */
+    record(camera: CameraKey, target: RecordingTarget): void {
+      recorded.set(camera, target)
+      post({ ...target, type: 'record', camera })
+    },
+
+    endRecord(camera: CameraKey): void {
+      if (recorded.delete(camera)) post({ type: 'end_record', camera })
+    },
+
+    /** Ends the process, which sends what is recorded before. */
+    async stop(): Promise<void> {
       stopped = true
-      child?.kill('SIGKILL') // it has nothing to save
+      if (recorded.size > 0 && child?.connected) {
+        const exited = once(child, 'exit')
+        post({ type: 'end' })
+        await Promise.race([exited, delay(END_MS, undefined, { ref: false })])
+      }
+      child?.kill('SIGKILL')
     },
   }
 }

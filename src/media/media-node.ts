@@ -4,9 +4,10 @@ import type { MediaReply, MediaRequest, MediaRequestMessage } from '../core/even
 import type { Log } from '../core/log.ts'
 import type { Guard } from '../core/process/guard.ts'
 import type { CameraStore } from '../modules/video/index.ts'
-import type { CameraFigures, MediaSettings } from './forwarding/media-messages.ts'
+import type { CameraFigures, MediaSettings, RecordingCounts } from './forwarding/media-messages.ts'
 import { createMediaHost, type MediaAnswer, type PeerRequest } from './media-host.ts'
 import { cameraKey, PeerRegistry, type RegisteredPeer } from './peer-registry.ts'
+import { createRecordingControl, type RecorderDirectory } from './recording-control.ts'
 
 const RENEW_MS = 2_000
 /** How often permissions are checked without a hint. */
@@ -18,6 +19,7 @@ export interface MediaNodeDeps {
   readonly nodeId: string
   readonly settings: MediaSettings
   readonly store: CameraStore
+  readonly recorders: RecorderDirectory
   readonly bus: Bus
   readonly guard: Guard
   readonly log: Log
@@ -34,10 +36,14 @@ export async function startMediaNode(deps: MediaNodeDeps) {
   const peers = new PeerRegistry(nodeId)
   let figures: readonly CameraFigures[] = []
   const counts = { offersRefused: 0, processEnds: 0 }
+  let recording: RecordingCounts = { sent: 0, leftOut: 0, reconnects: 0 }
   const host = createMediaHost({
     ...deps,
     onProcessEnd: () => {
       counts.processEnds++
+    },
+    onRecording: (counts) => {
+      recording = counts
     },
     onFigures: (newest) => {
       const isKnown = publishersOf(newest) === publishersOf(figures)
@@ -45,6 +51,8 @@ export async function startMediaNode(deps: MediaNodeDeps) {
       if (!isKnown) saveSoon()
     },
   })
+
+  const control = createRecordingControl({ ...deps, host, publishers: () => peers.publishers })
 
   async function publish({ robotId, camera, sdp, tokenVersion }: Request<'publish'>): Promise<MediaReply> {
     const resourceId = peers.createResourceId()
@@ -89,6 +97,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
       return refusedViewer
     }
     checkSoon() // its permission may have ended since the api checked it
+    if (request.type === 'publish') control.checkSoon()
     return { resourceId: peer.resourceId, sdp: answer.sdp }
   }
 
@@ -155,11 +164,13 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     guard.subscribe(bus, 'media.request', onRequest),
     guard.subscribe(bus, 'credential.revoked', checkPermissions),
     guard.subscribe(bus, 'permissions.lost', checkPermissions),
+    ...control.subscriptions(),
   ]
   const timers = [
     guard.every('timer:media-renew', RENEW_MS, renew),
     guard.every('timer:media-permissions', CHECK_MS, checkPermissions),
     guard.every('timer:media-figures', SAVE_MS, saveFigures),
+    ...control.timers(),
   ]
   return {
     counts: counts as Readonly<typeof counts>,
@@ -172,6 +183,10 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     get viewers() {
       return peers.viewers.length
     },
+    /** Records that were sent to recorders, and left out, since the forwarding process started. */
+    get recording() {
+      return recording
+    },
     /** Video that arrives from all cameras. */
     get bitsPerSecond() {
       return figures.reduce((sum, camera) => sum + camera.bitsPerSecond, 0)
@@ -179,7 +194,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     async close(): Promise<void> {
       for (const end of unsubscribe) end()
       for (const timer of timers) clearInterval(timer)
-      host.stop()
+      await host.stop()
       figures = []
       // Each of them waits for a running one. Without the database, the row of the node expires.
       await Promise.allSettled([saveFigures(), checkPermissions(), renew()])

@@ -115,6 +115,7 @@ export function measureMedia(
     /** Video that arrives from all cameras. */
     readonly bitsPerSecond: number
     readonly counts: Readonly<Record<'offersRefused' | 'processEnds', number>>
+    readonly recording: Readonly<Record<'sent' | 'leftOut' | 'reconnects', number>>
   },
 ): void {
   const { gauge, counter } = metrics
@@ -139,6 +140,16 @@ export function measureMedia(
     'wheelhouse_media_process_ends_total',
     'Unexpected ends of the process that forwards video',
     () => media.counts.processEnds,
+  )
+  counter(
+    'wheelhouse_media_records_sent_total',
+    'Frames of recorded cameras that were sent to recorders',
+    () => media.recording.sent,
+  )
+  counter(
+    'wheelhouse_media_records_left_out_total',
+    'Frames of recorded cameras that were left out, because the recorders were away or did not keep up',
+    () => media.recording.leftOut,
   )
 }
 

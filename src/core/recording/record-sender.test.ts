@@ -267,7 +267,7 @@ test('a refused stream sends nothing until its time, or never again', async () =
   const stream = sender.open(gateway)
   const forever = sender.open({ ...gateway, source: 'camera/x' })
   const socket = await connect()
-  socket.says({ type: 'refused', stream: 1, reason: 'storage', retryAfterMs: 1_000 })
+  socket.says({ type: 'refused', stream: 1, reason: 'quota_exceeded', retryAfterMs: 1_000 })
   socket.says({ type: 'refused', stream: 2, reason: 'off', retryAfterMs: null })
   stream.write(control('ignored'))
   forever.write(control('ignored'))
@@ -278,6 +278,21 @@ test('a refused stream sends nothing until its time, or never again', async () =
   await vi.advanceTimersByTimeAsync(5_000)
   expect(opened(socket).map(({ stream: number }) => number)).toEqual([1, 2, 1])
   expect(socket.texts).toEqual(['again'])
+})
+
+test('a stream that is refused for a reason of the recorder keeps its records', async () => {
+  const { sender, connect } = setUp()
+  const stream = sender.open(gateway)
+  const socket = await connect()
+  stream.write(control('1'))
+  await vi.advanceTimersByTimeAsync(50)
+  socket.says({ type: 'refused', stream: 1, reason: 'internal_error', retryAfterMs: 1_000 })
+  stream.write(control('2'))
+  await vi.advanceTimersByTimeAsync(1_100)
+  expect(socket.texts).toEqual(['1', '1', '2'])
+  expect(opened(socket)[1]).toMatchObject({
+    replaces: (opened(socket)[0] as { streamId: string }).streamId,
+  })
 })
 
 test('a closed stream is kept until it is acknowledged, even by the next recorder', async () => {

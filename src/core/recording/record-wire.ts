@@ -85,7 +85,10 @@ export type FromSource = z.infer<typeof FromSource>
 export const FromRecorder = z.discriminatedUnion('type', [
   /** All records of the stream up to this time are durable. */
   z.object({ type: z.literal('ack'), stream: StreamNumber, upToMs: z.number() }),
-  /** The stream is not recorded, and its records would be ignored. The source may open it again after the time. */
+  /**
+   * The stream is not recorded, and its records would be ignored. The source may open it again after the time. Until then it keeps
+   * its records, except for the reason `quota_exceeded`.
+   */
   z.object({
     type: z.literal('refused'),
     stream: StreamNumber,

@@ -15,6 +15,9 @@ const IDLE_MS = 10_000
 /** Time for a recorder that is about to end to acknowledge the rest. */
 const DRAIN_MS = 5_000
 
+/** The reason of a refusal after which a source keeps no records until the stream is opened again. */
+const NOT_WANTED = 'quota_exceeded'
+
 interface LinkDeps {
   readonly authorization: () => string
   readonly guard: Guard
@@ -97,8 +100,9 @@ export class RecorderLink {
     else if (message.type === 'keyframe') stream.requestKeyframe()
     else {
       this.#streams.delete(message.stream)
-      const { retryAfterMs } = message
-      stream.refuse(retryAfterMs === null ? undefined : this.#deps.nowMs() + retryAfterMs)
+      const { reason, retryAfterMs } = message
+      const retryAtMs = retryAfterMs === null ? undefined : this.#deps.nowMs() + retryAfterMs
+      stream.refuse(retryAtMs, reason === NOT_WANTED)
     }
   }
 

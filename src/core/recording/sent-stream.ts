@@ -55,6 +55,8 @@ export class SentStream {
   #waitsForKeyframe = false
   #closedMs: number | undefined
   #isCloseSent = false
+  /** Whether records are not wanted at present. */
+  #isDropping = false
   state: State = 'waiting'
   /** When a refused or draining stream may be opened again. */
   retryAtMs = 0
@@ -78,7 +80,7 @@ export class SentStream {
 
   /** Adds a record. It never throws and never waits. */
   write(record: NewRecord, atMs = this.#environment.nowMs()): void {
-    if (this.#closedMs !== undefined || this.state === 'refused' || this.state === 'ended') return
+    if (this.#closedMs !== undefined || this.#isDropping || this.state === 'ended') return
     const time = Math.max(atMs, this.#lastMs + MIN_STEP_MS)
     this.#lastMs = time
     if (this.#waitsForKeyframe && (record.flags & FLAG_KEYFRAME) === 0) return this.#leaveOut(time)
@@ -185,21 +187,31 @@ export class SentStream {
     if (dropped) this.#gaps.add('recorder_lost', dropped)
   }
 
-  /** Notes that the recorder does not record the stream, maybe for some time. */
-  refuse(retryAtMs: number | undefined): void {
+  /**
+   * Notes that the recorder does not record the stream, maybe for some time.
+   * @param drops whether the records until then are not wanted either
+   */
+  refuse(retryAtMs: number | undefined, drops: boolean): void {
+    if (drops || retryAtMs === undefined) this.#drop()
+    else this.lost()
+    const isOver = retryAtMs === undefined || (drops && this.#closedMs !== undefined)
+    this.state = isOver ? 'ended' : 'refused'
+    this.#isDropping = drops
+    this.retryAtMs = retryAtMs ?? 0
+  }
+
+  #drop(): void {
     this.#backlog.clear()
     this.#gaps.take()
     this.#atRisk = undefined
     this.#streamId = undefined // a new stream then continues nothing
     this.#waitsForKeyframe = this.#hasKeyframes
-    this.state = retryAtMs === undefined || this.#closedMs !== undefined ? 'ended' : 'refused'
-    this.retryAtMs = retryAtMs ?? 0
   }
 
   /** Ends the stream after its records. */
   close(): void {
     this.#closedMs ??= this.#environment.nowMs()
-    if (this.state === 'refused') this.state = 'ended'
+    if (this.#isDropping) this.state = 'ended'
   }
 
   /** Returns whether nothing is left to do, and frees the memory then. */
@@ -214,7 +226,9 @@ export class SentStream {
 
   /** Ends a refusal when its time has come. */
   tick(nowMs: number): void {
-    if (this.state === 'refused' && nowMs >= this.retryAtMs) this.state = 'waiting'
+    if (this.state !== 'refused' || nowMs < this.retryAtMs) return
+    this.state = 'waiting'
+    this.#isDropping = false
   }
 
   /** Returns whether a recorder that is about to end has stored the rest, or its time is up. */

@@ -1,4 +1,6 @@
+import type { CameraRecorder } from './camera-recorder.ts'
 import { ForwardedCamera } from './forwarded-camera.ts'
+import type { IncomingStream } from './incoming-stream.ts'
 import type { CameraKey, FromMediaProcess, RefusalCode, ToMediaProcess } from './media-messages.ts'
 import { OfferError, readOffer } from './offer.ts'
 import type { PeerEnvironment, PeerEvents } from './peer-link.ts'
@@ -22,8 +24,7 @@ export class Cameras {
   publish({ id, camera: key, sdp }: Request<'publish'>): void {
     this.#accept(id, () => {
       const offer = readOffer(sdp)
-      const camera =
-        this.#cameras.get(key) ?? new ForwardedCamera(key, this.#environment.nowMs, () => this.postFigures())
+      const camera = this.#cameras.get(key) ?? this.#create(key)
       const publisher: Publisher = new Publisher(id, { offer, sdp }, this.#environment, {
         ...this.#eventsOf(id, () => {
           camera.remove(publisher)
@@ -54,6 +55,24 @@ export class Cameras {
       this.#peers.set(id, viewer)
       camera.addViewer(viewer)
     })
+  }
+
+  #create(key: CameraKey): ForwardedCamera {
+    return new ForwardedCamera(key, this.#environment.nowMs, () => this.postFigures())
+  }
+
+  /** Begins to record a camera, also one that does not send yet; ends it without a recorder. */
+  setRecorder(key: CameraKey, recorder: CameraRecorder | undefined): void {
+    const camera = this.#cameras.get(key) ?? (recorder && this.#create(key))
+    if (!camera) return
+    this.#cameras.set(key, camera)
+    camera.setRecorder(recorder)
+    this.#forget(camera)
+  }
+
+  /** Requests a keyframe of a camera's stream. */
+  requestKeyframe(key: CameraKey, stream: IncomingStream | undefined): void {
+    this.#cameras.get(key)?.publisher?.requestKeyframe(stream)
   }
 
   close(id: number): void {

@@ -1,3 +1,5 @@
+import type { CameraRecorder } from './camera-recorder.ts'
+import type { VideoCodec } from './keyframes.ts'
 import type { CameraFigures, CameraKey } from './media-messages.ts'
 import type { MediaPacket, Publisher } from './publisher.ts'
 import type { Viewer } from './viewer.ts'
@@ -12,6 +14,7 @@ export class ForwardedCamera {
   readonly #nowMs: () => number
   readonly #onPublisher: () => void
   #publisher: Publisher | undefined
+  #recorder: CameraRecorder | undefined
   /** A publisher that has not sent yet. The one before continues until then. */
   #next: Publisher | undefined
 
@@ -27,7 +30,7 @@ export class ForwardedCamera {
   }
 
   get isUnused(): boolean {
-    return !this.#publisher && !this.#next && this.#viewers.size === 0
+    return !this.#publisher && !this.#next && !this.#recorder && this.#viewers.size === 0
   }
 
   /** Adds a publisher. It replaces the one before with its first packet. */
@@ -37,23 +40,34 @@ export class ForwardedCamera {
     before?.close('replaced')
   }
 
+  /** Begins to record, or ends it with undefined. A recorder counts as a viewer. */
+  setRecorder(recorder: CameraRecorder | undefined): void {
+    this.#recorder?.close()
+    this.#recorder = recorder
+    recorder?.chooseLayer(this.#publisher?.layers ?? [])
+    if (!recorder) return
+    if (this.#viewers.size === 0) this.#reportToPublisher()
+    this.#publisher?.requestKeyframe()
+  }
+
   /** Adds a viewer. For the first one, the publisher may send more at once. */
   addViewer(viewer: Viewer): void {
     this.#viewers.add(viewer)
     viewer.chooseLayer(this.#publisher?.layers ?? [])
-    if (this.#viewers.size === 1) this.#reportToPublisher()
+    if (this.#viewers.size === 1 && !this.#recorder) this.#reportToPublisher()
   }
 
   removeViewer(viewer: Viewer): void {
     this.#viewers.delete(viewer)
   }
 
-  /** Forwards a packet to all viewers. */
+  /** Forwards a packet to all viewers, and then to the recorder. */
   forward(publisher: Publisher, packet: MediaPacket): void {
     if (publisher === this.#next) this.#replace(publisher)
     if (publisher !== this.#publisher) return
     const nowMs = this.#nowMs()
     for (const viewer of this.#viewers) viewer.forward(packet, nowMs)
+    this.#recorder?.receive(packet, publisher.video.codec as VideoCodec, nowMs)
   }
 
   #replace(publisher: Publisher): void {
@@ -65,7 +79,8 @@ export class ForwardedCamera {
       viewer.chooseLayer(publisher.layers)
       if (!viewer.plays(publisher.video)) viewer.close('the codec changed')
     }
-    if (this.#viewers.size > 0) publisher.requestKeyframe()
+    this.#recorder?.chooseLayer(publisher.layers)
+    if (this.#isWatched) publisher.requestKeyframe()
     this.#onPublisher()
   }
 
@@ -86,6 +101,8 @@ export class ForwardedCamera {
       viewer.chooseLayer(layers)
       viewer.report()
     }
+    this.#recorder?.chooseLayer(layers)
+    this.#recorder?.tick()
     this.#reportToPublisher()
     this.#publisher?.checkSilence()
     this.#next?.checkSilence()
@@ -96,15 +113,19 @@ export class ForwardedCamera {
     this.#publisher?.acknowledge()
   }
 
+  get #isWatched(): boolean {
+    return this.#viewers.size > 0 || this.#recorder !== undefined
+  }
+
   #reportToPublisher(): void {
     const publisher = this.#publisher
     if (!publisher) return
-    publisher.report({ isWatched: this.#viewers.size > 0, viewerLimit: this.#viewerLimit(publisher) })
+    publisher.report({ isWatched: this.#isWatched, viewerLimit: this.#viewerLimit(publisher) })
   }
 
   /**
    * Returns the bitrate that the paths of the operators allow, or of all viewers while no operator watches. With layers, each viewer
-   * receives one that its path allows, so that no path limits the camera.
+   * receives one that its path allows, so that no path limits the camera. The recorder has no limit.
    */
   #viewerLimit(publisher: Publisher): number | undefined {
     if (publisher.layers.length > 1) return undefined

@@ -99,7 +99,12 @@ export class IncomingStream {
 
   /** When the newest frame was captured, in Unix milliseconds; undefined if the sender does not say it, or says nonsense. */
   get captureMs(): number | undefined {
-    const captureMs = this.clock.captureMs(this.timestamp)
+    return this.captureMsOf(this.timestamp)
+  }
+
+  /** Returns when a recent frame was captured; undefined as for the newest one. */
+  captureMsOf(timestamp: number): number | undefined {
+    const captureMs = this.clock.captureMs(timestamp)
     const isPlausible = captureMs !== undefined && Math.abs(this.arrivedMs - captureMs) < MAX_LATENCY_MS
     return isPlausible ? captureMs : undefined
   }

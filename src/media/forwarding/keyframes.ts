@@ -23,13 +23,21 @@ function beginsVp8Keyframe(payload: Uint8Array): boolean {
   return frame !== undefined && (frame & 0x01) === 0
 }
 
-/** Returns where the frame begins, after the payload descriptor (RFC 7741, section 4.2); undefined for a packet within a frame. */
+/** Returns where the frame begins, after the payload descriptor; undefined for a packet within a frame. */
 function vp8FrameStart(payload: Uint8Array): number | undefined {
+  return isVp8FrameStart(payload) ? vp8DescriptorBytes(payload) : undefined
+}
+
+/** Returns whether a packet begins a frame: the first partition begins with it. */
+export function isVp8FrameStart(payload: Uint8Array): boolean {
   const first = payload[0] ?? 0
-  const startOfPartition = (first & 0x10) !== 0 && (first & 0x07) === 0
-  if (!startOfPartition) return undefined
+  return (first & 0x10) !== 0 && (first & 0x07) === 0
+}
+
+/** Returns the length of the payload descriptor (RFC 7741, section 4.2). */
+export function vp8DescriptorBytes(payload: Uint8Array): number {
   let at = 1
-  if (first & 0x80) {
+  if ((payload[0] ?? 0) & 0x80) {
     const extension = payload[at++] ?? 0
     if (extension & 0x80) at += (payload[at] ?? 0) & 0x80 ? 2 : 1
     if (extension & 0x40) at++

@@ -1,3 +1,5 @@
+import type { RecorderAddress } from '../../core/recording/recorder-choice.ts'
+
 // The messages between the media role and its forwarding process. `id` is the number of a peer.
 
 /** Settings of the forwarding process, given as its argument. */
@@ -18,6 +20,22 @@ export const MAX_WAITING_MESSAGES = 2_000
 /** The name of a camera among all robots. */
 export type CameraKey = `${string}/${string}`
 
+/** The recording of a camera: into which session, and whether it is stored or only for live readers. */
+export interface RecordingTarget {
+  readonly sessionId: string
+  readonly stored: boolean
+}
+
+/** The recorders that are running, and the credential for them. */
+export interface RecorderAccess {
+  readonly recorders: readonly RecorderAddress[]
+  /** A header Authorization. */
+  readonly authorization: string
+}
+
+/** What was recorded since the process started. */
+export type RecordingCounts = Readonly<Record<'sent' | 'leftOut' | 'reconnects', number>>
+
 /** Why an offer was refused. */
 export type RefusalCode =
   /** The offer is malformed, or has no codec that the platform forwards. */
@@ -36,6 +54,16 @@ export type ToMediaProcess =
       readonly isOperator: boolean
     }
   | { readonly type: 'close'; readonly id: number }
+  | RecordingMessage
+
+/** What concerns recording. */
+export type RecordingMessage =
+  /** Begins to record a camera, also one that does not send yet, or goes on in another session. */
+  | ({ readonly type: 'record'; readonly camera: CameraKey } & RecordingTarget)
+  | { readonly type: 'end_record'; readonly camera: CameraKey }
+  | ({ readonly type: 'recorders' } & RecorderAccess)
+  /** Sends what is recorded, and ends the process. */
+  | { readonly type: 'end' }
 
 /** How a camera is doing. */
 export interface CameraFigures {
@@ -58,3 +86,4 @@ export type FromMediaProcess =
   /** The peer left, was abandoned or replaced. */
   | { readonly type: 'closed'; readonly id: number; readonly reason: string }
   | { readonly type: 'figures'; readonly cameras: readonly CameraFigures[] }
+  | { readonly type: 'recording'; readonly counts: RecordingCounts }

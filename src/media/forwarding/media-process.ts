@@ -1,5 +1,6 @@
 import { createLog } from '../../core/log.ts'
 import { createGuard } from '../../core/process/guard.ts'
+import type { CameraRecordings } from './camera-recordings.ts'
 import { Cameras } from './cameras.ts'
 import {
   type FromMediaProcess,
@@ -34,21 +35,38 @@ const port = await openUdpPort(settings).catch(async (cause: unknown) => {
   return await new Promise<never>(() => {}) // the callback ends the process
 })
 const nowMs = () => performance.timeOrigin + performance.now()
-const cameras = new Cameras({ settings: { ...settings, port }, guard, nowMs }, post)
+const environment = { settings: { ...settings, port }, guard, log, nowMs }
+const cameras = new Cameras(environment, post)
 guard.on(process, 'message', 'media:request', (message: ToMediaProcess) => {
   if (message.type === 'publish') cameras.publish(message)
   else if (message.type === 'view') cameras.view(message)
-  else cameras.close(message.id)
+  else if (message.type === 'close') cameras.close(message.id)
+  else return loadRecordings().then((loaded) => loaded.handle(message))
 })
+
+/** Loads what records cameras with the first message about it: without, the process starts faster. */
+let recordings: CameraRecordings | undefined
+let loading: Promise<CameraRecordings> | undefined
+function loadRecordings(): Promise<CameraRecordings> {
+  loading ??= import('./camera-recordings.ts').then((module) => {
+    recordings = new module.CameraRecordings(environment, cameras)
+    return recordings
+  })
+  return loading
+}
+
 guard.every('media:missing', MISSING_MS, () => cameras.requestMissing())
 guard.every('media:report', REPORT_MS, () => cameras.report())
 guard.every('media:acknowledge', ACKNOWLEDGE_MS, () => cameras.acknowledge())
-guard.every('media:figures', FIGURES_MS, () => cameras.postFigures())
+guard.every('media:figures', FIGURES_MS, () => {
+  cameras.postFigures()
+  if (recordings) post({ type: 'recording', counts: recordings.counts })
+})
 
 /** Sends a message to the media role. While it does not keep up, figures are dropped. */
 function post(message: FromMediaProcess): void {
   if (!process.connected) return // the process is about to end
-  if (message.type === 'figures' && waiting >= MAX_WAITING_MESSAGES) return
+  if ((message.type === 'figures' || message.type === 'recording') && waiting >= MAX_WAITING_MESSAGES) return
   waiting++
   process.send?.(message, posted)
 }

@@ -1,4 +1,5 @@
 import { PeerConnection } from 'node-datachannel'
+import type { Log } from '../../core/log.ts'
 import type { Guard } from '../../core/process/guard.ts'
 import { answerWithPublicAddress } from '../../core/webrtc/session-description.ts'
 import type { MediaSettings } from './media-messages.ts'
@@ -16,6 +17,7 @@ export interface PeerEvents {
 export interface PeerEnvironment {
   readonly settings: MediaSettings
   readonly guard: Guard
+  readonly log: Log
   /** Unix time in milliseconds, with fractions. */
   readonly nowMs: () => number
 }

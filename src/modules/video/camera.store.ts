@@ -28,6 +28,14 @@ export interface PublisherIdentity {
   readonly tokenVersion: number
 }
 
+/** A session that is ACTIVE or PAUSED. */
+export interface OpenSession {
+  readonly robotId: string
+  readonly sessionId: string
+  /** Whether its cameras are recorded. */
+  readonly isRecorded: boolean
+}
+
 const nodeIsAlive = sql<boolean>`exists (
   select from media_nodes n
   where n.id = cameras.node_id and n.seen_at > now() - make_interval(secs => ${NODE_TIMEOUT_SECONDS})
@@ -117,6 +125,15 @@ export function createCameraStore({ db }: { db: Db }) {
         .where('status', 'in', ['ACTIVE', 'PAUSED'])
         .executeTakeFirst()
       return session?.robot_id
+    },
+
+    /** Returns the open sessions of robots, and whether their cameras are recorded. */
+    async openSessionsOf(robotIds: readonly string[]): Promise<OpenSession[]> {
+      const { rows } = await sql<OpenSession>`
+        select s.robot_id as "robotId", s.id as "sessionId", r.recording = 'video' as "isRecorded"
+        from sessions s join robots r on r.id = s.robot_id
+        where s.robot_id = any(${robotIds}::uuid[]) and s.status in ('ACTIVE', 'PAUSED')`.execute(db)
+      return rows
     },
 
     /** Adds a camera of a robot unless it exists. Returns false if the robot has as many cameras as it may have. */

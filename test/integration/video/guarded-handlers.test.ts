@@ -46,6 +46,10 @@ async function revokeAnyKey(): Promise<void> {
   await fixture.owner.delete(`/api/auth/api-keys/${key.id}`)
 }
 
+async function changeRobot(): Promise<void> {
+  await fixture.owner.patch(`/api/client/robots/${fixture.robot.id}`, { recording: 'control' })
+}
+
 async function publishAnother(): Promise<void> {
   const rear = runCamera(fixture.link, { name: 'rear' })
   await waitFor(() => expect(rear.keyframes).toBeGreaterThan(0))
@@ -57,6 +61,10 @@ async function publishAnother(): Promise<void> {
 const triggers: Readonly<Record<string, () => Promise<unknown>>> = {
   'media:figures': publishAnother,
   'bus:credential.revoked': revokeAnyKey,
+  'media:recording': changeRobot,
+  'bus:robots.changed': changeRobot,
+  'bus:session.tailed': async () =>
+    world.platform.core.bus.publish('session.tailed', { sessionId: fixture.sessionId, untilMs: 0 }),
 }
 
 const handlers = [
@@ -69,6 +77,11 @@ const handlers = [
   'timer:media-renew',
   'timer:media-permissions',
   'timer:media-figures',
+  'timer:media-recording',
+  'timer:media-recorders',
+  'media:recording',
+  'bus:robots.changed',
+  'bus:session.tailed',
 ]
 
 test.each(handlers)('an exception in %s is logged, and viewers and publishers continue', async (handler) => {
