@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
 import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
@@ -265,8 +265,6 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       env.TURN_URLS.length > 0 && env.TURN_SECRET
         ? { urls: env.TURN_URLS, secret: env.TURN_SECRET }
         : undefined,
-    storage: { kind: 'local' as const, directory: join(resolve(env.DATA_DIR), 'objects') },
-    recordingQuotaBytes: 50_000_000_000,
     workerPort: env.WORKER_PORT,
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */
