@@ -1,13 +1,13 @@
 import { pipeline, type Readable, Transform } from 'node:stream'
 import type { Context } from 'koa'
 import { AppError, notFound } from '../errors/errors.ts'
+import { contentDisposition } from '../storage/content-disposition.ts'
 import {
   type ByteRange,
   ObjectMissingError,
   type ObjectStore,
   type StoredObject,
 } from '../storage/object-store.ts'
-import { contentDisposition } from './content-disposition.ts'
 import type { ErrorResponses, OtherResponses } from './endpoint.ts'
 import { parseRange } from './range.ts'
 

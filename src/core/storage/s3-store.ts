@@ -10,7 +10,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { contentDisposition } from '../http/content-disposition.ts'
+import { contentDisposition } from './content-disposition.ts'
 import { isKey, requireKey, requirePrefix } from './object-keys.ts'
 import {
   type ByteRange,

@@ -58,7 +58,7 @@ describe('S3 that does not respond', () => {
         outageOf(proxied.put('during', Buffer.from('x'))),
         outageOf(proxied.stat('before')),
         outageOf(proxied.read('before')),
-        outageOf(proxied.delete(['before'])),
+        outageOf(proxied.delete(['nothing'])),
         outageOf(keysIn(proxied)),
         outageOf(proxied.create('other').then((other) => other.write(Buffer.alloc(9 * MIB)))),
       ])
@@ -66,7 +66,7 @@ describe('S3 that does not respond', () => {
       proxy.restore()
       await writer.abort()
       await proxied.put('after', Buffer.from('x'))
-      // What is on its way may arrive after the failure.
+      // Bytes on their way may arrive after the failure.
       const keys = await keysIn(proxied)
       expect(keys.filter((key) => key !== 'during')).toEqual(['after', 'before'])
       await proxied.close()

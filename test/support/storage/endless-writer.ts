@@ -1,6 +1,6 @@
 import { LocalStore } from '../../../src/core/storage/local-store.ts'
 
-// Stores objects until it is killed. Prints the key of each as soon as it is stored. One large object never ends.
+// Stores objects until it is killed. Prints the key of every stored object. One large object never ends.
 
 const [, , directory = '', round = ''] = process.argv
 const store = new LocalStore(directory)

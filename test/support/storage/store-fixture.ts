@@ -34,7 +34,7 @@ export async function createLocalStore(): Promise<LocalStoreFixture> {
 }
 
 /** Creates a store in a new S3 server. */
-export async function createS3Store(): Promise<StoreFixture & { readonly server: S3Server }> {
+async function createS3Store(): Promise<StoreFixture & { readonly server: S3Server }> {
   const server = await startS3Server()
   const store = new S3Store(server.settings())
   return {
