@@ -84,11 +84,11 @@ export function createCameraChoice(cameras: readonly string[], fps: number) {
     } {
       const canMux = (name: string) => {
         const summary = summaries.get(name)
-        return summary?.isUniform && summary.format !== 'jpeg'
+        return summary ? summary.isUniform && summary.format !== 'jpeg' : false
       }
       const leadCamera = cameras.find((name) => canMux(name) && summaries.get(name)?.canLead)
-      const followers = leadCamera === undefined ? undefined : summaries.get(leadCamera)?.followers
-      const isMuxed = (name: string) => name === leadCamera || (canMux(name) && followers?.has(name))
+      const followers = summaries.get(leadCamera ?? '')?.followers ?? new Set<string>()
+      const isMuxed = (name: string) => name === leadCamera || (canMux(name) && followers.has(name))
       return {
         leadCamera,
         cameras: cameras.map((name) =>
