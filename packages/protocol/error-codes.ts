@@ -146,6 +146,7 @@ export const errorCodeTexts = {
   contention: 'Too many requests change the same data at the same time.',
   database_unavailable: 'The database is unreachable.',
   disk_full: 'The disk of the platform is full.',
+  storage_unavailable: 'The storage of recordings and exports does not respond.',
   overloaded: 'The platform processes as many requests of this kind as it can.',
   not_ready: 'The process is starting, is ending, or lacks a part that it needs.',
 } as const

@@ -20,6 +20,7 @@ import {
   smtpUrl,
   urlOf,
 } from './config-values.ts'
+import { storageProblems, storageSettings, storageVariables } from './storage-config.ts'
 
 const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media'])
 const Env = z.object({
@@ -31,6 +32,7 @@ const Env = z.object({
   DATABASE_POOL_SIZE: connections.default(10),
   REDIS_URL: redisNodes.optional(),
   DATA_DIR: z.string().default('./.data'),
+  ...storageVariables,
   PORT: port.default(3000),
   HUB_PORT: port.default(3001),
   GATEWAY_PORT: port.default(3002),
@@ -192,7 +194,7 @@ function findCombinationProblems(env: Env): string[] {
     problems.push('ALLOW_INSECURE_DEV cannot be on in production: it gives admin accounts to anyone who asks')
   }
   if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
-  return [...problems, ...webhookProblems(env)]
+  return [...problems, ...storageProblems(env), ...webhookProblems(env)]
 }
 
 /** Returns the environment of the process. A file `.env` in the working directory sets the missing variables. */
@@ -231,6 +233,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     databasePoolSize: env.DATABASE_POOL_SIZE,
     redisUrl: env.REDIS_URL,
     dataDir: resolve(env.DATA_DIR),
+    ...storageSettings(env, resolve(env.DATA_DIR)),
     allowInsecureDev: env.ALLOW_INSECURE_DEV,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,

@@ -53,7 +53,7 @@ export type ErrorCasesByCode = Readonly<Partial<Record<ErrorCode, string>>>
 export type ErrorResponses = Readonly<
   Partial<
     Record<
-      400 | 401 | 403 | 404 | 408 | 409 | 410 | 412 | 413 | 415 | 422 | 428 | 429 | 502 | 503,
+      400 | 401 | 403 | 404 | 408 | 409 | 410 | 412 | 413 | 415 | 416 | 422 | 428 | 429 | 502 | 503,
       ErrorCasesByCode
     >
   >

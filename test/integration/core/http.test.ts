@@ -337,11 +337,14 @@ describe('every response', () => {
       'Content-Type',
       'Idempotency-Key',
       'If-Match',
+      'If-None-Match',
+      'If-Range',
       'Last-Event-ID',
       'Mcp-Method',
       'Mcp-Name',
       'Mcp-Protocol-Version',
       'Mcp-Session-Id',
+      'Range',
       'X-Request-Id',
     ])
     expect(asked.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
@@ -361,6 +364,9 @@ describe('every response', () => {
       const answer = await ask(path, { headers: { Origin: 'https://console.example' } })
       const exposed = answer.headers.get('Access-Control-Expose-Headers')?.split(',') ?? []
       expect(exposed.sort()).toEqual([
+        'Accept-Ranges',
+        'Content-Disposition',
+        'Content-Range',
         'ETag',
         'Idempotent-Replayed',
         'Link',
