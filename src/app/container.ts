@@ -12,6 +12,7 @@ import { createMetrics } from '../core/metrics/metrics.ts'
 import { createMetricsPage } from '../core/metrics/metrics-http.ts'
 import { createGuard } from '../core/process/guard.ts'
 import { createSecrets, loadOrCreateRootKey } from '../core/secrets.ts'
+import { createObjectStore } from '../core/storage/storage.ts'
 import { createBilling } from '../modules/billing/index.ts'
 import { createClients } from '../modules/clients/index.ts'
 import { createDatasetServices } from '../modules/datasets/index.ts'
@@ -74,6 +75,8 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
     core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)
     core.jobs.register(JOB_CLEAN_UP, () => removeOrphanedProgress(core.db))
     registerQueueMetrics(core)
+    const storage = await createObjectStore(config.storage)
+    closers.add(() => storage.close())
     const mailer = config.mail && createMailer(config.mail)
     const accounts = context.accounts ?? []
     const admins = accounts.filter((account) => account.admin).map((account) => account.email)
@@ -109,7 +112,12 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       clients,
       sessions,
       robots,
-      datasets: createDatasetServices(core),
+      storage,
+      datasets: createDatasetServices(core, {
+        storage,
+        dataDir: config.dataDir,
+        logExport: async () => {},
+      }),
       payments,
       webhooks,
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),

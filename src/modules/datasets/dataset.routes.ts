@@ -7,7 +7,7 @@ import { datasetView, episodeView } from './dataset.view.ts'
 const access = { role: 'client' } as const
 
 /** Returns the endpoints for a client's datasets and their episodes. */
-export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint[] {
+export function datasetListEndpoints({ datasets }: { datasets: Datasets }): Endpoint[] {
   return [
     endpoint({
       method: 'get',

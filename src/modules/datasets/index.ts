@@ -1,3 +1,3 @@
-export { datasetEndpoints } from './dataset.routes.ts'
 export type { EpisodeStore, ReportedEpisode } from './episode.store.ts'
-export { createDatasetServices } from './facade.ts'
+export { hubPages } from './exports/hub-pages.ts'
+export { createDatasetServices, datasetEndpoints } from './facade.ts'

@@ -54,10 +54,14 @@ export type VideoFile = Awaited<ReturnType<typeof openVideoFile>>
 
 /** Copies a file of the disk into the dataset. */
 export async function copyInto(file: OpenDatasetFile, filePath: string): Promise<void> {
-  await using handle = await open(filePath, 'r')
-  for (;;) {
-    const { bytesRead, buffer } = await handle.read({ buffer: Buffer.allocUnsafeSlow(COPY_BYTES) })
-    if (bytesRead === 0) return
-    await file.write(buffer.subarray(0, bytesRead))
+  const handle = await open(filePath, 'r')
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read({ buffer: Buffer.allocUnsafeSlow(COPY_BYTES) })
+      if (bytesRead === 0) return
+      await file.write(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await handle.close()
   }
 }
