@@ -11,7 +11,7 @@ import { metricsRoute } from '../core/metrics/metrics-http.ts'
 import { adminListEndpoints, auditEndpoints, overviewEndpoint } from '../modules/admin/index.ts'
 import { billingEndpoints } from '../modules/billing/index.ts'
 import { clientsEndpoints } from '../modules/clients/index.ts'
-import { datasetEndpoints } from '../modules/datasets/index.ts'
+import { datasetEndpoints, hubPages } from '../modules/datasets/index.ts'
 import { identityEndpoints, loginRoutes } from '../modules/identity/index.ts'
 import { jobEndpoints } from '../modules/jobs/index.ts'
 import { notificationEndpoints, unsubscribePage } from '../modules/notifications/index.ts'
@@ -79,13 +79,14 @@ export function createApi(
     limits: rateLimits,
     isParticipant: sessions.queries.isParticipant,
   })
+  const authenticate = createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits })
   const app = createApp({
     log: core.log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
     endpoints,
-    authenticate: createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits }),
+    authenticate,
     interceptor: idempotency.intercept,
     observe: metrics.request,
     diskIsFull: () => core.diskWatch.full,
@@ -105,6 +106,7 @@ export function createApi(
       connectPage({ baseUrl }),
       unsubscribePage({ ...platform.notifications, ...core }),
       docsPage(),
+      hubPages({ ...platform.datasets, ...platform, ...core, authenticate }),
       ...options.pages,
       ...mcpEndpoint({ ...core, ...identity, requestLimits }, endpoints),
       limitLogins(rateLimits, core.report),
