@@ -7,6 +7,7 @@ import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
 import { measureGateway, measureHub, measureMedia } from '../core/metrics/role-metrics.ts'
 import { createPresenceStore, createSweep } from '../modules/presence/index.ts'
+import { createFoxgloveServer, createFoxgloveTickets, createSessionSource } from '../web/foxglove/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
@@ -101,6 +102,7 @@ export async function startRoles(
     if (http) {
       platform.webhooks.longPolling.listen()
       http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
+      serveFoxglove(platform, http, shutdown)
     }
     if (hubHttp) {
       if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.core.metricsPage))
@@ -136,6 +138,31 @@ async function openListeners(config: Config, shutdown: ShutdownSteps, stepMs: nu
   const workerPort = hasOwnProbes ? config.workerPort : undefined
   const workerHttp = workerPort === undefined ? undefined : await open(workerPort, 'WORKER_PORT')
   return { http, hubHttp, workerHttp }
+}
+
+/** Serves sessions and recordings to Foxglove, next to the REST API. */
+function serveFoxglove(
+  { core, identity, sessions }: Platform,
+  http: Listener,
+  shutdown: ShutdownSteps,
+): void {
+  const { config, baseUrl } = core
+  const foxglove = createFoxgloveServer({
+    ...core,
+    ...identity,
+    guard: core.guards.api,
+    tickets: createFoxgloveTickets(core),
+    ticketStore: sessions.ticketStore,
+    source: createSessionSource({ ...core, ...sessions }),
+    recordings: undefined,
+    recorders: () => [],
+    recorderAuthorization: () => '',
+    readLog: sessions.queries.events,
+    allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+    trustedProxies: config.trustedProxies,
+  })
+  http.serveUpgrades(foxglove)
+  shutdown.drain.push(foxglove.close)
 }
 
 async function startGatewayRole(platform: Platform, shutdown: ShutdownSteps): Promise<string> {

@@ -65,6 +65,7 @@ export class ClientConnection {
       readonly protocol: FoxgloveProtocol
       readonly source: ConnectionSource
       readonly guard: Guard
+      readonly onClosed: () => void
     },
   ) {
     const { guard } = deps
@@ -91,6 +92,7 @@ export class ClientConnection {
     guard.on(socket, 'close', 'foxglove:close', () => {
       this.#queue.clear()
       this.#drained.resolve()
+      deps.onClosed()
       this.#source.closed(this)
     })
   }
@@ -152,6 +154,10 @@ export class ClientConnection {
     this.#queue.clear()
     this.#closingAtMs ??= performance.now()
     this.#socket.close(code, reason)
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
   }
 
   /** Sends a ping from time to time. Ends the connection when it gives no sign of life, or does not close. */
