@@ -89,7 +89,6 @@ export function createAuthentication(deps: AuthenticationDeps) {
     }
   }
 }
-export type Authentication = ReturnType<typeof createAuthentication>
 
 /** Returns the user of a caller, with the end of the credential. */
 export function connectedUser({ userId, roles, permissionsVersion, credential }: Caller): ConnectedUser {

@@ -14,7 +14,7 @@ interface Entry {
   readonly user: ConnectedUser
 }
 
-/** The connections of this process: their number, and the credentials with which they end. */
+/** Keeps the connections of this process. Limits their number, and ends them with their credentials. */
 export function createConnections(deps: RevocationSources & { readonly guard: Guard; now: () => Date }) {
   const { guard, now } = deps
   const entries = new Set<Entry>()
@@ -109,4 +109,3 @@ export function createConnections(deps: RevocationSources & { readonly guard: Gu
     },
   }
 }
-export type Connections = ReturnType<typeof createConnections>

@@ -150,7 +150,6 @@ export function createFoxgloveServer(deps: FoxgloveServerDeps) {
     },
   }
 }
-export type FoxgloveServer = ReturnType<typeof createFoxgloveServer>
 
 /** The source of a connection that is closed at once. */
 const withoutData: ConnectionSource = { subscribed() {}, closed() {} }

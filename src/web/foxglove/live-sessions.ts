@@ -81,4 +81,3 @@ export function createLiveSessions(deps: LiveSessionsDeps) {
     },
   }
 }
-export type LiveSessions = ReturnType<typeof createLiveSessions>

@@ -60,7 +60,7 @@ export function createSessionSource(deps: {
   }
 }
 
-/** What a client gets: the live data, a recording, or the advice to try again when the recording is ready. */
+/** The data for a client: live, a recording, or only the advice to try again when the recording is ready. */
 export type Served =
   | { readonly kind: 'live'; readonly logHead: number }
   | { readonly kind: 'recording'; readonly recording: SessionRecording & { readonly fileKey: string } }

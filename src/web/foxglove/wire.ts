@@ -13,7 +13,7 @@ const MESSAGE_DATA = 1
 const TIME = 2
 const PLAYBACK_STATE = 5
 
-/** A channel as it is advertised. */
+/** A channel in an advertisement. */
 export interface Channel {
   readonly id: number
   readonly topic: string
@@ -72,7 +72,7 @@ export function serverInfo(info: {
 
 const secondsOf = (ns: bigint) => ({ sec: Number(ns / NS_PER_S), nsec: Number(ns % NS_PER_S) })
 
-export const statusLevels = { info: 0, warning: 1, error: 2 } as const
+const statusLevels = { info: 0, warning: 1, error: 2 } as const
 export type StatusLevel = keyof typeof statusLevels
 
 /** Returns a text that the client shows to its user. */

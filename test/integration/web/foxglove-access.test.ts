@@ -56,15 +56,6 @@ test('owner, operator and admin get an address, which opens the live session nex
   expect([reply.status, reply.headers.get('Wheelhouse-Error')]).toEqual([404, 'not_found'])
 })
 
-test('a connection that is slow to authenticate is not cut off by the hub', async () => {
-  const { url } = {
-    url: foxglove.addressOf(session.id).replace(String(foxglove.port), new URL(world.baseUrl).port),
-  }
-  const client = await new TestFoxgloveClient(url, undefined, bearer(session.client.token)).ready()
-  expect(client.channels.size).toBeGreaterThan(0)
-  await client.close()
-})
-
 test('an upgrade without permission gets an error of the API', async () => {
   const url = foxglove.addressOf(session.id)
   expect(await upgrade(url)).toEqual([401, 'unauthenticated'])
@@ -133,12 +124,10 @@ test('a revoked key ends its connections, also those by its tickets, within abou
 })
 
 test('a suspended user loses the connection', async () => {
-  const suspended = await world.operator()
-  await admin.post(`/api/admin/users/${suspended.id}/roles`, { role: 'admin' })
   const other = await openSessionFixture(world)
   const client = await foxglove.connect(other.id, other.client).ready()
   const reply = await admin.post(`/api/admin/users/${other.client.id}/suspend`, { reason: 'test' })
-  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(204)
   expect((await client.closed).code).toBe(4408)
   expect((await upgrade(foxglove.addressOf(other.id), bearer(other.client.token)))[0]).toBe(403)
 })

@@ -179,7 +179,7 @@ test('data continue after a recorder was replaced by another one', async () => {
   await client.close()
 })
 
-test('what a client sends besides subscriptions is refused with a status', async () => {
+test('messages other than subscriptions are refused with a status', async () => {
   const client = await foxglove.connect(session.id, session.client).ready()
   const expectStatus = (part: string) =>
     waitFor(() =>

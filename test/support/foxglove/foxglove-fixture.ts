@@ -15,7 +15,7 @@ import { TestFoxgloveClient } from './test-client.ts'
 
 const AUTHORIZATION = 'Recorder test'
 
-/** A recorder that only has live readers. */
+/** Starts a recorder that only has live readers. */
 export async function startTestRecorder(world: World, port = 0) {
   const keyframes: string[] = []
   const readers = new LiveReaders({
@@ -57,7 +57,7 @@ export async function startTestRecorder(world: World, port = 0) {
 }
 export type TestRecorder = Awaited<ReturnType<typeof startTestRecorder>>
 
-/** A server for Foxglove over the platform of a world, with recorders and recordings of the test. */
+/** Starts a server for Foxglove over the platform of a world, with recorders and recordings of the test. */
 export async function openFoxgloveFixture(world: World, options: { now?: () => Date } = {}) {
   const { core, identity, sessions } = world.platform
   const now = options.now ?? core.now

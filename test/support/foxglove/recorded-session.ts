@@ -4,7 +4,7 @@ import { openMcapFile, type RecordedMessage } from '../../../src/core/mcap/mcap-
 import { topicDefinition } from '../../../src/core/mcap/topics.ts'
 
 const NS_PER_MS = 1_000_000n
-export const START_NS = 1_790_000_000_000_000_000n
+const START_NS = 1_790_000_000_000_000_000n
 export const FRONT = cameraTopic('front')
 export const SIDE = cameraTopic('side')
 /** Frames between two keyframes of the camera `front`. */

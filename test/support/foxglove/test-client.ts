@@ -2,7 +2,7 @@ import { type Channel, FoxgloveClient, type StatusMessage } from '@foxglove/ws-p
 import WebSocket from 'ws'
 import { waitFor } from '../world/wait.ts'
 
-/** What a server sent, besides channels: the messages, the time and the state of the playback, in their order. */
+/** A message of a server that is not about channels: data, the time, or the state of the playback. */
 export type Received =
   | { readonly type: 'message'; readonly topic: string; readonly ns: bigint; readonly data: Buffer }
   | { readonly type: 'time'; readonly ns: bigint }
