@@ -35,10 +35,10 @@ export interface ChannelMessage extends ReplaceableMessage {
 
 /** The source of the data of a connection. */
 export interface ConnectionSource {
-  /** Called when the client has subscribed to a channel. */
+  /** Begins to send a channel that the client has subscribed to. */
   subscribed(connection: ClientConnection, channelId: number): void
   unsubscribed?(connection: ClientConnection, channelId: number): void
-  /** Called when video of a channel was skipped, because the client is slow. */
+  /** Notes that video of a channel was skipped, because the client is slow. */
   skipped?(connection: ClientConnection, channelId: number): void
   playbackRequested?(connection: ClientConnection, request: PlaybackRequest): void
   closed(connection: ClientConnection): void
