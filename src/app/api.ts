@@ -25,6 +25,7 @@ import { supportEndpoints } from '../modules/support/index.ts'
 import { videoEndpoints } from '../modules/video/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
 import { guidePages, hasPictures } from '../web/docs/guide-pages.ts'
+import { createFoxgloveTickets, createSessionSource, foxgloveEndpoints } from '../web/foxglove/index.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
 import { withDescription } from '../web/openapi/openapi.routes.ts'
@@ -48,6 +49,12 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...datasetEndpoints(platform.datasets),
     ...recordingsEndpoints(platform.recordings, core),
     ...sessionsEndpoints(sessions, identity.users, core),
+    ...foxgloveEndpoints({
+      ...sessions,
+      tickets: createFoxgloveTickets(core),
+      source: createSessionSource({ ...core, ...sessions }),
+      baseUrl: core.baseUrl,
+    }),
     ...videoEndpoints({ ...platform.video, ...sessions, now: core.now }),
     ...notificationEndpoints(platform.notifications),
     ...streamEndpoints(platform.webhooks),

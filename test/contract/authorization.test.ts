@@ -684,6 +684,10 @@ const rules: Record<string, Rule> = {
     expected: participants(409),
     attempt: () => ofSession('/ticket', { part: 'watch' }),
   },
+  'POST /api/sessions/{id}/foxglove': {
+    expected: participants(409),
+    attempt: () => ofSession('/foxglove', {}),
+  },
   'POST /api/sessions/export': { expected: everyone(200), attempt: () => ({ body: { format: 'csv' } }) },
 
   'POST /api/session-exports/count': {

@@ -24,7 +24,10 @@ export interface DatasetOptions {
 }
 
 /** Creates the services of recorded datasets, their episodes and their exports. */
-export function createDatasetServices(core: CoreServices, { storage, dataDir, logExport, appendNote }: DatasetOptions) {
+export function createDatasetServices(
+  core: CoreServices,
+  { storage, dataDir, logExport, appendNote }: DatasetOptions,
+) {
   const deps = { ...core, storage, logExport }
   const objects = createDatasetObjects(deps)
   const failures = createDatasetExportFailures(core)

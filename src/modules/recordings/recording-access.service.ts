@@ -2,8 +2,8 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
-import type { Tx } from '../../core/events/transactor.ts'
 import { AppError, conflict, notFound } from '../../core/errors/errors.ts'
+import type { Tx } from '../../core/events/transactor.ts'
 import type { RecordingRow } from './recording.view.ts'
 import type { DownloadView, ShareView } from './recording-access.schema.ts'
 import type { Recordings, Viewer } from './recordings.service.ts'
@@ -75,7 +75,12 @@ export function createRecordingAccess(
     ): Promise<void> {
       const { userId, recordingIds, at } = use
       if (recordingIds.length === 0) return
-      const rows = recordingIds.map((recording_id) => ({ recording_id, user_id: userId, kind: 'export' as const, at }))
+      const rows = recordingIds.map((recording_id) => ({
+        recording_id,
+        user_id: userId,
+        kind: 'export' as const,
+        at,
+      }))
       await tx.db.insertInto('recording_downloads').values(rows).execute()
     },
 

@@ -7,55 +7,60 @@ import {
   type StoredObject,
 } from '../../../src/core/storage/object-store.ts'
 
-const KEY = /^[a-zA-Z0-9._-]+(\/[a-zA-Z0-9._-]+)*$/
+/** A store in memory, with the number of its reads. */
+export class MemoryStore implements ObjectStore {
+  readonly objects = new Map<string, Uint8Array>()
+  reads = 0
+  /** Delays and failures of reads. */
+  beforeRead: (key: string) => Promise<void> = async () => {}
 
-/** An object store in memory. */
-export function createMemoryStore() {
-  const objects = new Map<string, { bytes: Buffer; modifiedAt: Date }>()
-  const storedOf = (key: string): StoredObject | undefined => {
-    const object = objects.get(key)
-    if (!object) return undefined
-    const { bytes, modifiedAt } = object
-    const etag = `"${createHash('md5').update(bytes).digest('hex')}"`
-    return { key, sizeBytes: bytes.length, etag, modifiedAt }
+  async put(key: string, bytes: Uint8Array): Promise<StoredObject> {
+    this.objects.set(key, bytes)
+    return describe(key, bytes)
   }
-  const put = async (key: string, bytes: Uint8Array): Promise<StoredObject> => {
-    if (!KEY.test(key) || key.split('/').includes('..')) throw new TypeError(`invalid key ${key}`)
-    objects.set(key, { bytes: Buffer.from(bytes), modifiedAt: new Date() })
-    return storedOf(key) as StoredObject
+
+  async create(key: string) {
+    const parts: Uint8Array[] = []
+    return {
+      write: async (bytes: Uint8Array) => void parts.push(bytes),
+      complete: () => this.put(key, Buffer.concat(parts)),
+      abort: async () => {},
+    }
   }
-  const readBytes = async (key: string, range?: ByteRange): Promise<Uint8Array> => {
-    const object = objects.get(key)
-    if (!object) throw new ObjectMissingError(key)
-    return range ? object.bytes.subarray(range.start, range.end + 1) : object.bytes
+
+  async stat(key: string): Promise<StoredObject | undefined> {
+    const bytes = this.objects.get(key)
+    return bytes && describe(key, bytes)
   }
-  const store: ObjectStore = {
-    put,
-    async create(key) {
-      const parts: Uint8Array[] = []
-      return {
-        async write(bytes) {
-          parts.push(bytes)
-        },
-        complete: () => put(key, Buffer.concat(parts)),
-        abort: async () => void parts.splice(0),
-      }
-    },
-    stat: async (key) => storedOf(key),
-    read: async (key, range) => Readable.from([await readBytes(key, range)]),
-    readBytes,
-    async delete(keys) {
-      for (const key of keys) objects.delete(key)
-    },
-    async *list(prefix) {
-      for (const key of [...objects.keys()].sort())
-        if (key.startsWith(prefix)) yield storedOf(key) as StoredObject
-    },
-    presign: async () => undefined,
-    close: async () => {},
+
+  async read(key: string, range?: ByteRange): Promise<Readable> {
+    return Readable.from([await this.readBytes(key, range)])
   }
-  return Object.assign(store, {
-    keys: (prefix = '') => [...objects.keys()].filter((key) => key.startsWith(prefix)).sort(),
-  })
+
+  async readBytes(key: string, range?: ByteRange): Promise<Uint8Array> {
+    this.reads++
+    await this.beforeRead(key)
+    const bytes = this.objects.get(key)
+    if (!bytes) throw new ObjectMissingError(`${key} does not exist`)
+    return range ? bytes.slice(range.start, range.end + 1) : bytes
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) this.objects.delete(key)
+  }
+
+  async *list(prefix: string): AsyncIterable<StoredObject> {
+    for (const [key, bytes] of [...this.objects].sort())
+      if (key.startsWith(prefix)) yield describe(key, bytes)
+  }
+
+  async presign(): Promise<undefined> {}
+  async close(): Promise<void> {}
 }
-export type MemoryStore = ReturnType<typeof createMemoryStore>
+
+const describe = (key: string, bytes: Uint8Array): StoredObject => ({
+  key,
+  sizeBytes: bytes.length,
+  etag: `"${createHash('sha256').update(bytes).digest('hex')}"`,
+  modifiedAt: new Date(),
+})
