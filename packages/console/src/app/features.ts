@@ -6,6 +6,7 @@ import { exportRoutes } from '../exports/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { wallNavigation, wallRoutes } from '../live/wall/routes.ts'
 import { operatorNavigation, operatorRoutes } from '../operator/routes.ts'
+import { replayRoutes } from '../replay/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
@@ -14,7 +15,7 @@ import { webhookRoutes } from '../webhooks/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
 /** The routes of pages that fill the window. */
-export const fullWindowRoutes = driveRoutes
+export const fullWindowRoutes = [...driveRoutes, ...replayRoutes] as const
 
 /** The routes of all other pages. */
 export const routes = [

@@ -6,7 +6,7 @@
 import type { FC } from 'react'
 
 /** Creates an icon component from SVG paths. Icons are hidden from screen readers, because a text or a label names them. */
-function drawn(...lines: string[]): FC<{ size?: number; stroke?: number }> {
+export function drawn(...lines: string[]): FC<{ size?: number; stroke?: number }> {
   return ({ size = 24, stroke = 2 }) => (
     <svg
       aria-hidden="true"

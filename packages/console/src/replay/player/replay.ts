@@ -112,6 +112,11 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
     overview,
     problem,
     setParts,
+    /** Goes to a time, and shows it on the axis. */
+    jump(atMs: number): void {
+      view.attach()
+      clock.seek(atMs)
+    },
     /** Goes to the next or the previous frame of a camera, or sample of the telemetry without one. */
     async step(direction: 1 | -1): Promise<void> {
       clock.pause()
@@ -122,6 +127,7 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
         direction > 0
           ? await source.firstAfter(topic, atMs + STEP_MS)
           : await source.lastBefore(topic, atMs - STEP_MS)
+      view.attach()
       if (next) clock.seek(next.atMs)
     },
     close(): void {
