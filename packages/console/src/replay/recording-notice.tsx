@@ -1,7 +1,5 @@
 import { gapText } from '../texts/code-texts.ts'
-import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { Time } from '../ui/time.tsx'
 import type { Recording } from './data/api-types.ts'
 import styles from './view/replay.module.css'
 
@@ -19,16 +17,12 @@ export function RecordingNotice({ recording }: { recording: Recording }) {
   )
 }
 
-function linesOf({ status, paused_reason, gaps, expires_at }: Recording) {
+function linesOf({ status, paused_reason }: Recording) {
   return [
     ...(status === 'FAILED' ? [t('replay.notice.failed')] : []),
     ...(status === 'FINISHING' ? [t('replay.notice.finishing')] : []),
     ...(status === 'RECORDING' && paused_reason !== null
       ? [t('replay.notice.interrupted', { reason: gapText(paused_reason) })]
-      : []),
-    ...(status !== 'RECORDING' && gaps.length > 0 ? [t('replay.notice.gaps', { count: gaps.length })] : []),
-    ...(expires_at !== null
-      ? [textParts('replay.notice.expires', { time: <Time at={expires_at} exact /> })]
       : []),
   ]
 }

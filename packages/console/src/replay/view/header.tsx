@@ -29,7 +29,7 @@ export function ReplayHeader({
   onDownloads,
   onDelete,
 }: Props) {
-  const { robot_name, operator_name, started_at, size_bytes, file_url } = recording
+  const { robot_name, operator_name, started_at, size_bytes, file_url, gaps, expires_at } = recording
   const [isCopied, setCopied] = useState(false)
   const copy = () => {
     onCopyLink()
@@ -48,6 +48,8 @@ export function ReplayHeader({
       )}
       <span className={styles.about}>
         {t('replay.header.about', { time: dateTime(started_at), operator: operator_name })}
+        {gaps.length > 0 && ` · ${t('replay.header.gaps', { count: gaps.length })}`}
+        {expires_at !== null && ` · ${t('replay.header.expires', { time: dateTime(expires_at) })}`}
       </span>
       <span className={styles.space} />
       {onBookmark && (

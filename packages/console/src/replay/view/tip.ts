@@ -90,6 +90,6 @@ function rangeText(line: PlotLine, [low, high]: readonly [number, number]): stri
 /** Returns a number of a line with its unit. */
 export function valueText({ unit, factor }: PlotLine, value: number): string {
   const scaled = value * factor
-  const digits = unit === '%' || unit === 'ms' ? 0 : Math.abs(scaled) >= 100 ? 1 : 2
+  const digits = unit === 'ms' ? 0 : unit === '%' || Math.abs(scaled) >= 100 ? 1 : 2
   return `${decimals(scaled, digits)} ${unit}`.trim()
 }

@@ -10,6 +10,8 @@ const STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1
 const LABEL_PX = 76
 const MINOR = 5
 const HATCH_PX = 6
+/** Commands with a longer time between them are not one stream. */
+const COMMAND_PAUSE_MS = 400
 
 /** Colours by the name of their custom property. */
 export type Colors = (name: string) => string
@@ -50,8 +52,8 @@ export function drawTracks(
   drawEpisodes(scene)
   drawStates(scene)
   if (tracks.overview) drawCommands(scene, tracks.overview)
-  drawMarks(scene)
   for (const gap of tracks.gaps) drawGap(scene, gap, TRACK_HEIGHTS.ruler, height)
+  drawMarks(scene)
   context.restore()
 }
 
@@ -129,13 +131,21 @@ function drawCommands(
   const [top, height] = [topOf('commands') + 3, TRACK_HEIGHTS.commands - 6]
   const first = Math.max(0, Math.floor((axis.timeAt(axis.left) - originMs) / widthMs))
   const last = Math.min(passed.length - 1, Math.ceil((axis.timeAt(axis.right) - originMs) / widthMs))
-  for (let index = first; index <= last; index++) {
-    const sent = passed[index] ?? 0
+  const lostOf = (index: number) => {
     let lost = 0
     for (const counts of dropped.values()) lost += counts[index] ?? 0
-    if (sent + lost === 0) continue
-    const x = axis.xOf(originMs + index * widthMs)
-    const width = Math.max(1, axis.xOf(originMs + (index + 1) * widthMs) - x)
+    return lost
+  }
+  const isEmpty = (index: number) => (passed[index] ?? 0) + lostOf(index) === 0
+  for (let index = first; index <= last; index++) {
+    if (isEmpty(index)) continue
+    // Short buckets lie between two commands of the same stream.
+    let next = index + 1
+    while (next <= last && isEmpty(next) && (next - index) * widthMs < COMMAND_PAUSE_MS) next++
+    if (isEmpty(next)) next = index + 1
+    const [sent, lost] = [passed[index] ?? 0, lostOf(index)]
+    const x = Math.floor(axis.xOf(originMs + index * widthMs))
+    const width = Math.max(1, Math.ceil(axis.xOf(originMs + next * widthMs)) - x)
     const lostHeight = lost === 0 ? 0 : Math.max(4, (height * lost) / (sent + lost))
     context.fillStyle = colors('passed')
     context.fillRect(x, top + lostHeight, width, height - lostHeight)
