@@ -5,6 +5,7 @@ import type {
   RecordingPart,
   RecordingParts,
   RecordingShare,
+  SessionEpisodes,
 } from '../../../packages/console/src/replay/data/api-types.ts'
 
 export const RECORDING_ID = '6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2'
@@ -19,7 +20,6 @@ export const testRecording = (startMs: number, seconds: number): Recording => ({
   session_id: '',
   robot_id: '',
   robot_name: 'Ronja',
-  operator_name: 'Grace',
   mode: 'video',
   status: 'READY',
   paused_reason: null,
@@ -31,7 +31,6 @@ export const testRecording = (startMs: number, seconds: number): Recording => ({
   gaps: [],
   channels: [],
   file_url: `/api/recordings/${RECORDING_ID}/file`,
-  episodes: [],
 })
 
 /** Describes a part of a recording from its first to its last second. */
@@ -42,6 +41,7 @@ export const testPart = (
   [from, to]: readonly [number, number],
 ): RecordingPart => ({
   url,
+  source: 'all',
   from: iso(startMs + from * 1_000),
   to: iso(startMs + to * 1_000),
   size_bytes: file.length,
@@ -52,6 +52,7 @@ export interface ReplayMocks {
   recording: Recording | null
   parts: RecordingParts
   bookmarks: Bookmark[]
+  episodes: SessionEpisodes
   shares: RecordingShare[]
   removed: boolean
 }
@@ -70,6 +71,10 @@ export async function mockRecording(page: Page, mocks: ReplayMocks): Promise<voi
   await answer('sessions/[^/]+/recording', (route) =>
     mocks.recording ? json(route, mocks.recording) : missing(route),
   )
+  await answer('sessions/[^/]+/episodes', (route) => {
+    if (route.request().method() === 'POST') markEpisode(mocks, route.request().postDataJSON())
+    return json(route, mocks.episodes)
+  })
   await answer('recordings/[^/]+', (route) => {
     if (route.request().method() === 'DELETE') mocks.removed = true
     return route.fulfill({ status: 204 })
@@ -106,4 +111,17 @@ export async function mockRecording(page: Page, mocks: ReplayMocks): Promise<voi
     mocks.recording ? json(route, mocks.recording) : missing(route),
   )
   await answer('shared/recordings/[^/]+/parts', (route) => json(route, mocks.parts))
+}
+
+/** Starts or ends an episode, as the platform does. */
+function markEpisode(mocks: ReplayMocks, { action, task = null }: { action: string; task?: string }): void {
+  const { running, episodes } = mocks.episodes
+  const now = new Date().toISOString()
+  if (action === 'start') mocks.episodes = { running: { started_at: now, task }, episodes }
+  else if (running) {
+    const id = String(episodes.length + 1)
+    const ended = { ...running, id, episode_id: id, ended_at: now, source: 'platform' as const }
+    const all = action === 'discard' ? episodes : [...episodes, { ...ended, success: action === 'success' }]
+    mocks.episodes = { running: null, episodes: all }
+  }
 }

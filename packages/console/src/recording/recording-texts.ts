@@ -10,3 +10,12 @@ const modeTexts: Readonly<Record<RecordingMode, string>> = {
 /** Returns what a recording contains, for the end of a sentence. An unknown mode contains everything. */
 export const recordedText = (mode: unknown): string =>
   modeTexts[RecordingMode.safeParse(mode).data ?? 'video']
+
+const labels: Readonly<Record<RecordingMode, string>> = {
+  off: t('recording.fields.off'),
+  control: t('recording.fields.control'),
+  video: t('recording.fields.video'),
+}
+
+/** Returns the name of a mode, as in the settings. */
+export const recordedLabel = (mode: RecordingMode): string => labels[mode]

@@ -1,12 +1,15 @@
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import type {
   Bookmark,
+  MarkEpisode,
   NewShare,
   Recording,
   RecordingDownload,
   RecordingPage,
   RecordingParts,
   RecordingShare,
+  RunningEpisode,
+  SessionEpisodes,
 } from './data/api-types.ts'
 
 type Method = 'get' | 'post' | 'delete'
@@ -65,6 +68,13 @@ export const createRecordingsApi = (rest: RestClient) => ({
   downloads: (id: string) =>
     send<{ downloads: RecordingDownload[] }>(rest, 'get', '/api/recordings/{id}/downloads', {
       path: { id },
+    }),
+  episodes: (id: string, signal?: AbortSignal) =>
+    send<SessionEpisodes>(rest, 'get', '/api/sessions/{id}/episodes', { path: { id }, signal }),
+  markEpisode: (id: string, body: MarkEpisode) =>
+    send<{ running: RunningEpisode | null }>(rest, 'post', '/api/sessions/{id}/episodes', {
+      path: { id },
+      body,
     }),
   shared: (token: string) =>
     send<Recording>(rest, 'get', '/api/shared/recordings/{token}', { path: { token } }),

@@ -13,10 +13,21 @@ import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { ResourcePage } from '../ui/resource-page.tsx'
 import { Empty, Loading, QueryView } from '../ui/states.tsx'
-import type { Bookmark, Recording, RecordingParts } from './data/api-types.ts'
+import type {
+  Bookmark,
+  RecordedEpisode,
+  Recording,
+  RecordingParts,
+  SessionEpisodes,
+} from './data/api-types.ts'
 import { readSchemas, useReplay } from './open-replay.ts'
 import { RecordingNotice } from './recording-notice.tsx'
-import { useRecordingParts, useRecordingsApi, useSessionRecording } from './use-recordings.ts'
+import {
+  useRecordingParts,
+  useRecordingsApi,
+  useSessionEpisodes,
+  useSessionRecording,
+} from './use-recordings.ts'
 import { DownloadsDialog } from './view/downloads-dialog.tsx'
 import { ReplayHeader } from './view/header.tsx'
 import { RemoveDialog } from './view/remove-dialog.tsx'
@@ -24,6 +35,7 @@ import { ReplayView } from './view/replay-view.tsx'
 import { ShareDialog } from './view/share-dialog.tsx'
 
 const NO_BOOKMARKS: readonly Bookmark[] = []
+const NO_EPISODES: readonly RecordedEpisode[] = []
 
 /** Shows the recording of a session on one axis of time. */
 export function ReplayPage() {
@@ -48,7 +60,7 @@ const BackToSession = ({ sessionId }: { sessionId: string }) => (
 )
 
 function SessionReplay({ session }: { session: SessionDetail }) {
-  const query = useSessionRecording(session.id)
+  const query = useSessionRecording(session.id, { polls: true })
   const title = t('replay.page.title', { robot: session.robot_name })
   useEffect(() => {
     document.title = `${title} · ${t('common.product')}`
@@ -128,6 +140,8 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
   const queries = useQueryClient()
   const api = useRecordingsApi()
   const live = useLiveSession(session.id)
+  const episodes = useSessionEpisodes(session.id).data
+  const shownEpisodes = useMemo(() => withRunning(episodes), [episodes])
   const schemas = useSchemas(session)
   const replay = useReplay({ recording, parts, schemas, send: guard.fetch, atSeconds: firstSeconds })
   const { bookmarks, actions } = useBookmarks(recording.id)
@@ -156,6 +170,7 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
       <ReplayView
         replay={replay}
         recording={recording}
+        episodes={shownEpisodes}
         schemas={schemas}
         liveLog={live?.events}
         participants={participants}
@@ -166,6 +181,7 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
         header={(onBookmark) => (
           <ReplayHeader
             recording={recording}
+            operatorName={session.operator_name}
             back={
               <LinkAnchor
                 to="/sessions/$sessionId"
@@ -196,6 +212,15 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
       <RemoveDialog opened={dialog === 'remove'} onClose={close} onRemove={remove} />
     </>
   )
+}
+
+/** Returns the episodes with the one that runs, stable while the answer is. */
+function withRunning(state: SessionEpisodes | null | undefined): readonly RecordedEpisode[] {
+  if (!state) return NO_EPISODES
+  const { episodes, running } = state
+  if (!running) return episodes
+  const id = `running ${running.started_at}`
+  return [...episodes, { ...running, id, episode_id: id, ended_at: null, success: null, source: 'platform' }]
 }
 
 /** Copies a link to a moment. */

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import { useMemo } from 'react'
 import { keys } from '../api/keys.ts'
@@ -17,22 +17,37 @@ export function useRecordingsApi() {
   return useMemo(() => createRecordingsApi(rest), [rest])
 }
 
-/** Queries the recording of a session; null for a session without one. Live events about it query it again. */
-export function useSessionRecording(sessionId: string) {
+/**
+ * Queries the recording of a session; null for a session without one. Live events query it again.
+ * @param options.polls whether the page shows its size, which no event announces
+ */
+export function useSessionRecording(sessionId: string, { polls = false } = {}) {
   const api = useRecordingsApi()
   return useQuery({
     // Below the key of sessions, which live events invalidate.
     queryKey: [...keys.sessions, 'recording', sessionId],
-    queryFn: async ({ signal }) => {
-      try {
-        return await api.ofSession(sessionId, signal)
-      } catch (cause) {
-        if (cause instanceof ApiError && cause.status === 404) return null
-        throw cause
-      }
-    },
-    refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? POLL_MS : false),
+    queryFn: ({ signal }) => orNull(api.ofSession(sessionId, signal)),
+    refetchInterval: ({ state }) => (polls && state.data && isUnfinished(state.data) ? POLL_MS : false),
   })
+}
+
+/** Queries the episodes of a session; null where there are none to see. Live events query them again. */
+export function useSessionEpisodes(sessionId: string) {
+  const api = useRecordingsApi()
+  return useQuery({
+    queryKey: episodesKey(sessionId),
+    queryFn: ({ signal }) => orNull(api.episodes(sessionId, signal)),
+  })
+}
+export const episodesKey = (sessionId: string) => [...keys.sessions, 'episodes', sessionId]
+
+async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return null
+    throw cause
+  }
 }
 
 /** Queries what of a recording can be read. */
@@ -44,10 +59,4 @@ export function useRecordingParts(recording: Recording) {
     refetchInterval: ({ state }) => (state.data?.complete ? false : POLL_MS),
     placeholderData: (previous) => previous,
   })
-}
-
-/** Returns a function that queries everything about a recording again. */
-export function useInvalidateRecording(id: string) {
-  const queries = useQueryClient()
-  return () => queries.invalidateQueries({ queryKey: [...keys.recordings, id] })
 }

@@ -1,4 +1,4 @@
-import type { EpisodeSource, RecordingMode, RecordingStatus } from '@wheelhouse/protocol'
+import type { EpisodeAction, EpisodeSource, RecordingMode, RecordingStatus } from '@wheelhouse/protocol'
 
 // What the REST API of recordings, episodes and exports returns.
 
@@ -31,7 +31,6 @@ export interface Recording {
   readonly session_id: string
   readonly robot_id: string
   readonly robot_name: string
-  readonly operator_name: string
   readonly mode: Exclude<RecordingMode, 'off'>
   readonly status: RecordingStatus
   readonly paused_reason: string | null
@@ -43,12 +42,16 @@ export interface Recording {
   readonly gaps: readonly RecordingGap[]
   readonly channels: readonly RecordingChannel[]
   readonly file_url: string | null
-  readonly episodes: readonly RecordedEpisode[]
+  /** Only recordings that are read with a link contain them. */
+  readonly episodes?: readonly RecordedEpisode[]
+  readonly operator_name?: string
 }
 
 /** A complete MCAP file: the whole recording, or one stored segment. */
 export interface RecordingPart {
   readonly url: string
+  /** `all`, `gateway`, or `camera/<name>`. */
+  readonly source: string
   readonly from: string
   readonly to: string
   readonly size_bytes: number
@@ -98,9 +101,27 @@ export interface RecordingDownload {
   readonly share_id: string | null
 }
 
-export interface EpisodeState {
-  readonly running: { readonly started_at: string; readonly task: string | null } | null
+export interface RunningEpisode {
+  readonly started_at: string
+  readonly task: string | null
+}
+
+/** The episodes of a session, and the one that runs. */
+export interface SessionEpisodes {
+  readonly running: RunningEpisode | null
   readonly episodes: readonly RecordedEpisode[]
+}
+
+export interface MarkEpisode {
+  readonly action: EpisodeAction
+  readonly task?: string
+}
+
+/** What the owner of a robot decides about its recordings. */
+export interface RecordingSettings {
+  readonly recording: RecordingMode
+  /** Null keeps recordings. */
+  readonly recording_days: number | null
 }
 
 export interface DatasetExport {

@@ -24,7 +24,13 @@ async function part(url: string, own: readonly TestMessage[]): Promise<Recording
   files.set(url, file)
   const times = own.map(({ atMs }) => atMs)
   const iso = (ms: number) => new Date(Math.floor(ms)).toISOString()
-  return { url, from: iso(Math.min(...times)), to: iso(Math.max(...times)), size_bytes: file.length }
+  return {
+    url,
+    source: 'all',
+    from: iso(Math.min(...times)),
+    to: iso(Math.max(...times)),
+    size_bytes: file.length,
+  }
 }
 
 /** Cuts messages as the recorder does: a stream for the gateway and one for each camera, in segments. */

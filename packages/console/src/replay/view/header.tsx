@@ -9,6 +9,7 @@ import { IconBookmark, IconDownload, IconLink, IconMore, IconShare } from './rep
 
 interface Props {
   readonly recording: Recording
+  readonly operatorName: string
   /** A link back to the session. */
   readonly back?: ReactNode
   readonly onCopyLink: () => void
@@ -22,6 +23,7 @@ interface Props {
 /** Names the recording and lists what can be done with it. */
 export function ReplayHeader({
   recording,
+  operatorName,
   back,
   onCopyLink,
   onBookmark,
@@ -29,7 +31,7 @@ export function ReplayHeader({
   onDownloads,
   onDelete,
 }: Props) {
-  const { robot_name, operator_name, started_at, size_bytes, file_url, gaps, expires_at } = recording
+  const { robot_name, started_at, size_bytes, file_url, gaps, expires_at } = recording
   const [isCopied, setCopied] = useState(false)
   const copy = () => {
     onCopyLink()
@@ -47,7 +49,7 @@ export function ReplayHeader({
         </Badge>
       )}
       <span className={styles.about}>
-        {t('replay.header.about', { time: dateTime(started_at), operator: operator_name })}
+        {t('replay.header.about', { time: dateTime(started_at), operator: operatorName })}
         {gaps.length > 0 && ` · ${t('replay.header.gaps', { count: gaps.length })}`}
         {expires_at !== null && ` · ${t('replay.header.expires', { time: dateTime(expires_at) })}`}
       </span>

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import type { SessionParticipants } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { useStore } from '../../ui/store.ts'
-import type { Bookmark, Recording } from '../data/api-types.ts'
+import type { Bookmark, RecordedEpisode, Recording } from '../data/api-types.ts'
 import type { Replay } from '../player/replay.ts'
 import { Cameras } from './cameras.tsx'
 import { requestDetail } from './detail.ts'
@@ -28,6 +28,7 @@ const DETAIL_DELAY_MS = 250
 export interface ReplayViewProps {
   readonly replay: Replay
   readonly recording: Recording
+  readonly episodes: readonly RecordedEpisode[]
   readonly schemas: { readonly telemetry: TelemetrySchema | null; readonly control: ControlSchema | null }
   /** The log of the session, while the recording does not contain it. */
   readonly liveLog: readonly SessionLogEvent[] | undefined
@@ -124,12 +125,19 @@ export function ReplayView(props: ReplayViewProps) {
   )
 }
 
-function useTracks({ replay, recording, liveLog, participants, bookmarks }: ReplayViewProps): Tracks {
+function useTracks({
+  replay,
+  recording,
+  episodes,
+  liveLog,
+  participants,
+  bookmarks,
+}: ReplayViewProps): Tracks {
   const { overview } = useStore(replay.overview.state)
   const { toMs } = useStore(replay.clock.limits)
   const entries = useLogEntries(overview, liveLog, participants)
   const stops = overview?.stops
-  const { gaps, episodes } = recording
+  const { gaps } = recording
   return useMemo(
     () => ({
       overview,
