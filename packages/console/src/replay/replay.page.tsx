@@ -133,8 +133,12 @@ function useBookmarks(recordingId: string) {
 function OpenReplay(props: { session: SessionDetail; recording: Recording; parts: RecordingParts }) {
   const { session, recording, parts } = props
   const { session: guard } = usePlatform()
-  const { t: atSeconds } = useSearch({ from: '/full-window/sessions/$sessionId/replay' })
-  const [firstSeconds] = useState(atSeconds)
+  const search = useSearch({ from: '/full-window/sessions/$sessionId/replay' })
+  const startMs = Date.parse(recording.started_at)
+  // Only where it begins: playing does not follow the address.
+  const [firstSeconds] = useState(() =>
+    search.at === undefined ? search.t : (Date.parse(search.at) - startMs) / 1_000,
+  )
   const me = useMe()
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -156,7 +160,6 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
     [me.id, session.operator_id, session.operator_name, session.client_id],
   )
   if (!replay) return <Loading />
-  const startMs = Date.parse(recording.started_at)
   const isOwner = session.client_id === me.id || me.roles.includes('admin')
   const copyLink = () => void copyAddress(replay.clock.position.get() - startMs)
   const close = () => setDialog(undefined)
@@ -226,6 +229,7 @@ function withRunning(state: SessionEpisodes | null | undefined): readonly Record
 /** Copies a link to a moment. */
 async function copyAddress(sinceStartMs: number): Promise<void> {
   const address = new URL(location.href)
+  address.searchParams.delete('at')
   address.searchParams.set('t', (Math.max(0, sinceStartMs) / 1_000).toFixed(1))
   try {
     await navigator.clipboard.writeText(address.href)

@@ -4,12 +4,14 @@ import { fullWindowRoute } from '../app/root-routes.ts'
 /** Where the replay begins, in seconds since the start of the recording. */
 export interface ReplaySearch {
   readonly t?: number | undefined
+  /** A time in ISO 8601 instead. */
+  readonly at?: string | undefined
 }
 
 /** Reads the search parameters; an invalid time counts as missing. */
-const readReplaySearch = ({ t }: Record<string, unknown>): ReplaySearch => {
-  const seconds = typeof t === 'number' ? t : Number.NaN
-  return Number.isFinite(seconds) && seconds >= 0 ? { t: seconds } : {}
+function readReplaySearch({ t, at }: Record<string, unknown>): ReplaySearch {
+  if (typeof t === 'number' && Number.isFinite(t) && t >= 0) return { t }
+  return typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}
 }
 
 export const replayRoutes = [

@@ -9,7 +9,8 @@ import { IconBookmark, IconDownload, IconLink, IconMore, IconShare } from './rep
 
 interface Props {
   readonly recording: Recording
-  readonly operatorName: string
+  /** Undefined for a viewer who may not know it. */
+  readonly operatorName: string | undefined
   /** A link back to the session. */
   readonly back?: ReactNode
   readonly onCopyLink: () => void
@@ -49,7 +50,9 @@ export function ReplayHeader({
         </Badge>
       )}
       <span className={styles.about}>
-        {t('replay.header.about', { time: dateTime(started_at), operator: operatorName })}
+        {operatorName === undefined
+          ? dateTime(started_at)
+          : t('replay.header.about', { time: dateTime(started_at), operator: operatorName })}
         {gaps.length > 0 && ` · ${t('replay.header.gaps', { count: gaps.length })}`}
         {expires_at !== null && ` · ${t('replay.header.expires', { time: dateTime(expires_at) })}`}
       </span>

@@ -102,7 +102,7 @@ function PositionSlider({ replay, startMs }: Pick<Props, 'replay' | 'startMs'>) 
     (atMs: number) => {
       const position = preciseClock(atMs - startMs)
       const end = preciseClock(toMs - startMs)
-      element.current?.setAttribute('aria-valuenow', ((atMs - startMs) / 1_000).toFixed(1))
+      element.current?.setAttribute('aria-valuenow', ((atMs - startMs) / 1_000).toFixed(3))
       element.current?.setAttribute('aria-valuetext', t('replay.position.of', { position, end }))
     },
     [startMs, toMs],
