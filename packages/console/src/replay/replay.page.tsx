@@ -42,6 +42,9 @@ export function ReplayPage() {
   const { sessionId } = useParams({ from: '/full-window/sessions/$sessionId/replay' })
   const { rest } = usePlatform()
   const session = useQuery(sessionQuery(rest, sessionId))
+  // At the same time, because the first picture waits for it.
+  const recording = useSessionRecording(sessionId).data
+  useRecordingParts(recording ?? undefined)
   return (
     <ResourcePage
       query={session}

@@ -50,12 +50,13 @@ async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Queries what of a recording can be read. */
-export function useRecordingParts(recording: Recording) {
+/** Queries what of a recording can be read, once the recording is known. */
+export function useRecordingParts(recording: Recording | undefined) {
   const api = useRecordingsApi()
   return useQuery({
-    queryKey: [...keys.recordings, recording.id, 'parts', recording.status],
-    queryFn: ({ signal }) => api.parts(recording.id, signal),
+    queryKey: [...keys.recordings, recording?.id, 'parts', recording?.status],
+    queryFn: ({ signal }) => api.parts(recording?.id ?? '', signal),
+    enabled: recording !== undefined,
     refetchInterval: ({ state }) => (state.data?.complete ? false : POLL_MS),
     placeholderData: (previous) => previous,
   })

@@ -5,6 +5,7 @@ import type { FetchRange } from '../data/block-cache.ts'
 import { type FrameSchema, isFrameSchema } from '../data/compressed-frame.ts'
 import { createMomentReader } from '../data/moment-reader.ts'
 import { openOverview } from '../data/overview-client.ts'
+import type { ScanParts } from '../data/overview-scan.ts'
 import { createRecordingSource } from '../data/recording-source.ts'
 import { CameraPlayer } from './camera-player.ts'
 import { createClock } from './clock.ts'
@@ -13,6 +14,8 @@ import { createTimeView } from './time-view.ts'
 const CACHE_BYTES = 32 * 1024 * 1024
 /** Parts that are opened to find the cameras: each stream has its own. */
 const PROBED_PARTS = 8
+/** The overview waits no longer for the first picture. */
+const LONGEST_DELAY_MS = 2_000
 /** The topics whose values are shown at the position. */
 const MOMENT_TOPICS = [
   recordingTopics.telemetry,
@@ -57,6 +60,17 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
   const view = createTimeView(clock)
   const probed = new Set<string>()
   let isComplete = parts.complete
+  /** The first picture comes before everything else: the overview would compete with it for processor and network. */
+  let isOverviewDue = false
+  let scanned: ScanParts | undefined
+  const openedMs = performance.now()
+
+  function startOverview(nowMs: number): void {
+    const isPictureShown = isProbed.get() && cameras.get().every(({ player }) => player.isReady())
+    if (isOverviewDue || !scanned || !(isPictureShown || nowMs - openedMs > LONGEST_DELAY_MS)) return
+    isOverviewDue = true
+    overview.setParts(scanned)
+  }
 
   async function probe(): Promise<void> {
     const all = source.parts.get()
@@ -83,7 +97,8 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
     source.setParts(next)
     clock.limits.set({ fromMs, toMs: Math.max(fromMs + 1, untilMs) })
     view.grow()
-    overview.setParts({ parts: next, complete, fromMs, toMs: untilMs, posePath })
+    scanned = { parts: next, complete, fromMs, toMs: untilMs, posePath }
+    if (isOverviewDue) overview.setParts(scanned)
     for (const { player } of cameras.get()) player.continue()
     probe().then(
       () => problem.set(undefined),
@@ -98,6 +113,7 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
     for (const { player } of cameras.get()) player.follow(atMs)
     moments.prepare(atMs)
     view.keepInView(atMs)
+    startOverview(nowMs)
   }
 
   setParts(parts, toMs)
