@@ -114,7 +114,10 @@ export async function mockRecording(page: Page, mocks: ReplayMocks): Promise<voi
 }
 
 /** Starts or ends an episode, as the platform does. */
-function markEpisode(mocks: ReplayMocks, { action, task = null }: { action: string; task?: string | null }): void {
+function markEpisode(
+  mocks: ReplayMocks,
+  { action, task = null }: { action: string; task?: string | null },
+): void {
   const { running, episodes } = mocks.episodes
   const now = new Date().toISOString()
   if (action === 'start') mocks.episodes = { running: { started_at: now, task }, episodes }

@@ -10,8 +10,10 @@ export interface ReplaySearch {
 
 /** Reads the search parameters; an invalid time counts as missing. */
 function readReplaySearch({ t, at }: Record<string, unknown>): ReplaySearch {
-  if (typeof t === 'number' && Number.isFinite(t) && t >= 0) return { t }
-  return typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}
+  // Both, because the router keeps what is not named.
+  if (typeof t === 'number' && Number.isFinite(t) && t >= 0) return { t, at: undefined }
+  const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at))
+  return { t: undefined, at: isTime ? at : undefined }
 }
 
 export const replayRoutes = [

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Container, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Box, Container, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, type RestClient } from '@wheelhouse/sdk'
 import 'uplot/dist/uPlot.min.css'
@@ -101,7 +101,7 @@ function Opened({ recording, parts, schemas }: OpenedProps) {
     navigator.clipboard.writeText(address.href).catch(() => history.replaceState(null, '', address))
   }
   return (
-    <main>
+    <Box component="main" p="md" mih="100dvh">
       <ReplayView
         replay={replay}
         recording={recording}
@@ -126,6 +126,6 @@ function Opened({ recording, parts, schemas }: OpenedProps) {
           />
         )}
       />
-    </main>
+    </Box>
   )
 }

@@ -9,6 +9,8 @@ import type { Axis, TrackName, Tracks } from './tracks.ts'
 /** How near the pointer must be to a small mark. */
 const REACH_PX = 6
 const MAX_ENTRIES = 4
+/** Operators send commands more often than twice in this time. */
+const COMMAND_REACH_MS = 100
 
 const counts = new Intl.NumberFormat(language)
 
@@ -30,7 +32,7 @@ export function trackTip(track: TrackName | undefined, atMs: number, tracks: Tra
   const gapLines = gap ? [t('replay.tip.gap', { reason: gapText(gap.reason) }), length(gap)] : []
   if (track === 'episodes') return [...episodeTip(tracks, atMs), ...gapLines]
   if (track === 'state') return [...stateTip(tracks, atMs, reach), ...gapLines]
-  if (track === 'commands') return [...commandTip(tracks.overview, atMs), ...gapLines]
+  if (track === 'commands') return [...commandTip(tracks.overview, atMs, reach), ...gapLines]
   if (track === 'marks') return [...markTip(tracks, atMs, reach), ...gapLines]
   return gapLines
 }
@@ -52,12 +54,17 @@ function stateTip(tracks: Tracks, atMs: number, reach: number): string[] {
   return [reason ? t('replay.tip.because', { state, reason }) : state, length(found)]
 }
 
-function commandTip(overview: Overview | undefined, atMs: number): string[] {
+/** Counts the commands around a time: between two of them a bucket may be empty. */
+function commandTip(overview: Overview | undefined, atMs: number, reach: number): string[] {
   if (!overview) return []
-  const index = Math.floor((atMs - overview.originMs) / overview.widthMs)
-  const passed = overview.passed[index] ?? 0
+  const { originMs, widthMs } = overview
+  const middle = Math.floor((atMs - originMs) / widthMs)
+  const margin = Math.ceil(Math.max(reach / 2, COMMAND_REACH_MS) / widthMs)
+  const [first, last] = [Math.max(0, middle - margin), middle + margin]
+  const sum = (values: Uint32Array) => values.subarray(first, last + 1).reduce((a, b) => a + b, 0)
+  const passed = sum(overview.passed)
   const dropped = [...overview.dropped]
-    .map(([why, values]) => [why, values[index] ?? 0] as const)
+    .map(([why, values]) => [why, sum(values)] as const)
     .filter(([, count]) => count > 0)
   if (passed === 0 && dropped.length === 0) return []
   return [
@@ -65,7 +72,7 @@ function commandTip(overview: Overview | undefined, atMs: number): string[] {
     ...dropped.map(([why, count]) =>
       t('replay.tip.dropped', { commands: counts.format(count), reason: dropText(why) }),
     ),
-    t('replay.tip.within', { length: preciseClock(overview.widthMs, 2) }),
+    t('replay.tip.within', { length: preciseClock((last + 1 - first) * widthMs, 2) }),
   ]
 }
 
