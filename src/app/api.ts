@@ -30,7 +30,7 @@ import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
 import { withDescription } from '../web/openapi/openapi.routes.ts'
 import { connectPage } from '../web/site/connect-page.ts'
-import { consolePage } from '../web/site/console-page.ts'
+import { consolePage, sharedReplayPage } from '../web/site/console-page.ts'
 import { downloadsPage } from '../web/site/downloads-page.ts'
 import { healthEndpoint } from '../web/site/health.ts'
 import { homePage } from '../web/site/home-page.ts'
@@ -109,6 +109,7 @@ export function createApi(
       }),
       guidePages(),
       consolePage(core),
+      sharedReplayPage(),
       downloadsPage({ baseUrl }),
       connectPage({ baseUrl }),
       unsubscribePage({ ...platform.notifications, ...core }),
