@@ -193,6 +193,16 @@ const owners = (status: number): Statuses => ({
   operator: 404,
   'operator key': 404,
 })
+/** Inserts an export of a dataset that belongs to the client. */
+async function datasetExported(): Promise<string> {
+  const id = crypto.randomUUID()
+  await sql`
+    insert into dataset_exports (id, user_id, format, name, version, fps, episode_ids, state, status, error, created_at, finished_at)
+    values (${id}, ${client.id}, 'lerobot_v3', 'cubes', ${++serial}, 30, '[]', '{}', 'FAILED', 'Gone', now(), now())`.execute(
+    world.platform.core.db,
+  )
+  return id
+}
 
 let bookings = 0
 /** Returns an hour for which no session is planned. */
@@ -701,6 +711,21 @@ const rules: Record<string, Rule> = {
       await fillExports()
       return { body: { format: 'csv' } }
     },
+  },
+  'POST /api/client/datasets/exports': {
+    expected: clients(404),
+    attempt: () => ({
+      body: { format: 'lerobot_v3', name: 'cubes', fps: 30, episode_ids: [crypto.randomUUID()] },
+    }),
+  },
+  'GET /api/client/datasets/exports': { expected: clients(200) },
+  'GET /api/client/datasets/exports/{id}': {
+    expected: clients(200, 404),
+    attempt: async () => ({ path: `/api/client/datasets/exports/${await datasetExported()}` }),
+  },
+  'DELETE /api/client/datasets/exports/{id}': {
+    expected: clients(204, 404),
+    attempt: async () => ({ path: `/api/client/datasets/exports/${await datasetExported()}` }),
   },
   'GET /api/session-exports': { expected: everyone(200) },
   'GET /api/session-exports/{id}': {

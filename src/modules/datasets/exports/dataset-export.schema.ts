@@ -64,7 +64,17 @@ export const CreateDatasetExport = z
     ({ episode_ids, dataset_ids }) => (episode_ids === undefined) !== (dataset_ids === undefined),
     'needs either episode_ids or dataset_ids',
   )
-  .meta({ id: 'CreateDatasetExport' })
+  .meta({
+    id: 'CreateDatasetExport',
+    examples: [
+      {
+        format: 'lerobot_v3',
+        name: 'pick-and-place',
+        fps: 30,
+        episode_ids: ['18d6a4f7-b305-4c9e-a27f-8c50e3d1b964'],
+      },
+    ],
+  })
 export type CreateDatasetExport = z.infer<typeof CreateDatasetExport>
 
 export const DatasetExportView = z
@@ -73,7 +83,7 @@ export const DatasetExportView = z
     name: z.string().meta({ examples: ['pick-and-place'] }),
     format: DatasetExportFormat,
     version: count.meta({ description: 'Counts from 1 for each name.', examples: [1] }),
-    status: DatasetExportStatus.meta({ id: 'DatasetExportStatus', examples: ['READY'] }),
+    status: DatasetExportStatus.meta({ examples: ['READY'] }),
     progress: z.number().meta({ description: 'From 0 to 1.', examples: [1] }),
     episodes: count.meta({ description: 'Episodes in the stored files so far.', examples: [216] }),
     frames: count.meta({ description: 'Rows in the stored files so far.', examples: [194_400] }),

@@ -104,7 +104,7 @@ async function episodesOfDatasets(
   if (all.length > MAX_EPISODES)
     throw conflict(
       'export_too_large',
-      `The datasets have more than ${MAX_EPISODES.toLocaleString('en')} episodes. Export them in parts, with episode_ids.`,
+      `The datasets have more than ${MAX_EPISODES.toLocaleString('en')} episodes. Export fewer datasets at a time, or name the episodes.`,
     )
   const episodes = all.filter(({ file_key }) => file_key !== null)
   if (episodes.length === 0)
