@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import type { Guard } from '../process/guard.ts'
 import { ChunkPool } from './record-backlog.ts'
 import { MAX_BATCH_BYTES } from './record-wire.ts'
-import { chooseRecorder, type RecorderAddress } from './recorder-choice.ts'
+import { type RecorderAddress, rendezvous } from './recorder-choice.ts'
 import { type OpenSocket, openSocket } from './recorder-connection.ts'
 import { RecorderLink } from './recorder-link.ts'
 import { type NewRecord, SentStream, type StreamDescription } from './sent-stream.ts'
@@ -79,7 +79,7 @@ export function createRecordSender(options: RecordSenderOptions) {
   function linkFor(sessionId: string): RecorderLink | undefined {
     const now = nowMs()
     const usable = recorders().filter(({ id }) => links.get(id)?.isUsable(now) ?? true)
-    const chosen = chooseRecorder(usable, sessionId)
+    const chosen = rendezvous(usable, sessionId)
     if (!chosen) return undefined
     const known = links.get(chosen.id)
     if (known) return known

@@ -36,6 +36,13 @@ export interface OpenSession {
   readonly isRecorded: boolean
 }
 
+/** A camera at an address that the owner entered, in a session that is recorded. */
+interface RecordedStream {
+  readonly robotId: string
+  readonly sessionId: string
+  readonly url: string
+}
+
 const nodeIsAlive = sql<boolean>`exists (
   select from media_nodes n
   where n.id = cameras.node_id and n.seen_at > now() - make_interval(secs => ${NODE_TIMEOUT_SECONDS})
@@ -133,6 +140,24 @@ export function createCameraStore({ db }: { db: Db }) {
         select s.robot_id as "robotId", s.id as "sessionId", r.recording = 'video' as "isRecorded"
         from sessions s join robots r on r.id = s.robot_id
         where s.robot_id = any(${robotIds}::uuid[]) and s.status in ('ACTIVE', 'PAUSED')`.execute(db)
+      return rows
+    },
+
+    /** Returns the addresses of cameras that are recorded: those that owners entered for robots in open sessions. */
+    async recordedStreams(): Promise<RecordedStream[]> {
+      const { rows } = await sql<RecordedStream>`
+        select s.robot_id as "robotId", s.id as "sessionId", r.stream_url as url
+        from sessions s join robots r on r.id = s.robot_id
+        where s.status in ('ACTIVE', 'PAUSED') and r.recording = 'video' and r.stream_url like 'http%'
+        order by s.id`.execute(db)
+      return rows
+    },
+
+    /** Returns the media roles that are running. */
+    async liveNodes(): Promise<{ id: string }[]> {
+      const { rows } = await sql<{ id: string }>`
+        select id from media_nodes
+        where seen_at > now() - make_interval(secs => ${NODE_TIMEOUT_SECONDS})`.execute(db)
       return rows
     },
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FLAG_KEYFRAME, recordKinds } from '../../../src/core/recording/record-wire.ts'
+import { listRecorder, unlistRecorders } from '../../support/recordings/recorder-list.ts'
 import { type ReceivedStream, TestRecorder } from '../../support/recordings/test-recorder.ts'
 import { LayeredPublisher, layerOf } from '../../support/video/layered-publisher.ts'
 import { LossyPublisher } from '../../support/video/lossy-publisher.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   recorder = await TestRecorder.start({ id: randomUUID() })
-  await list(recorder)
+  await listRecorder(world, recorder)
   fixture = await openVideoFixture(world)
 })
 afterEach(async () => {
@@ -34,15 +35,6 @@ afterEach(async () => {
   await world.platform.core.db.deleteFrom('recorder_nodes').execute()
 })
 afterAll(() => world[Symbol.asyncDispose]())
-
-/** Adds a recorder to those that are running. */
-async function list({ id, url }: TestRecorder): Promise<void> {
-  const seen_at = new Date(Date.now() + 3_600_000)
-  await world.platform.core.db
-    .insertInto('recorder_nodes')
-    .values({ id, url, draining: false, seen_at })
-    .execute()
-}
 
 async function setRecording(recording: 'off' | 'control' | 'video'): Promise<void> {
   const reply = await fixture.owner.patch(`/api/client/robots/${fixture.robot.id}`, { recording })
@@ -285,9 +277,9 @@ test('after a recorder is killed, the stream continues at another one without a 
   await setRecording('video')
   const first = await recorded(30)
   const second = await TestRecorder.start({ id: randomUUID() })
-  await list(second)
+  await listRecorder(world, second)
   await recorder.kill()
-  await world.platform.core.db.deleteFrom('recorder_nodes').where('id', '=', recorder.id).execute()
+  await unlistRecorders(world, recorder)
   const continued = await recorded(30, second)
   expect(continued.open.replaces).toBe(first.open.streamId)
   expect(continued.gaps).toEqual([])
