@@ -14,7 +14,7 @@ const STREAM_BYTES = 2 * 1024 * 1024
 const TOTAL_BYTES = 16 * 1024 * 1024
 
 /** A stream of records to the recorders. */
-export interface RecordStream {
+export interface RecordWriter {
   /**
    * Adds a record. It never throws and never waits. The payload is copied.
    * @param atMs when the source saw it; now by default. Times of a stream increase: an earlier one becomes the next possible.
@@ -113,7 +113,7 @@ export function createRecordSender(options: RecordSenderOptions) {
     counts: counts as Readonly<typeof counts>,
 
     /** Opens a stream. Its records are kept until a recorder can be reached. */
-    open(description: StreamDescription): RecordStream {
+    open(description: StreamDescription): RecordWriter {
       lastNumber = (lastNumber % 0xffff_ffff) + 1
       const stream = new SentStream(lastNumber, description, environment)
       streams.set(lastNumber, stream)

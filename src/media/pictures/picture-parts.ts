@@ -57,7 +57,7 @@ export class PictureParts {
   #readBoundary(): boolean {
     const at = this.#rest.indexOf(this.#boundary)
     if (at < 0) {
-      // What precedes the boundary is of no use, except its own beginning.
+      // The end may be the beginning of a boundary.
       this.#discard(Math.max(0, this.#rest.length - this.#boundary.length))
       return false
     }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
-import type { RecordSender, RecordStream } from '../../core/recording/record-sender.ts'
+import type { RecordSender, RecordWriter } from '../../core/recording/record-sender.ts'
 import { FLAG_BINARY, recordKinds } from '../../core/recording/record-wire.ts'
 import { PictureParts } from './picture-parts.ts'
 
@@ -9,7 +9,7 @@ const PICTURES = { burst: 2, refillMs: 2_000 / 15 }
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1_000, 30_000]
 
 /** A response whose body arrives as long as the connection exists. */
-export interface PictureResponse {
+interface PictureResponse {
   readonly status: number
   readonly contentType: string
   readonly body: AsyncIterable<Buffer>
@@ -39,7 +39,7 @@ export class PictureRecorder {
   readonly #deps: PictureDeps
   readonly #stop = new AbortController()
   readonly #rate: TokenBucket
-  #records: RecordStream | undefined
+  #records: RecordWriter | undefined
 
   constructor(target: PictureTarget, deps: PictureDeps) {
     this.target = target

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -224,7 +225,7 @@ describe.each(['VP8', 'H264'] as const)('packet loss of %s', (codec) => {
     }
   })
 
-  test('after a frame that is lost for good comes a keyframe', async () => {
+  test('after a frame that stays lost comes a keyframe', async () => {
     const publisher = await publishLossy(codec, frameOf)
     try {
       await setRecording('video')
@@ -286,6 +287,19 @@ test('after a recorder is killed, the stream continues at another one without a 
   const numbers = [...new Set([...numbersOf(first), ...numbersOf(continued)])]
   expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] as number) + index))
   await second.kill()
+})
+
+test('after a crash of the forwarding process, the camera is recorded again', async () => {
+  await setRecording('video')
+  const first = await recorded()
+  const pid = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'media-process.ts'], {
+    encoding: 'utf8',
+  })
+  process.kill(Number(pid.trim()), 'SIGKILL')
+  await waitFor(() => expect(streams()).toHaveLength(2))
+  const second = await recorded()
+  expect(second.open.streamId).not.toBe(first.open.streamId)
+  expect(isKeyframe(second.records[0] as { flags: number })).toBe(true)
 })
 
 test('viewers and recording share a camera', async () => {
