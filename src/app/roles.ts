@@ -232,12 +232,16 @@ async function startRecorderRole(platform: Platform, shutdown: ShutdownSteps): P
   shutdown.close.push(recorder.close)
 }
 
-async function runMediaRole({ core, video, recordings }: Platform, shutdown: ShutdownSteps): Promise<void> {
+async function runMediaRole(
+  { core, video, recordings, webhooks }: Platform,
+  shutdown: ShutdownSteps,
+): Promise<void> {
   const { runMedia } = await import('../media/role.ts')
   const media = await runMedia({
     ...core,
     store: video.cameraStore,
     recorders: { ...recordings.recorderNodes, ...createRecorderAuthorization(core.secrets) },
+    openPictures: webhooks.outboundClient.open,
     guard: core.guards.media,
     nodeId: core.processId,
   })

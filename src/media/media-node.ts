@@ -7,6 +7,8 @@ import type { CameraStore } from '../modules/video/index.ts'
 import type { CameraFigures, MediaSettings, RecordingCounts } from './forwarding/media-messages.ts'
 import { createMediaHost, type MediaAnswer, type PeerRequest } from './media-host.ts'
 import { cameraKey, PeerRegistry, type RegisteredPeer } from './peer-registry.ts'
+import { createPictureControl } from './pictures/picture-control.ts'
+import type { OpenPictures } from './pictures/picture-recorder.ts'
 import { createRecordingControl, type RecorderDirectory } from './recording-control.ts'
 
 const RENEW_MS = 2_000
@@ -20,6 +22,7 @@ export interface MediaNodeDeps {
   readonly settings: MediaSettings
   readonly store: CameraStore
   readonly recorders: RecorderDirectory
+  readonly openPictures: OpenPictures
   readonly bus: Bus
   readonly guard: Guard
   readonly log: Log
@@ -53,6 +56,8 @@ export async function startMediaNode(deps: MediaNodeDeps) {
   })
 
   const control = createRecordingControl({ ...deps, host, publishers: () => peers.publishers })
+
+  const pictures = createPictureControl(deps)
 
   async function publish({ robotId, camera, sdp, tokenVersion }: Request<'publish'>): Promise<MediaReply> {
     const resourceId = peers.createResourceId()
@@ -171,6 +176,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     guard.every('timer:media-permissions', CHECK_MS, checkPermissions),
     guard.every('timer:media-figures', SAVE_MS, saveFigures),
     ...control.timers(),
+    pictures.timer(),
   ]
   return {
     counts: counts as Readonly<typeof counts>,
@@ -194,7 +200,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     async close(): Promise<void> {
       for (const end of unsubscribe) end()
       for (const timer of timers) clearInterval(timer)
-      await host.stop()
+      await Promise.all([host.stop(), pictures.close()])
       figures = []
       // Each of them waits for a running one. Without the database, the row of the node expires.
       await Promise.allSettled([saveFigures(), checkPermissions(), renew()])

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { FakeSocket } from '../../../test/support/recordings/fake-socket.ts'
 import { createLog } from '../log.ts'
 import { createGuard } from '../process/guard.ts'
 import { createRecordSender } from './record-sender.ts'
-import {
-  FLAG_KEYFRAME,
-  type FromRecorder,
-  type FromSource,
-  readRecords,
-  recordKinds,
-  type StreamRecord,
-} from './record-wire.ts'
+import { FLAG_KEYFRAME, recordKinds } from './record-wire.ts'
 import type { RecorderSocket } from './recorder-connection.ts'
 
 const log = createLog({ level: 'silent', pretty: false })
@@ -24,44 +17,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers()
 })
-
-/** A WebSocket without a network. */
-class FakeSocket extends EventEmitter {
-  readonly url: string
-  readonly authorization: string
-  bufferedAmount = 0
-  readonly messages: FromSource[] = []
-  readonly records: StreamRecord[] = []
-  pings = 0
-  isTerminated = false
-
-  constructor(url: string, authorization: string) {
-    super()
-    this.url = url
-    this.authorization = authorization
-  }
-
-  send(data: string | Uint8Array): void {
-    if (typeof data === 'string') this.messages.push(JSON.parse(data))
-    else for (const record of readRecords(Buffer.from(data))) this.records.push(record)
-  }
-  ping(): void {
-    this.pings++
-  }
-  terminate(): void {
-    this.isTerminated = true
-    this.emit('close')
-  }
-  close(): void {
-    this.emit('close')
-  }
-  says(message: FromRecorder): void {
-    this.emit('message', Buffer.from(JSON.stringify(message)), false)
-  }
-  get texts(): string[] {
-    return this.records.map(({ payload }) => String(payload))
-  }
-}
 
 function setUp({
   limits,

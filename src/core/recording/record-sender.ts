@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import type { Guard } from '../process/guard.ts'
 import { ChunkPool } from './record-backlog.ts'
 import { MAX_BATCH_BYTES } from './record-wire.ts'
-import { chooseRecorder, type RecorderAddress } from './recorder-choice.ts'
+import { type RecorderAddress, rendezvous } from './recorder-choice.ts'
 import { type OpenSocket, openSocket } from './recorder-connection.ts'
 import { RecorderLink } from './recorder-link.ts'
 import { type NewRecord, SentStream, type StreamDescription } from './sent-stream.ts'
@@ -14,7 +14,7 @@ const STREAM_BYTES = 2 * 1024 * 1024
 const TOTAL_BYTES = 16 * 1024 * 1024
 
 /** A stream of records to the recorders. */
-export interface RecordStream {
+export interface RecordWriter {
   /**
    * Adds a record. It never throws and never waits. The payload is copied.
    * @param atMs when the source saw it; now by default. Times of a stream increase: an earlier one becomes the next possible.
@@ -79,7 +79,7 @@ export function createRecordSender(options: RecordSenderOptions) {
   function linkFor(sessionId: string): RecorderLink | undefined {
     const now = nowMs()
     const usable = recorders().filter(({ id }) => links.get(id)?.isUsable(now) ?? true)
-    const chosen = chooseRecorder(usable, sessionId)
+    const chosen = rendezvous(usable, sessionId)
     if (!chosen) return undefined
     const known = links.get(chosen.id)
     if (known) return known
@@ -113,7 +113,7 @@ export function createRecordSender(options: RecordSenderOptions) {
     counts: counts as Readonly<typeof counts>,
 
     /** Opens a stream. Its records are kept until a recorder can be reached. */
-    open(description: StreamDescription): RecordStream {
+    open(description: StreamDescription): RecordWriter {
       lastNumber = (lastNumber % 0xffff_ffff) + 1
       const stream = new SentStream(lastNumber, description, environment)
       streams.set(lastNumber, stream)

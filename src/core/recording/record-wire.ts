@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// What sources of data send to a recorder, over one WebSocket for each recorder. Text messages open and close streams;
+// The messages between sources of data and a recorder, over one WebSocket for each recorder. Text messages open and close streams;
 // binary messages are batches of records.
 
 /** Path of the WebSocket of a recorder. */
@@ -12,7 +12,7 @@ export const MAX_BATCH_BYTES = 1024 * 1024
 /** Largest record: a keyframe of a camera at the highest bitrate. A larger one is left out. */
 export const MAX_RECORD_BYTES = 4 * 1024 * 1024
 
-/** What a record is. The numbers are those on the wire. */
+/** The kinds of records. The numbers are those on the wire. */
 export const recordKinds = {
   control: 1,
   dropped: 2,
@@ -153,37 +153,6 @@ export const recordFlags = (buffer: Buffer, start: number): number => buffer.rea
 /** Returns the position after the record at a position. */
 export const recordEnd = (buffer: Buffer, start: number): number =>
   start + recordBytes(buffer.readUInt16BE(start + 2), buffer.readUInt32BE(start + 24))
-
-/** Collects records in one buffer, which is allocated once. */
-export class RecordBatch {
-  readonly #buffer = Buffer.allocUnsafe(MAX_BATCH_BYTES)
-  #length = 0
-
-  get length(): number {
-    return this.#length
-  }
-
-  /** Adds a record with a text or bytes. Returns false if the batch has no space for it. */
-  add(record: WrittenRecord): boolean {
-    if (this.#length + maxRecordBytes(record.note, record.payload) > MAX_BATCH_BYTES) return false
-    this.#length = writeRecord(this.#buffer, this.#length, record, record.stream, record.atMs)
-    return true
-  }
-
-  /** Returns a copy of the records, and empties the batch. */
-  take(): Buffer {
-    const taken = Buffer.from(this.#buffer.subarray(0, this.#length))
-    this.#length = 0
-    return taken
-  }
-}
-
-/** Returns a record that is too large for a batch as a message of its own. */
-export function singleRecord(record: StreamRecord): Buffer {
-  const message = Buffer.allocUnsafe(recordBytes(record.note.length, record.payload.length))
-  writeRecord(message, 0, record, record.stream, record.atMs)
-  return message
-}
 
 /**
  * Reads the records of a message.

@@ -14,17 +14,17 @@ function hash(text: string): number {
 }
 
 /**
- * Chooses the recorder of a session by rendezvous hashing: all sources of a session choose the same one, and the end of a recorder
- * changes the choice of its sessions only.
+ * Chooses a node for a key by rendezvous hashing: all processes choose the same one, and the end of a node changes the choice for its
+ * keys only.
  */
-export function chooseRecorder<T extends RecorderAddress>(
-  recorders: readonly T[],
-  sessionId: string,
+export function rendezvous<T extends { readonly id: string }>(
+  nodes: readonly T[],
+  key: string,
 ): T | undefined {
-  let best: { recorder: T; weight: number } | undefined
-  for (const recorder of recorders) {
-    const weight = hash(`${sessionId} ${recorder.id}`)
-    if (!best || weight > best.weight) best = { recorder, weight }
+  let best: { node: T; weight: number } | undefined
+  for (const node of nodes) {
+    const weight = hash(`${key} ${node.id}`)
+    if (!best || weight > best.weight) best = { node, weight }
   }
-  return best?.recorder
+  return best?.node
 }

@@ -35,7 +35,7 @@ export const openSocket: OpenSocket = (url, authorization) =>
 interface ConnectionEvents {
   opened(): void
   message(message: FromRecorder): void
-  /** Called once. */
+  /** Reports the end, once. */
   closed(reason: string): void
 }
 

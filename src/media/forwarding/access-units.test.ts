@@ -103,7 +103,7 @@ const hex = (frames: readonly Frame[]) => frames.map(({ data }) => data.toString
 
 describe.each(codecs)('%s', (codec) => {
   const frameOf = makers[codec]
-  /** Frames of which every tenth is a keyframe. */
+  /** Returns frames of which every tenth is a keyframe. */
   const framesOf = (count: number) =>
     Array.from({ length: count }, (_, number) => frameOf(number, { isKeyframe: number % 10 === 0 }))
 

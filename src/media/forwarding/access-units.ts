@@ -22,7 +22,7 @@ export interface AccessUnit {
 
 interface AccessUnitEvents {
   unit(unit: AccessUnit): void
-  /** A frame was lost. Frames continue with the next keyframe. */
+  /** Reports that a frame was lost. Frames continue with the next keyframe. */
   lost(): void
   /** Returns when the frame with a timestamp was captured. */
   captureMs(timestamp: number): number | undefined

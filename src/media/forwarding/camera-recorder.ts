@@ -1,5 +1,5 @@
 import { rtp } from '@wheelhouse/protocol'
-import type { RecordSender, RecordStream } from '../../core/recording/record-sender.ts'
+import type { RecordSender, RecordWriter } from '../../core/recording/record-sender.ts'
 import { FLAG_BINARY, FLAG_KEYFRAME, recordKinds } from '../../core/recording/record-wire.ts'
 import { type AccessUnit, AccessUnits } from './access-units.ts'
 import type { IncomingStream } from './incoming-stream.ts'
@@ -34,7 +34,7 @@ export class CameraRecorder {
   #wanted: IncomingStream | undefined
   #units: AccessUnits | undefined
   #codec: VideoCodec | undefined
-  #records: RecordStream | undefined
+  #records: RecordWriter | undefined
   #keyframeMs: number
 
   constructor(name: string, target: RecordingTarget, environment: RecorderEnvironment) {

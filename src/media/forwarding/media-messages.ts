@@ -33,7 +33,7 @@ export interface RecorderAccess {
   readonly authorization: string
 }
 
-/** What was recorded since the process started. */
+/** Counts of records since the process started. */
 export type RecordingCounts = Readonly<Record<'sent' | 'leftOut' | 'reconnects', number>>
 
 /** Why an offer was refused. */
@@ -56,7 +56,7 @@ export type ToMediaProcess =
   | { readonly type: 'close'; readonly id: number }
   | RecordingMessage
 
-/** What concerns recording. */
+/** The messages about recording. */
 export type RecordingMessage =
   /** Begins to record a camera, also one that does not send yet, or goes on in another session. */
   | ({ readonly type: 'record'; readonly camera: CameraKey } & RecordingTarget)

@@ -29,11 +29,18 @@ export interface PublisherIdentity {
 }
 
 /** A session that is ACTIVE or PAUSED. */
-export interface OpenSession {
+export interface RobotSession {
   readonly robotId: string
   readonly sessionId: string
   /** Whether its cameras are recorded. */
   readonly isRecorded: boolean
+}
+
+/** A camera at an address that the owner entered, in a session that is recorded. */
+interface RecordedStream {
+  readonly robotId: string
+  readonly sessionId: string
+  readonly url: string
 }
 
 const nodeIsAlive = sql<boolean>`exists (
@@ -128,11 +135,29 @@ export function createCameraStore({ db }: { db: Db }) {
     },
 
     /** Returns the open sessions of robots, and whether their cameras are recorded. */
-    async openSessionsOf(robotIds: readonly string[]): Promise<OpenSession[]> {
-      const { rows } = await sql<OpenSession>`
+    async openSessionsOf(robotIds: readonly string[]): Promise<RobotSession[]> {
+      const { rows } = await sql<RobotSession>`
         select s.robot_id as "robotId", s.id as "sessionId", r.recording = 'video' as "isRecorded"
         from sessions s join robots r on r.id = s.robot_id
         where s.robot_id = any(${robotIds}::uuid[]) and s.status in ('ACTIVE', 'PAUSED')`.execute(db)
+      return rows
+    },
+
+    /** Returns the addresses of cameras that are recorded: those that owners entered for robots in open sessions. */
+    async recordedStreams(): Promise<RecordedStream[]> {
+      const { rows } = await sql<RecordedStream>`
+        select s.robot_id as "robotId", s.id as "sessionId", r.stream_url as url
+        from sessions s join robots r on r.id = s.robot_id
+        where s.status in ('ACTIVE', 'PAUSED') and r.recording = 'video' and r.stream_url like 'http%'
+        order by s.id`.execute(db)
+      return rows
+    },
+
+    /** Returns the media roles that are running. */
+    async liveNodes(): Promise<{ id: string }[]> {
+      const { rows } = await sql<{ id: string }>`
+        select id from media_nodes
+        where seen_at > now() - make_interval(secs => ${NODE_TIMEOUT_SECONDS})`.execute(db)
       return rows
     },
 

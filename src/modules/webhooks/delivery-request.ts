@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import type { LookupFunction } from 'node:net'
-import { type Target, type TargetAddress, TargetRefused, type Targets } from './target.ts'
+import { pinnedTo } from './pinned-lookup.ts'
+import { type Target, TargetRefused, type Targets } from './target.ts'
 
 /** Time limit of an attempt, from the name resolution to the last byte. */
 const LIMIT_MS = 15_000
@@ -120,15 +120,6 @@ function send(
     request.end(body)
   })
 }
-
-/** Returns a lookup function that resolves to the checked addresses, so that DNS rebinding has no effect. */
-const pinnedTo =
-  (addresses: readonly TargetAddress[]): LookupFunction =>
-  (_hostname, options, callback) => {
-    const [first] = addresses as [TargetAddress]
-    if (options.all) callback(null, [...addresses])
-    else callback(null, first.address, first.family)
-  }
 
 function read(response: IncomingMessage, chunks: readonly Buffer[]): ReceiverResponse {
   const text = Buffer.concat(chunks).toString('utf8')

@@ -1,7 +1,8 @@
 import type { Requester } from './delivery-request.ts'
+import { createStreamRequester } from './outbound-stream.ts'
 import { TargetRefused, type Targets } from './target.ts'
 
-/** Creates the client with which other modules post to addresses that users chose, under the rules of webhooks. */
+/** Creates the client with which other modules send requests to addresses that users chose, under the rules of webhooks. */
 export const createOutboundClient = ({ targets, requester }: { targets: Targets; requester: Requester }) => ({
   /** Returns why a URL is not allowed, or undefined if it is. Call it outside a transaction, because it resolves the name. */
   async problemOf(url: string): Promise<string | undefined> {
@@ -14,4 +15,6 @@ export const createOutboundClient = ({ targets, requester }: { targets: Targets;
     }
   },
   post: requester.post,
+  /** Requests an address, and returns the response as it arrives. */
+  open: createStreamRequester({ targets }),
 })

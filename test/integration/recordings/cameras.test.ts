@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FLAG_KEYFRAME, recordKinds } from '../../../src/core/recording/record-wire.ts'
+import { listRecorder, unlistRecorders } from '../../support/recordings/recorder-list.ts'
 import { type ReceivedStream, TestRecorder } from '../../support/recordings/test-recorder.ts'
 import { LayeredPublisher, layerOf } from '../../support/video/layered-publisher.ts'
 import { LossyPublisher } from '../../support/video/lossy-publisher.ts'
@@ -25,7 +27,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   recorder = await TestRecorder.start({ id: randomUUID() })
-  await list(recorder)
+  await listRecorder(world, recorder)
   fixture = await openVideoFixture(world)
 })
 afterEach(async () => {
@@ -34,15 +36,6 @@ afterEach(async () => {
   await world.platform.core.db.deleteFrom('recorder_nodes').execute()
 })
 afterAll(() => world[Symbol.asyncDispose]())
-
-/** Adds a recorder to those that are running. */
-async function list({ id, url }: TestRecorder): Promise<void> {
-  const seen_at = new Date(Date.now() + 3_600_000)
-  await world.platform.core.db
-    .insertInto('recorder_nodes')
-    .values({ id, url, draining: false, seen_at })
-    .execute()
-}
 
 async function setRecording(recording: 'off' | 'control' | 'video'): Promise<void> {
   const reply = await fixture.owner.patch(`/api/client/robots/${fixture.robot.id}`, { recording })
@@ -232,7 +225,7 @@ describe.each(['VP8', 'H264'] as const)('packet loss of %s', (codec) => {
     }
   })
 
-  test('after a frame that is lost for good comes a keyframe', async () => {
+  test('after a frame that stays lost comes a keyframe', async () => {
     const publisher = await publishLossy(codec, frameOf)
     try {
       await setRecording('video')
@@ -285,15 +278,28 @@ test('after a recorder is killed, the stream continues at another one without a 
   await setRecording('video')
   const first = await recorded(30)
   const second = await TestRecorder.start({ id: randomUUID() })
-  await list(second)
+  await listRecorder(world, second)
   await recorder.kill()
-  await world.platform.core.db.deleteFrom('recorder_nodes').where('id', '=', recorder.id).execute()
+  await unlistRecorders(world, recorder)
   const continued = await recorded(30, second)
   expect(continued.open.replaces).toBe(first.open.streamId)
   expect(continued.gaps).toEqual([])
   const numbers = [...new Set([...numbersOf(first), ...numbersOf(continued)])]
   expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] as number) + index))
   await second.kill()
+})
+
+test('after a crash of the forwarding process, the camera is recorded again', async () => {
+  await setRecording('video')
+  const first = await recorded()
+  const pid = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'media-process.ts'], {
+    encoding: 'utf8',
+  })
+  process.kill(Number(pid.trim()), 'SIGKILL')
+  await waitFor(() => expect(streams()).toHaveLength(2))
+  const second = await recorded()
+  expect(second.open.streamId).not.toBe(first.open.streamId)
+  expect(isKeyframe(second.records[0] as { flags: number })).toBe(true)
 })
 
 test('viewers and recording share a camera', async () => {

@@ -79,6 +79,7 @@ const handlers = [
   'timer:media-figures',
   'timer:media-recording',
   'timer:media-recorders',
+  'timer:media-pictures',
   'media:recording',
   'bus:robots.changed',
   'bus:session.tailed',
@@ -98,7 +99,13 @@ test.each(handlers)('an exception in %s is logged, and viewers and publishers co
 
 test('every handler of the media role is in a test', () => {
   // The others are those of failures: the end of the process, a late answer, and lost permissions.
-  const others = ['media:exit', 'media:answer-limit', 'media:reply-limit', 'bus:permissions.lost']
+  const others = [
+    'media:exit',
+    'media:answer-limit',
+    'media:reply-limit',
+    'bus:permissions.lost',
+    'media:pictures',
+  ]
   expect([...world.platform.core.guards.media.names].sort()).toEqual([...handlers, ...others].sort())
 })
 

@@ -55,7 +55,7 @@ export class TestRecorder {
     return `ws://127.0.0.1:${this.port}`
   }
 
-  /** The streams of a source, in the order in which they were opened. */
+  /** Returns the streams of a source, in the order in which they were opened. */
   streamsOf(source: string): ReceivedStream[] {
     return this.streams.filter(({ open }) => open.source === source)
   }

@@ -8,7 +8,7 @@ const SSRC = 21
 const FRAME_MS = 30
 const REPORT_MS = 500
 
-/** A WHIP client that loses packets: some once, so that they can be sent again, and some for good. */
+/** A WHIP client that loses packets: some once, so that they can be sent again, and some always. */
 export class LossyPublisher {
   readonly #connection = new PeerConnection('lossy', { iceServers: [] })
   readonly #track: Track
