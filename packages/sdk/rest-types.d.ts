@@ -616,6 +616,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/datasets/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists your exported datasets, newest first
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientDatasetsExports"];
+        put?: never;
+        /**
+         * Exports recorded episodes as a dataset, in the background
+         * @description This needs the client role, and a session token or an API key.
+         */
+        post: operations["postClientDatasetsExports"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/datasets/exports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows an exported dataset and its progress
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientDatasetsExport"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancels the export of a dataset, or deletes the dataset
+         * @description This needs the client role, and a session token or an API key.
+         */
+        delete: operations["deleteClientDatasetsExport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/datasets/{id}/episodes": {
         parameters: {
             query?: never;
@@ -2204,6 +2252,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/foxglove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates an address, valid for one minute, that opens a session in Foxglove or Lichtblick
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postSessionFoxglove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/messages": {
         parameters: {
             query?: never;
@@ -3540,6 +3608,40 @@ export interface components {
          * @enum {string}
          */
         ControlMode: "joint_position" | "joint_velocity" | "cartesian_pose" | "cartesian_velocity" | "base_velocity" | "gripper";
+        /**
+         * @example {
+         *       "format": "lerobot_v3",
+         *       "name": "pick-and-place",
+         *       "fps": 30,
+         *       "episode_ids": [
+         *         "18d6a4f7-b305-4c9e-a27f-8c50e3d1b964"
+         *       ]
+         *     }
+         */
+        CreateDatasetExport: {
+            /** @enum {string} */
+            format: "lerobot_v3";
+            /**
+             * @description The same name again makes the next version of the dataset.
+             * @example pick-and-place
+             */
+            name: string;
+            /**
+             * @description Rows for each second. At the rate of a camera, its video is stored as it is.
+             * @example 30
+             */
+            fps: number;
+            episode_ids?: string[];
+            /** @description Exports all episodes of these datasets that have a finished recording. */
+            dataset_ids?: string[];
+            /**
+             * @description Default: the cameras that all episodes have.
+             * @example [
+             *       "front"
+             *     ]
+             */
+            cameras?: string[];
+        };
         CreateWebhook: {
             /**
              * @description An https URL with a public host. Redirects are not followed.
@@ -3661,6 +3763,61 @@ export interface components {
              * @example 2026-11-20T09:52:10.000Z
              */
             updated_at: string;
+        };
+        /** @description A version of a dataset that is made from recorded episodes. */
+        DatasetExport: {
+            /**
+             * Format: uuid
+             * @example a17c46d0-f38e-4b95-8d21-09e5b7c3f462
+             */
+            id: string;
+            /** @example pick-and-place */
+            name: string;
+            /** @enum {string} */
+            format: "lerobot_v3";
+            /**
+             * @description Counts from 1 for each name.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @example READY
+             * @enum {string}
+             */
+            status: "PENDING" | "RUNNING" | "READY" | "FAILED";
+            /**
+             * @description From 0 to 1.
+             * @example 1
+             */
+            progress: number;
+            /**
+             * @description Episodes in the stored files so far.
+             * @example 216
+             */
+            episodes: number;
+            /**
+             * @description Rows in the stored files so far.
+             * @example 194400
+             */
+            frames: number;
+            /** @example 812400120 */
+            size_bytes: number;
+            /**
+             * @description Path of the files of the newest finished version. Append the path of a file of the dataset.
+             * @example /datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main
+             */
+            base_url: string;
+            /**
+             * @description Why it failed; null unless FAILED.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            finished_at: string | null;
         };
         /** @description The body of a delivery. */
         DeliveredEvent: {
@@ -3869,6 +4026,19 @@ export interface components {
             month: string;
             /** @example 6300 */
             total_cents: number;
+        };
+        /** @description An address that opens a session in Foxglove: live while the session is open, afterwards its recording. Connect within a minute. Only the newest 32 tickets of a user are valid. */
+        FoxgloveAddress: {
+            /**
+             * @description WebSocket address for Foxglove or Lichtblick, with a ticket.
+             * @example wss://hub.example.com/api/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/foxglove?ticket=4f0c….Zx9…
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:31:00.000Z
+             */
+            expires_at: string;
         };
         /** @description Whether the API and its database work. */
         Health: {
@@ -10278,6 +10448,329 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientDatasetsExports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "exports": [
+                     *         {
+                     *           "id": "a17c46d0-f38e-4b95-8d21-09e5b7c3f462",
+                     *           "name": "pick-and-place",
+                     *           "format": "lerobot_v3",
+                     *           "version": 1,
+                     *           "status": "READY",
+                     *           "progress": 1,
+                     *           "episodes": 216,
+                     *           "frames": 194400,
+                     *           "size_bytes": 812400120,
+                     *           "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
+                     *           "error": null,
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "finished_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        exports: components["schemas"]["DatasetExport"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postClientDatasetsExports: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "format": "lerobot_v3",
+                 *       "name": "pick-and-place",
+                 *       "fps": 30,
+                 *       "episode_ids": [
+                 *         "18d6a4f7-b305-4c9e-a27f-8c50e3d1b964"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateDatasetExport"];
+            };
+        };
+        responses: {
+            /** @description Accepted for later processing */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "a17c46d0-f38e-4b95-8d21-09e5b7c3f462",
+                     *       "name": "pick-and-place",
+                     *       "format": "lerobot_v3",
+                     *       "version": 1,
+                     *       "status": "PENDING",
+                     *       "progress": 0,
+                     *       "episodes": 0,
+                     *       "frames": 0,
+                     *       "size_bytes": 0,
+                     *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
+                     *       "error": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DatasetExport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When an episode or a dataset does not exist or is not yours (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When an episode has no finished recording, or does not fit the others (`episode_not_exportable`), or when two of your exports are running, or 50 are stored (`export_limit_reached`), or when the datasets have more than 10,000 episodes (`export_too_large`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "episode_not_exportable" | "export_limit_reached" | "export_too_large" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientDatasetsExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example a17c46d0-f38e-4b95-8d21-09e5b7c3f462 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "a17c46d0-f38e-4b95-8d21-09e5b7c3f462",
+                     *       "name": "pick-and-place",
+                     *       "format": "lerobot_v3",
+                     *       "version": 1,
+                     *       "status": "READY",
+                     *       "progress": 1,
+                     *       "episodes": 216,
+                     *       "frames": 194400,
+                     *       "size_bytes": 812400120,
+                     *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
+                     *       "error": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DatasetExport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteClientDatasetsExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example a17c46d0-f38e-4b95-8d21-09e5b7c3f462 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -19538,6 +20031,110 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
                     "Wheelhouse-Error": "session_not_active" | "extension_pending" | "booking_overlap" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postSessionFoxglove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "wss://hub.example.com/api/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/foxglove?ticket=4f0c….Zx9…",
+                     *       "expires_at": "2026-11-20T09:31:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FoxgloveAddress"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the session is over and has no recording (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the session has not begun (`session_not_open`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_not_open" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
